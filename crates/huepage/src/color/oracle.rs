@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The one question every backend answers: which color is this page?
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Color, ColorCount, ColorError};
+use crate::mapping::PageAddr;
+
+/// How colors are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// From the frame number the kernel shows: true on bare metal only.
+    FrameNumber,
+    /// By timing which pages evict each other from the cache.
+    Measurement,
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Method::FrameNumber => "frame-number",
+            Method::Measurement => "measurement",
+        })
+    }
+}
+
+/// Tells the colors of pages of this process.
+pub trait ColorOracle {
+    /// How this oracle tells colors.
+    fn method(&self) -> Method;
+
+    /// How many colors it tells apart.
+    fn count(&self) -> ColorCount;
+
+    /// The color of each page, in the order given; `None` where it cannot be
+    /// told (page not present, or votes that contradict each other).
+    ///
+    /// # Errors
+    /// [`ColorError`] if no answer for any page could be trusted.
+    ///
+    /// # Safety
+    /// Every page must be mapped and readable, and stay so during the call.
+    /// Contents are only read; other threads may read and write them.
+    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError>;
+}
