@@ -2,6 +2,7 @@
 //! Which color a page has.
 
 mod error;
+mod measure;
 mod oracle;
 
 pub use error::ColorError;
