@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The topology as text of at most 80 columns, repeats collapsed.
+
+use std::fmt::Write;
+
+use huepage::{
+    list,
+    topology::{
+        Cache, CacheEnd, CacheKind, Indexing, MemorySideCache, NumaNode, Origin, Topology, Verdict,
+        WritePolicy, cache_name,
+    },
+    units::Bytes,
+};
+
+use super::Report;
+
+const WIDTH: usize = 80;
+
+/// The whole report.
+pub fn render(report: &Report) -> String {
+    let topology = &report.topology;
+    let mut out = String::new();
+    machine(&mut out, topology);
+    caches(&mut out, topology);
+    cpuid(&mut out, topology);
+    nodes(&mut out, topology);
+    side_caches(&mut out, topology);
+    measured(&mut out, topology);
+    choice(&mut out, report);
+    for problem in &topology.problems {
+        put(&mut out, "Not shown  ", problem);
+    }
+    out
+}
+
+fn machine(out: &mut String, topology: &Topology) {
+    let Topology { architecture, model, page_size, cpus, .. } = topology;
+    let model = model.as_ref().map(|model| format!("{model}, ")).unwrap_or_default();
+    let cpus = format!("{} ({})", counted(cpus.len() as u64, "CPU"), list::format(cpus));
+    put(out, "Machine    ", &format!("{model}{architecture}, {cpus}, pages of {page_size}"));
+    let vm = &topology.virtualization;
+    if !vm.detected {
+        put(out, "VM         ", "no sign of a hypervisor");
+        return;
+    }
+    let name = vm.hypervisor.as_deref().unwrap_or("of an unknown hypervisor");
+    let evidence: Vec<String> =
+        vm.evidence.iter().map(|sign| format!("{}: {}", sign.source, sign.value)).collect();
+    put(out, "VM         ", &format!("{name} ({})", evidence.join("; ")));
+    put(out, "           ", "frame numbers are the guest's own: colors must be measured");
+}
+
+fn caches(out: &mut String, topology: &Topology) {
+    out.push_str("\nCaches as declared\n");
+    let mut rest: Vec<&Cache> = topology.caches.iter().collect();
+    while let Some(first) = rest.first().copied() {
+        let alike = |c: &&Cache| {
+            (c.level, c.kind, c.cores, c.cpus.len(), &c.verdict)
+                == (first.level, first.kind, first.cores, first.cpus.len(), &first.verdict)
+        };
+        let (group, others): (Vec<&Cache>, _) = rest.into_iter().partition(alike);
+        rest = others;
+        let mut cpus: Vec<u32> = group.iter().flat_map(|cache| cache.cpus.clone()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        let shared = match first.cores {
+            1 => String::new(),
+            cores => format!(", {cores} cores each"),
+        };
+        let count = format!("× {}{shared} (CPUs {})", group.len(), list::format(&cpus));
+        put(out, &format!("  {:<4} ", first.name()), &format!("{} {count}", described(first)));
+    }
+    if !topology.cpus_without_caches.is_empty() {
+        let cpus = list::format(&topology.cpus_without_caches);
+        put(out, "  none ", &format!("the system declares no caches of CPUs {cpus}"));
+    }
+}
+
+fn described(cache: &Cache) -> String {
+    match &cache.verdict {
+        Verdict::Accepted { geometry, colors } => {
+            let size = geometry.size().to_string();
+            let ways = format!("{}-way", geometry.ways());
+            let sets = format!("{} sets", geometry.sets());
+            let colors = counted(u64::from(colors.get()), "color");
+            format!("{size:>9} {ways:>7} {sets:>12} {colors:>12} ")
+        }
+        Verdict::Rejected { reason } => format!("rejected: {reason} "),
+        Verdict::NotDeclared { missing } => {
+            let size = cache.declared.size.map(|size| format!("{size}, ")).unwrap_or_default();
+            format!("{size}not declared: {} ", missing.join(", "))
+        }
+    }
+}
+
+fn cpuid(out: &mut String, topology: &Topology) {
+    let Some(check) = &topology.cpuid else { return };
+    let about = format!("leaf {} on CPU {}", check.leaf, check.cpu);
+    if check.agrees() {
+        put(out, "CPUID      ", &format!("{about} says the same of {} caches", check.caches.len()));
+        return;
+    }
+    put(out, "CPUID      ", &format!("{about} says otherwise:"));
+    for cache in &check.caches {
+        for difference in &cache.differences {
+            let value = |value: Option<u64>| match value {
+                None => "nothing".to_owned(),
+                Some(bytes) if difference.field == "size" => Bytes(bytes).to_string(),
+                Some(value) => value.to_string(),
+            };
+            let name = cache_name(cache.level, cache.kind);
+            let field = difference.field;
+            let (sysfs, cpuid) = (value(difference.sysfs), value(difference.cpuid));
+            put(out, "           ", &format!("{name} {field}: {sysfs} in sysfs, {cpuid} in CPUID"));
+        }
+    }
+}
+
+fn nodes(out: &mut String, topology: &Topology) {
+    if topology.nodes.is_empty() {
+        out.push_str("\nNUMA       none: the kernel lists no nodes\n");
+        return;
+    }
+    out.push_str("\nNUMA nodes\n");
+    for node in &topology.nodes {
+        let memory = match node.memory {
+            None => "memory not told".to_owned(),
+            Some(Bytes(0)) => "no memory".to_owned(),
+            Some(memory) => memory.to_string(),
+        };
+        let cpus = match node.cpus.as_slice() {
+            [] => "no CPUs".to_owned(),
+            cpus => format!("CPUs {}", list::format(cpus)),
+        };
+        put(out, &format!("  {:<4} ", node.id), &format!("{memory:>10}  {cpus}"));
+    }
+    if topology.nodes.len() > 1 {
+        distances(out, &topology.nodes);
+    }
+}
+
+/// A table where it fits the width, else a line per node with repeats collapsed.
+fn distances(out: &mut String, nodes: &[NumaNode]) {
+    if 7 + 4 * nodes.len() <= WIDTH {
+        let cells = |cells: Vec<u32>| {
+            cells.iter().fold(String::new(), |row, cell| format!("{row}{cell:>4}"))
+        };
+        let _ = writeln!(out, "  to   {}", cells(nodes.iter().map(|node| node.id).collect()));
+        for node in nodes.iter().filter(|node| !node.distances.is_empty()) {
+            let row = node.distances.iter().map(|distance| distance.distance).collect();
+            let _ = writeln!(out, "  {:<4} {}", node.id, cells(row));
+        }
+        return;
+    }
+    for node in nodes {
+        let mut values: Vec<u32> = node.distances.iter().map(|d| d.distance).collect();
+        values.sort_unstable();
+        values.dedup();
+        let groups: Vec<String> = values
+            .into_iter()
+            .map(|value| {
+                let at: Vec<u32> =
+                    node.distances.iter().filter(|d| d.distance == value).map(|d| d.node).collect();
+                format!("{value} to {}", list::format(&at))
+            })
+            .collect();
+        put(out, &format!("  {:<4} ", node.id), &groups.join("; "));
+    }
+}
+
+fn side_caches(out: &mut String, topology: &Topology) {
+    if topology.nodes.iter().all(|node| node.memory_side_caches.is_empty()) {
+        return;
+    }
+    out.push_str("\nMemory-side caches\n");
+    for node in &topology.nodes {
+        for cache in &node.memory_side_caches {
+            put(out, &format!("  {:<4} ", node.id), &side_cache(cache));
+        }
+    }
+}
+
+fn side_cache(cache: &MemorySideCache) -> String {
+    let size = cache.size.map_or("size not told".to_owned(), |size| size.to_string());
+    let indexing = match cache.indexing {
+        Indexing::DirectMapped => "direct-mapped",
+        Indexing::Indexed => "indexed",
+        Indexing::Other => "indexing not told",
+    };
+    let policy = match cache.write_policy {
+        WritePolicy::WriteBack => "write-back",
+        WritePolicy::WriteThrough => "write-through",
+        WritePolicy::Other => "write policy not told",
+    };
+    let line = cache.line.map(|line| format!(", line {line} B")).unwrap_or_default();
+    let colors = cache.colors.map_or("colors not told".to_owned(), |n| counted(n, "color"));
+    format!("level {} {size:>9} {indexing}, {policy}{line}, {colors}", cache.level)
+}
+
+fn measured(out: &mut String, topology: &Topology) {
+    let Some(measured) = &topology.measured else { return };
+    let curve = &measured.curve;
+    let rounds = counted(u64::from(curve.rounds), "round");
+    let _ = writeln!(out, "\nEnds of caches by timing, CPU {}, {rounds}", curve.cpu);
+    let ends = [(1, CacheKind::Data, &measured.l1), (2, CacheKind::Unified, &measured.l2)];
+    for (level, kind, end) in ends {
+        let geometry = topology
+            .caches
+            .iter()
+            .find(|c| (c.level, c.kind) == (level, kind) && c.cpus.contains(&curve.cpu))
+            .and_then(Cache::geometry);
+        let declared = geometry.map_or("nothing".to_owned(), |g| g.size().to_string());
+        let found = match end {
+            Some(end) => found(end, geometry.map(|geometry| geometry.size())),
+            None => match curve.points.last() {
+                Some(last) => format!("no end up to {}", last.bytes),
+                None => "nothing".to_owned(),
+            },
+        };
+        let name = cache_name(level, kind);
+        put(out, &format!("  {name:<4} "), &format!("declared {declared:>8}, measured {found}"));
+    }
+}
+
+fn found(end: &CacheEnd, declared: Option<Bytes>) -> String {
+    let verdict = match declared {
+        Some(size) if end.fits(size) => ": fits",
+        Some(_) => ": DIFFERS",
+        None => "",
+    };
+    format!(
+        "{} to {}{verdict} ({:.1} ns inside, {:.1} ns outside)",
+        end.at_least, end.at_most, end.nanoseconds_inside, end.nanoseconds_outside
+    )
+}
+
+fn choice(out: &mut String, report: &Report) {
+    let choice = &report.cache_to_color;
+    let (Some(geometry), Some(colors)) = (choice.geometry, choice.colors) else {
+        let reason = choice.reason.as_deref().unwrap_or_default();
+        put(out, "\nTo color   ", &format!("nothing: {reason}"));
+        if let Some(end) = report.topology.measured.as_ref().and_then(|m| m.l2.as_ref()) {
+            let hint = format!("timing says about {}", end.estimate);
+            put(out, "           ", &hint);
+        }
+        return;
+    };
+    let origin = match choice.origin {
+        Origin::Given => "as given",
+        _ => "as declared",
+    };
+    let text = format!(
+        "L{} of CPU {}, {origin}: {} {}-way {} sets, {}",
+        geometry.level(),
+        choice.cpu,
+        geometry.size(),
+        geometry.ways(),
+        geometry.sets(),
+        counted(u64::from(colors.get()), "color"),
+    );
+    put(out, "\nTo color   ", &text);
+}
+
+fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Appends `head` and `text`, broken before [`WIDTH`] and indented as `head`.
+/// Breaks are at spaces, and after commas where a list alone is too long.
+fn put(out: &mut String, head: &str, text: &str) {
+    let indent = head.trim_start_matches('\n').chars().count();
+    out.push_str(head);
+    let mut column = indent;
+    for (i, word) in text.split(' ').enumerate() {
+        let mut gap = usize::from(i > 0);
+        let fits = |column: usize, gap: usize, piece: &str| {
+            column + gap + piece.trim_end().chars().count() <= WIDTH
+        };
+        let pieces: Vec<&str> = match fits(indent, 0, word) {
+            true => vec![word],
+            false => word.split_inclusive([',', '/']).collect(),
+        };
+        for piece in pieces {
+            if !fits(column, gap, piece) && column > indent {
+                let kept = out.trim_end_matches(' ').len();
+                out.truncate(kept);
+                let _ = write!(out, "\n{:indent$}", "");
+                (column, gap) = (indent, 0);
+            }
+            let _ = write!(out, "{:gap$}{piece}", "");
+            column += gap + piece.chars().count();
+            gap = 0;
+        }
+    }
+    let kept = out.trim_end_matches(' ').len();
+    out.truncate(kept);
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(head: &str, text: &str) -> Vec<String> {
+        let mut out = String::new();
+        put(&mut out, head, text);
+        out.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn text_breaks_at_spaces_and_keeps_its_indent() {
+        let found = lines("  L2   ", &"word ".repeat(30));
+        assert_eq!(found.len(), 3);
+        assert_eq!(found[0].chars().count(), 80 - 4);
+        assert!(found[1].starts_with("       word") && found[2].starts_with("       word"));
+    }
+
+    #[test]
+    fn a_list_too_long_for_a_line_breaks_after_commas() {
+        let odd: Vec<u32> = (0..200).map(|i| 2 * i).collect();
+        let found = lines("  0    ", &format!("CPUs {}", list::format(&odd)));
+        assert!(found.iter().all(|line| line.chars().count() <= 80));
+        let joined: String = found.iter().map(|line| line.trim()).collect();
+        assert_eq!(joined.trim_start_matches("0    CPUs"), list::format(&odd));
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!(
+            (counted(1, "color"), counted(2, "color")),
+            ("1 color".into(), "2 colors".into())
+        );
+    }
+}
