@@ -53,7 +53,7 @@ impl CurvePlan {
             Some(size) => Bytes(size.0.saturating_mul(4)).clamp(Bytes::mib(2), Bytes::mib(32)),
             None => Bytes::mib(8),
         };
-        CurvePlan { largest, rounds: 5, budget: Duration::from_millis(1500) }
+        CurvePlan { largest, rounds: 9, budget: Duration::from_millis(1500) }
     }
 }
 
