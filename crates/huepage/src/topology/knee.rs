@@ -4,9 +4,8 @@
 //! With random frames an L2 has no sharp end: some of its sets overflow while
 //! others are half empty, and the latency climbs from about 0.7 of the size to
 //! twice the size. So an end is a range, from where a tenth of the climb is
-//! done to where six tenths are. On machines whose geometry is known, three
-//! tenths of the climb are done at the true size (measured: 1 MiB 16-way on
-//! AMD family 26, 0.31; 2 MiB 16-way on Intel family 6 model 207, about 0.3).
+//! done to where six tenths are. The best guess is where four tenths are done:
+//! so it was measured at the true size of a 1 MiB 16-way L2 on AMD family 26.
 
 use serde::Serialize;
 
@@ -52,6 +51,9 @@ const WINDOW: f64 = 2.828_427;
 /// The least climb. The end of the first-level TLB adds at most a third within
 /// a window; the next cache level doubles the latency at least.
 const LEAST_CLIMB: f64 = 1.7;
+/// A climb goes on while windows climb this much: at its foot a window can fall
+/// just short of [`LEAST_CLIMB`] between two that reach it.
+const STILL_CLIMBING: f64 = 1.5;
 
 impl From<Curve> for Measured {
     fn from(curve: Curve) -> Self {
@@ -64,23 +66,34 @@ impl From<Curve> for Measured {
 /// The ends of all caches in a curve, ascending.
 fn ends(points: &[Point]) -> Vec<CacheEnd> {
     let points = smoothed(points);
-    let windows: Vec<(usize, usize, f64)> = (0..points.len())
-        .filter_map(|from| {
-            let limit = points[from].bytes.0 as f64 * WINDOW;
-            let to = points.iter().rposition(|p| p.bytes.0 as f64 <= limit)?;
-            // A window cut short by the end of the curve has not seen the climb
-            // to its top.
-            let whole = points.last()?.bytes.0 as f64 >= limit * 0.99;
-            whole.then(|| (from, to, points[to].nanoseconds / points[from].nanoseconds))
+    // One per starting point, with how much the latency climbs in it. None where
+    // the curve ends first, as the climb was not seen to its top.
+    let windows: Vec<(usize, f64)> = (0..points.len())
+        .map_while(|from| {
+            let top = latency_at(&points, points[from].bytes.0 as f64 * WINDOW)?;
+            Some((from, top / points[from].nanoseconds))
         })
         .collect();
-    // Neighboring steep windows are one climb, told by the steepest of them.
     windows
-        .chunk_by(|a, b| (a.2 >= LEAST_CLIMB) == (b.2 >= LEAST_CLIMB))
-        .filter(|climb| climb[0].2 >= LEAST_CLIMB)
-        .filter_map(|climb| climb.iter().max_by(|a, b| a.2.total_cmp(&b.2)))
-        .map(|&(from, to, _)| end(&points[from..=to]))
+        .chunk_by(|a, b| (a.1 >= STILL_CLIMBING) == (b.1 >= STILL_CLIMBING))
+        .filter_map(|climb| climb.iter().max_by(|a, b| a.1.total_cmp(&b.1)))
+        .filter(|(_, climb)| *climb >= LEAST_CLIMB)
+        .map(|&(from, _)| {
+            let limit = points[from].bytes.0 as f64 * WINDOW;
+            let to = points.partition_point(|point| (point.bytes.0 as f64) < limit);
+            end(&points[from..=to.min(points.len() - 1)])
+        })
         .collect()
+}
+
+/// The latency of a working set between two that were measured; `None` beyond
+/// the last.
+fn latency_at(points: &[Point], bytes: f64) -> Option<f64> {
+    let after = points.iter().position(|point| point.bytes.0 as f64 >= bytes)?;
+    let [a, b] = [points[after.saturating_sub(1)], points[after]];
+    let gap = (b.bytes.0 - a.bytes.0).max(1) as f64;
+    let way = ((bytes - a.bytes.0 as f64) / gap).clamp(0.0, 1.0);
+    Some(a.nanoseconds + way * (b.nanoseconds - a.nanoseconds))
 }
 
 /// A climb's end: where its parts of the way up are reached.
@@ -103,7 +116,7 @@ fn end(climb: &[Point]) -> CacheEnd {
     CacheEnd {
         at_least: climb[reaches(0.1) - 1].bytes,
         at_most: climb[reaches(0.6)].bytes,
-        estimate: between(0.3),
+        estimate: between(0.4),
         nanoseconds_inside: inside,
         nanoseconds_outside: outside,
     }
@@ -239,6 +252,50 @@ mod tests {
         assert_eq!(found.l1, None);
     }
 
+    /// A curve measured on a guest of AMD family 26 with an L2 of 1 MiB: the
+    /// window from 448 KiB climbs by 1.69, those before and after it by more.
+    #[test]
+    fn a_climb_with_a_step_in_its_foot_is_one_climb() {
+        let l1 = [4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48].map(|kib| (kib, 0.92));
+        let rest = [
+            (56, 3.22),
+            (64, 3.214),
+            (80, 3.212),
+            (96, 3.21),
+            (112, 3.21),
+            (128, 3.212),
+            (160, 3.209),
+            (192, 3.212),
+            (224, 3.209),
+            (256, 3.21),
+            (320, 3.209),
+            (384, 3.224),
+            (448, 3.439),
+            (512, 3.625),
+            (640, 3.866),
+            (768, 4.298),
+            (896, 5.111),
+            (1024, 5.807),
+            (1280, 7.508),
+            (1536, 8.567),
+            (1792, 9.142),
+            (2048, 9.631),
+            (2560, 10.323),
+            (3072, 10.788),
+            (3584, 11.138),
+            (4096, 11.424),
+        ];
+        let points = l1
+            .into_iter()
+            .chain(rest)
+            .map(|(kib, nanoseconds)| Point { bytes: Bytes::kib(kib), nanoseconds })
+            .collect();
+        let found = Measured::from(Curve { cpu: 0, rounds: 9, points });
+        let range = |end: CacheEnd| (end.at_least, end.at_most);
+        assert_eq!(found.l1.map(range), Some((Bytes::kib(48), Bytes::kib(56))));
+        assert_eq!(found.l2.map(range), Some((Bytes::kib(768), Bytes::kib(1280))));
+    }
+
     #[test]
     fn a_disturbed_stretch_changes_no_end() {
         let model = Model { l1: 48.0, l2: 1024.0, ways: 16, latency: [0.9, 3.2, 11.7] };
@@ -250,8 +307,10 @@ mod tests {
             }
         }
         let disturbed = Measured::from(curve);
+        let range = |end: CacheEnd| (end.at_least, end.at_most);
         assert!(quiet.l2.is_some());
-        assert_eq!((disturbed.l1, disturbed.l2), (quiet.l1, quiet.l2));
+        assert_eq!(disturbed.l1.map(range), quiet.l1.map(range));
+        assert_eq!(disturbed.l2.map(range), quiet.l2.map(range));
     }
 
     #[test]

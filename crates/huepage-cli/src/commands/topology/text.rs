@@ -6,8 +6,8 @@ use std::fmt::Write;
 use huepage::{
     list,
     topology::{
-        Cache, CacheEnd, CacheKind, Indexing, MemorySideCache, NumaNode, Origin, Topology, Verdict,
-        WritePolicy, cache_name,
+        Cache, CacheEnd, CacheKind, Distance, Indexing, MemorySideCache, NumaNode, Origin,
+        Topology, Verdict, WritePolicy, cache_name,
     },
     units::Bytes,
 };
@@ -36,7 +36,7 @@ pub fn render(report: &Report) -> String {
 fn machine(out: &mut String, topology: &Topology) {
     let Topology { architecture, model, page_size, cpus, .. } = topology;
     let model = model.as_ref().map(|model| format!("{model}, ")).unwrap_or_default();
-    let cpus = format!("{} ({})", counted(cpus.len() as u64, "CPU"), list::format(cpus));
+    let cpus = format!("{} ({})", counted(cpus.len() as u64, "CPU"), indexes(cpus));
     put(out, "Machine    ", &format!("{model}{architecture}, {cpus}, pages of {page_size}"));
     let vm = &topology.virtualization;
     if !vm.detected {
@@ -63,15 +63,16 @@ fn caches(out: &mut String, topology: &Topology) {
         let mut cpus: Vec<u32> = group.iter().flat_map(|cache| cache.cpus.clone()).collect();
         cpus.sort_unstable();
         cpus.dedup();
-        let shared = match first.cores {
-            1 => String::new(),
-            cores => format!(", {cores} cores each"),
+        let shared = match (first.cores, group.len()) {
+            (1, _) => String::new(),
+            (cores, 1) => format!(", {cores} cores"),
+            (cores, _) => format!(", {cores} cores each"),
         };
-        let count = format!("× {}{shared} (CPUs {})", group.len(), list::format(&cpus));
+        let count = format!("× {}{shared} (CPUs\u{a0}{})", group.len(), indexes(&cpus));
         put(out, &format!("  {:<4} ", first.name()), &format!("{} {count}", described(first)));
     }
     if !topology.cpus_without_caches.is_empty() {
-        let cpus = list::format(&topology.cpus_without_caches);
+        let cpus = indexes(&topology.cpus_without_caches);
         put(out, "  none ", &format!("the system declares no caches of CPUs {cpus}"));
     }
 }
@@ -83,7 +84,7 @@ fn described(cache: &Cache) -> String {
             let ways = format!("{}-way", geometry.ways());
             let sets = format!("{} sets", geometry.sets());
             let colors = counted(u64::from(colors.get()), "color");
-            format!("{size:>9} {ways:>7} {sets:>12} {colors:>12} ")
+            format!("{size:>8} {ways:>6} {sets:>10} {colors:>11} ")
         }
         Verdict::Rejected { reason } => format!("rejected: {reason} "),
         Verdict::NotDeclared { missing } => {
@@ -122,24 +123,33 @@ fn nodes(out: &mut String, topology: &Topology) {
         return;
     }
     out.push_str("\nNUMA nodes\n");
-    for node in &topology.nodes {
-        let memory = match node.memory {
+    // Many nodes are mostly alike: neighbors with as much memory and as many
+    // CPUs share a line.
+    let many = topology.nodes.len() > 8;
+    let alike =
+        |a: &NumaNode, b: &NumaNode| many && a.memory == b.memory && a.cpus.len() == b.cpus.len();
+    for group in topology.nodes.chunk_by(alike) {
+        let ids: Vec<u32> = group.iter().map(|node| node.id).collect();
+        let cpus: Vec<u32> = group.iter().flat_map(|node| node.cpus.clone()).collect();
+        let each = if group.len() > 1 { " each" } else { "" };
+        let memory = match group[0].memory {
             None => "memory not told".to_owned(),
             Some(Bytes(0)) => "no memory".to_owned(),
-            Some(memory) => memory.to_string(),
+            Some(memory) => format!("{memory}{each}"),
         };
-        let cpus = match node.cpus.as_slice() {
-            [] => "no CPUs".to_owned(),
-            cpus => format!("CPUs {}", list::format(cpus)),
+        let cpus = match group[0].cpus.len() {
+            0 => "no CPUs".to_owned(),
+            _ if group.len() == 1 => format!("CPUs {}", indexes(&cpus)),
+            count => format!("{}{each}: {}", counted(count as u64, "CPU"), indexes(&cpus)),
         };
-        put(out, &format!("  {:<4} ", node.id), &format!("{memory:>10}  {cpus}"));
+        put(out, &format!("  {:<4} ", indexes(&ids)), &format!("{memory:>10}  {cpus}"));
     }
     if topology.nodes.len() > 1 {
         distances(out, &topology.nodes);
     }
 }
 
-/// A table where it fits the width, else a line per node with repeats collapsed.
+/// A table where it fits the width, else nodes with the same view share a line.
 fn distances(out: &mut String, nodes: &[NumaNode]) {
     if 7 + 4 * nodes.len() <= WIDTH {
         let cells = |cells: Vec<u32>| {
@@ -152,20 +162,36 @@ fn distances(out: &mut String, nodes: &[NumaNode]) {
         }
         return;
     }
-    for node in nodes {
-        let mut values: Vec<u32> = node.distances.iter().map(|d| d.distance).collect();
-        values.sort_unstable();
-        values.dedup();
-        let groups: Vec<String> = values
-            .into_iter()
-            .map(|value| {
-                let at: Vec<u32> =
-                    node.distances.iter().filter(|d| d.distance == value).map(|d| d.node).collect();
-                format!("{value} to {}", list::format(&at))
-            })
-            .collect();
-        put(out, &format!("  {:<4} ", node.id), &groups.join("; "));
+    let mut views: Vec<(String, Vec<u32>)> = Vec::new();
+    for node in nodes.iter().filter(|node| !node.distances.is_empty()) {
+        let view = view(node);
+        match views.iter_mut().find(|(known, _)| *known == view) {
+            Some((_, ids)) => ids.push(node.id),
+            None => views.push((view, vec![node.id])),
+        }
     }
+    for (view, ids) in views {
+        put(out, &format!("  {:<4} ", indexes(&ids)), &view);
+    }
+}
+
+/// A node's distances as text. The node itself is listed with its nearest
+/// neighbors, so that nodes of one group have the same view.
+fn view(node: &NumaNode) -> String {
+    let own = node.distances.iter().find(|d| d.node == node.id).map(|d| d.distance);
+    let mut values: Vec<u32> =
+        node.distances.iter().filter(|d| d.node != node.id).map(|d| d.distance).collect();
+    values.sort_unstable();
+    values.dedup();
+    let mut parts: Vec<String> = own.iter().map(|own| format!("{own} local")).collect();
+    for (i, value) in values.into_iter().enumerate() {
+        let near = |d: &&Distance| {
+            if d.node == node.id { i == 0 } else { d.distance == value }
+        };
+        let ids: Vec<u32> = node.distances.iter().filter(near).map(|d| d.node).collect();
+        parts.push(format!("{value} to {}", indexes(&ids)));
+    }
+    parts.join("; ")
 }
 
 fn side_caches(out: &mut String, topology: &Topology) {
@@ -240,7 +266,8 @@ fn choice(out: &mut String, report: &Report) {
         let reason = choice.reason.as_deref().unwrap_or_default();
         put(out, "\nTo color   ", &format!("nothing: {reason}"));
         if let Some(end) = report.topology.measured.as_ref().and_then(|m| m.l2.as_ref()) {
-            let hint = format!("timing says about {}", end.estimate);
+            let CacheEnd { at_least, at_most, estimate, .. } = end;
+            let hint = format!("timing says {at_least} to {at_most}, about {estimate}");
             put(out, "           ", &hint);
         }
         return;
@@ -265,8 +292,20 @@ fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
+/// A list in the syntax of numactl; `0-124:4` where it is one stride.
+fn indexes(list: &[u32]) -> String {
+    if let [first, second, .., last] = list {
+        let stride = second - first;
+        if stride > 1 && list.len() > 3 && list.windows(2).all(|pair| pair[1] - pair[0] == stride) {
+            return format!("{first}-{last}:{stride}");
+        }
+    }
+    list::format(list)
+}
+
 /// Appends `head` and `text`, broken before [`WIDTH`] and indented as `head`.
-/// Breaks are at spaces, and after commas where a list alone is too long.
+/// Breaks are at spaces, and after commas where a list alone is too long; a
+/// no-break space is printed as a space.
 fn put(out: &mut String, head: &str, text: &str) {
     let indent = head.trim_start_matches('\n').chars().count();
     out.push_str(head);
@@ -287,7 +326,7 @@ fn put(out: &mut String, head: &str, text: &str) {
                 let _ = write!(out, "\n{:indent$}", "");
                 (column, gap) = (indent, 0);
             }
-            let _ = write!(out, "{:gap$}{piece}", "");
+            let _ = write!(out, "{:gap$}{}", "", piece.replace('\u{a0}', " "));
             column += gap + piece.chars().count();
             gap = 0;
         }
@@ -322,6 +361,20 @@ mod tests {
         assert!(found.iter().all(|line| line.chars().count() <= 80));
         let joined: String = found.iter().map(|line| line.trim()).collect();
         assert_eq!(joined.trim_start_matches("0    CPUs"), list::format(&odd));
+    }
+
+    #[test]
+    fn one_stride_is_told_as_such() {
+        for (list, text) in [
+            (vec![0, 4, 8, 12], "0-12:4"),
+            (vec![0, 4, 8], "0,4,8"),
+            (vec![0, 1, 2, 3], "0-3"),
+            (vec![0, 2, 4, 7], "0,2,4,7"),
+            (vec![5], "5"),
+            (vec![], ""),
+        ] {
+            assert_eq!(indexes(&list), text);
+        }
     }
 
     #[test]
