@@ -3,6 +3,7 @@
 //! one place.
 
 mod commands;
+mod output;
 
 use std::process::ExitCode;
 
@@ -18,7 +19,9 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Topology(commands::topology::Options),
+}
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -32,5 +35,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {}
+    match command {
+        Command::Topology(options) => commands::topology::run(options),
+    }
 }
