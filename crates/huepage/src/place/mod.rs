@@ -1,2 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pools of classified pages, placement policies, live regions.
+
+mod arena;
+mod build;
+mod error;
+mod first_touch;
+mod mover;
+mod policy;
+mod pool;
+mod ranges;
+mod region;
+mod remap;
+mod signals;
+mod slots;
+mod userfaultfd;
+
+pub use error::PlaceError;
+pub use mover::Mechanism;
+pub use policy::{Policy, PolicyError};
+pub use pool::{Pool, Reclassified};
+pub use ranges::Unsuitable;
+pub use region::Region;
+pub use userfaultfd::UserfaultfdError;

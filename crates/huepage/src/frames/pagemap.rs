@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `/proc/self/pagemap`: one 64-bit entry per virtual page of this process.
+//!
+//! The layout of an entry is in the kernel's
+//! `Documentation/admin-guide/mm/pagemap.rst`.
+
+use std::{fs::File, io, os::unix::fs::FileExt};
+
+use crate::{mapping::PageAddr, units::Pfn};
+
+/// How many entries one read asks for: 64 KiB, which the kernel serves from
+/// one walk of the page tables.
+const ENTRIES: usize = 8192;
+
+/// What the kernel says about one virtual page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageState(u64);
+
+impl PageState {
+    const FRAME: u64 = (1 << 55) - 1;
+
+    /// Whether the page is mapped to a frame.
+    pub fn present(self) -> bool {
+        self.0 >> 63 & 1 == 1
+    }
+
+    /// Whether the page is in swap.
+    pub fn swapped(self) -> bool {
+        self.0 >> 62 & 1 == 1
+    }
+
+    /// Whether the page belongs to a file or to shared anonymous memory.
+    pub fn file_or_shared(self) -> bool {
+        self.0 >> 61 & 1 == 1
+    }
+
+    /// Whether no other process maps the frame. False for the shared page of
+    /// zeros that a read of untouched memory maps.
+    pub fn exclusive(self) -> bool {
+        self.0 >> 56 & 1 == 1
+    }
+
+    /// The frame; `None` where the page has none or the kernel hides it.
+    pub fn pfn(self) -> Option<Pfn> {
+        // Hidden numbers read as zero; frame 0 never backs a process's memory.
+        let frame = self.0 & Self::FRAME;
+        (self.present() && frame != 0).then_some(Pfn(frame))
+    }
+}
+
+/// Reads `/proc/self/pagemap`.
+#[derive(Debug)]
+pub struct Pagemap {
+    file: File,
+}
+
+impl Pagemap {
+    /// Opens the pagemap of this process.
+    ///
+    /// # Errors
+    /// What `open` reports; `ENOENT` on a kernel without `CONFIG_PROC_PAGE_MONITOR`.
+    pub fn open() -> io::Result<Self> {
+        Ok(Pagemap { file: File::open("/proc/self/pagemap")? })
+    }
+
+    /// Whether this process may see frame numbers (`CAP_SYS_ADMIN` in the
+    /// initial user namespace; without it they read as zero since Linux 4.2).
+    ///
+    /// # Errors
+    /// What `read` reports.
+    pub fn frame_numbers_visible(&self) -> io::Result<bool> {
+        // A local that was just written certainly has a frame.
+        let mut witness = 0u8;
+        let page = PageAddr::containing(std::hint::black_box(&raw mut witness));
+        Ok(self.read(page, 1)?[0].pfn().is_some())
+    }
+
+    /// The state of `pages` pages from `first`, ascending. Addresses that are
+    /// not mapped read as neither present nor swapped.
+    ///
+    /// # Errors
+    /// What `read` reports; `UnexpectedEof` beyond the end of the address space.
+    pub fn read(&self, first: PageAddr, pages: usize) -> io::Result<Vec<PageState>> {
+        let mut bytes = vec![0u8; ENTRIES.min(pages) * 8];
+        let mut states = Vec::with_capacity(pages);
+        let number = first.get() / rustix::param::page_size();
+        while states.len() < pages {
+            let bytes = &mut bytes[..(pages - states.len()).min(ENTRIES) * 8];
+            self.file.read_exact_at(bytes, (number + states.len()) as u64 * 8)?;
+            states.extend(
+                bytes.as_chunks::<8>().0.iter().map(|entry| PageState(u64::from_ne_bytes(*entry))),
+            );
+        }
+        Ok(states)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Mapping, PageKind};
+
+    #[test]
+    fn touched_pages_are_present_and_ours_alone_and_untouched_ones_are_not() {
+        let mapping = Mapping::reserve(ENTRIES + 3, PageKind::Base).unwrap();
+        for index in [0, 5, ENTRIES, ENTRIES + 2] {
+            // SAFETY: the page lies in `mapping`, which nothing else uses.
+            unsafe { mapping.page(index).as_ptr().write_volatile(1) };
+        }
+        let states = Pagemap::open().unwrap().read(mapping.page(0), mapping.pages()).unwrap();
+        let present: Vec<usize> = (0..states.len()).filter(|&i| states[i].present()).collect();
+        assert_eq!(present, [0, 5, ENTRIES, ENTRIES + 2]);
+        for index in present {
+            assert!(states[index].exclusive());
+            assert!(!states[index].swapped() && !states[index].file_or_shared());
+        }
+    }
+
+    #[test]
+    fn a_page_that_was_only_read_is_not_exclusive() {
+        let mapping = Mapping::reserve(1, PageKind::Base).unwrap();
+        // SAFETY: the page lies in `mapping`.
+        assert_eq!(unsafe { mapping.page(0).as_ptr().read_volatile() }, 0);
+        let state = Pagemap::open().unwrap().read(mapping.page(0), 1).unwrap()[0];
+        assert!(state.present() && !state.exclusive());
+    }
+
+    #[test]
+    fn frames_are_distinct_where_they_are_visible_and_none_where_hidden() {
+        let pagemap = Pagemap::open().unwrap();
+        let mapping = Mapping::populated(64, PageKind::Base).unwrap();
+        let frames: std::collections::BTreeSet<_> =
+            pagemap.read(mapping.page(0), 64).unwrap().iter().map(|s| s.pfn()).collect();
+        if pagemap.frame_numbers_visible().unwrap() {
+            assert_eq!(frames.len(), 64);
+            assert!(!frames.contains(&None));
+        } else {
+            assert_eq!(frames, [None].into());
+        }
+    }
+}

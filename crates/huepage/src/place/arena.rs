@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Address space that pools and regions own.
+
+use rustix::{
+    mm::{self, Advice},
+    process::{Pid, getpid},
+};
+
+use super::{PlaceError, mover::nth};
+use crate::{
+    color::ColorCount,
+    mapping::{Mapping, PageAddr, PageKind},
+};
+
+/// A pool's slots. After a fork the child finds them empty
+/// (`MADV_WIPEONFORK`): pages shared with a child cannot be moved, and the
+/// first write to one would exchange its frame.
+#[derive(Debug)]
+pub(super) struct Arena(Mapping);
+
+impl Arena {
+    pub fn new(mapping: Mapping) -> Result<Self, PlaceError> {
+        keep_from_children(mapping.page(0), mapping.pages())?;
+        Ok(Arena(mapping))
+    }
+
+    pub fn mapping(&self) -> &Mapping {
+        &self.0
+    }
+
+    pub fn holds(&self, page: PageAddr) -> bool {
+        let start = self.0.as_ptr().addr();
+        (start..start + self.0.len()).contains(&page.get())
+    }
+}
+
+/// Applies `MADV_WIPEONFORK` to pages of a pool.
+pub(super) fn keep_from_children(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+    advise(start, pages, Advice::LinuxWipeOnFork)
+        .map_err(PlaceError::errno("keep the pool from forked children"))
+}
+
+/// Gives pages back to the kernel. Only for pages that a pool owns and nobody
+/// reads any more.
+pub(super) fn release(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+    advise(start, pages, Advice::LinuxDontNeed)
+        .map_err(PlaceError::errno("give pages back to the kernel"))
+}
+
+fn advise(start: PageAddr, pages: usize, advice: Advice) -> rustix::io::Result<()> {
+    let len = pages * rustix::param::page_size();
+    // SAFETY: callers pass pages of arenas and spaces, whose contents nobody
+    // outside this module refers to.
+    unsafe { mm::madvise(start.as_ptr().cast(), len, advice) }
+}
+
+/// The address space of one region. Its first page number is a multiple of
+/// the number of colors, so that the colors a policy needs do not depend on
+/// where the kernel puts it.
+#[derive(Debug)]
+pub(super) struct Space {
+    mapping: Mapping,
+    lead: usize,
+    pages: usize,
+}
+
+impl Space {
+    pub fn reserve(pages: usize, count: ColorCount) -> Result<Self, PlaceError> {
+        let count = count.get() as usize;
+        let mapping = Mapping::reserve(pages.saturating_add(count - 1), PageKind::Base)
+            .map_err(PlaceError::system("reserve address space"))?;
+        let number = mapping.as_ptr().addr() / rustix::param::page_size();
+        Ok(Space { lead: number.next_multiple_of(count) - number, mapping, pages })
+    }
+
+    pub fn page(&self, index: usize) -> PageAddr {
+        assert!(index < self.pages, "page {index} of a region of {} pages", self.pages);
+        self.mapping.page(self.lead + index)
+    }
+
+    pub fn pages(&self) -> usize {
+        self.pages
+    }
+
+    /// The virtual page number of the first page.
+    pub fn number(&self) -> usize {
+        self.page(0).get() / rustix::param::page_size()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = PageAddr> + '_ {
+        let first = self.page(0);
+        (0..self.pages).map(move |i| nth(first, i))
+    }
+
+    /// A region is the program's memory: its children inherit it as any other.
+    /// Undoes what pages moved by `mremap` bring along from their arena.
+    pub fn let_children_inherit(&self) -> Result<(), PlaceError> {
+        advise(self.page(0), self.pages, Advice::LinuxKeepOnFork)
+            .map_err(PlaceError::errno("let children inherit the region"))
+    }
+}
+
+/// The process that may use a pool: a descriptor inherited by a forked child
+/// still acts on its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Owner(Pid);
+
+impl Owner {
+    pub fn new() -> Self {
+        Owner(getpid())
+    }
+
+    pub fn is_here(self) -> bool {
+        self.0 == getpid()
+    }
+
+    pub fn check(self) -> Result<(), PlaceError> {
+        if self.is_here() { Ok(()) } else { Err(PlaceError::OtherProcess) }
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Why memory cannot be placed, each with what to do about it.
+
+use super::{PolicyError, Unsuitable, UserfaultfdError};
+use crate::{
+    color::{Color, ColorError},
+    list,
+    units::Bytes,
+};
+
+/// Why memory cannot be placed.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// A size of zero.
+    #[error("a region of no bytes cannot be placed: ask for at least one")]
+    NoBytes,
+    /// The policy does not fit the cache.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The safe way needs something this process may not do.
+    #[error("{action}: {source}")]
+    NeedsPrivilege {
+        /// What was asked for.
+        action: &'static str,
+        /// Which privilege it takes.
+        source: UserfaultfdError,
+    },
+    /// What was asked for cannot be done without `UFFDIO_MOVE`.
+    #[error("{action}: {source}")]
+    NeedsMove {
+        /// What was asked for.
+        action: &'static str,
+        /// Why there is none.
+        source: UserfaultfdError,
+    },
+    /// Moving by `mremap` takes one mapping per run of pages, of which the
+    /// kernel allows only so many.
+    #[error(
+        "moving by mremap would take {needed} mappings beside the {present} this process has; \
+         the limit is {limit}: raise vm.max_map_count, place less, or use Linux 6.8 or newer"
+    )]
+    MappingLimit {
+        /// Mappings there are.
+        present: usize,
+        /// Mappings that would be added.
+        needed: usize,
+        /// What `vm.max_map_count` allows.
+        limit: usize,
+    },
+    /// Drawing pages from the kernel did not bring up enough of these colors.
+    #[error(
+        "{drawn} pages drawn, and still too few of colors {}: the machine may have fewer colors \
+         than assumed, or lack free memory; ask for less or for other colors",
+        list::format(&colors(missing))
+    )]
+    ColorsNotDrawn {
+        /// The colors that are short, ascending.
+        missing: Vec<Color>,
+        /// Pages looked at.
+        drawn: usize,
+    },
+    /// Drawing more would take memory that other programs need.
+    #[error("building the pool needs {wanted} more memory, {available} are free: ask for less")]
+    NotEnoughMemory {
+        /// What the next draw takes.
+        wanted: Bytes,
+        /// What the kernel says is available.
+        available: Bytes,
+    },
+    /// The pool has too few pages of a color.
+    #[error(
+        "the pool holds {held} pages of color {color}, {wanted} are needed: build it for a larger \
+         region, or give regions back first"
+    )]
+    PoolShort {
+        /// The color.
+        color: Color,
+        /// How many the region needs.
+        wanted: usize,
+        /// How many there are.
+        held: usize,
+    },
+    /// The range is not memory that can be moved page by page.
+    #[error("the range from {start:#x} cannot be placed: {reason}")]
+    Unsuitable {
+        /// First address of the offending part.
+        start: usize,
+        /// What is wrong with it.
+        reason: Unsuitable,
+    },
+    /// The region's pages follow first touch; [`super::Pool::settle`] ends that.
+    #[error("the region's pages still follow first touch: settle it first")]
+    FollowsFirstTouch,
+    /// Colors of one pool mean nothing to another.
+    #[error("the region was allocated from another pool: give it back there")]
+    ForeignRegion,
+    /// Pools and regions stay with the process that made them.
+    #[error("this pool belongs to the process that forked this one: build a pool here")]
+    OtherProcess,
+    /// Labels and pages do not match.
+    #[error("{labels} labels for {pages} pages: give one for each")]
+    LabelCount {
+        /// Labels given.
+        labels: usize,
+        /// Pages given.
+        pages: usize,
+    },
+    /// Colors cannot be told.
+    #[error(transparent)]
+    Color(#[from] ColorError),
+    /// The kernel refused.
+    #[error("{action}: {source}")]
+    System {
+        /// What was tried.
+        action: &'static str,
+        /// What the kernel said.
+        source: std::io::Error,
+    },
+}
+
+impl PlaceError {
+    pub(super) fn system(action: &'static str) -> impl FnOnce(std::io::Error) -> Self {
+        move |source| PlaceError::System { action, source }
+    }
+
+    pub(super) fn errno(action: &'static str) -> impl FnOnce(rustix::io::Errno) -> Self {
+        move |errno| PlaceError::System { action, source: errno.into() }
+    }
+}
+
+fn colors(list: &[Color]) -> Vec<u32> {
+    list.iter().map(|color| color.0).collect()
+}

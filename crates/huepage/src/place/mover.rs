@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Moving a page to another address of the same process, frame and all.
+
+use rustix::io::Errno;
+
+pub(super) use super::userfaultfd::Progress;
+use super::{
+    PlaceError,
+    remap::Remap,
+    userfaultfd::{Faults, Features, Userfaultfd, UserfaultfdError},
+};
+use crate::mapping::PageAddr;
+
+/// Which system call moves pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mechanism {
+    /// `UFFDIO_MOVE`, Linux 6.8: keeps the number of mappings.
+    Userfaultfd,
+    /// `mremap`, Linux 5.7: one mapping per run of pages.
+    Remap,
+}
+
+/// Moves pages between two areas of private anonymous memory.
+pub(super) trait Mover: Send + Sync + std::fmt::Debug {
+    fn mechanism(&self) -> Mechanism;
+
+    /// Prepares an area to receive pages. While it is open, nobody may touch a
+    /// missing page of it.
+    ///
+    /// # Safety
+    /// The area is mapped, and the caller's alone until [`Mover::close`].
+    unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError>;
+
+    /// Ends [`Mover::open`].
+    fn close(&self, start: PageAddr, pages: usize);
+
+    /// Fails if `runs` further moves would run into a limit of the kernel.
+    fn allow(&self, runs: usize) -> Result<(), PlaceError>;
+
+    /// Moves adjacent pages to adjacent missing pages of an open area.
+    ///
+    /// # Safety
+    /// As [`Userfaultfd::move_pages`]; the source stays mapped, but missing.
+    unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress;
+}
+
+/// Moves by `UFFDIO_MOVE`. The descriptor is for user mode only, which needs
+/// no privilege: nobody but the mover touches an open area.
+#[derive(Debug)]
+pub(super) struct UserfaultfdMover(Userfaultfd);
+
+impl UserfaultfdMover {
+    pub fn new() -> Result<Self, UserfaultfdError> {
+        Ok(UserfaultfdMover(Userfaultfd::open(Faults::UserMode, Features::MOVE)?))
+    }
+}
+
+impl Mover for UserfaultfdMover {
+    fn mechanism(&self) -> Mechanism {
+        Mechanism::Userfaultfd
+    }
+
+    unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+        // SAFETY: by contract nobody else touches the area.
+        unsafe { self.0.register(start, pages) }
+            .map_err(PlaceError::errno("register memory with userfaultfd"))
+    }
+
+    fn close(&self, start: PageAddr, pages: usize) {
+        // Fails only for memory that is gone, where nothing is left to close.
+        let _ = self.0.unregister(start, pages);
+    }
+
+    fn allow(&self, _: usize) -> Result<(), PlaceError> {
+        Ok(())
+    }
+
+    unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
+        // SAFETY: the caller's contract.
+        unsafe { self.0.move_pages(dst, src, pages) }
+    }
+}
+
+/// Opens the mechanism asked for; without a wish, the best there is, and the
+/// reason if that is not the first choice.
+pub(super) fn open(
+    wish: Option<Mechanism>,
+) -> Result<(Box<dyn Mover>, Option<UserfaultfdError>), PlaceError> {
+    let action = "move pages";
+    match (wish, UserfaultfdMover::new()) {
+        (Some(Mechanism::Remap), _) => Ok((Box::new(Remap), None)),
+        (_, Ok(mover)) => Ok((Box::new(mover), None)),
+        (Some(Mechanism::Userfaultfd), Err(source)) => {
+            Err(PlaceError::NeedsMove { action, source })
+        }
+        (None, Err(source)) => Ok((Box::new(Remap), Some(source))),
+    }
+}
+
+/// One run of adjacent pages on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub dst: PageAddr,
+    pub src: PageAddr,
+    pub pages: usize,
+}
+
+/// The page `n` pages after `page`.
+pub(super) fn nth(page: PageAddr, n: usize) -> PageAddr {
+    PageAddr::containing(page.as_ptr().wrapping_add(n * rustix::param::page_size()))
+}
+
+/// Joins single moves, in order, into runs that one system call can do.
+pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec<Run> {
+    let mut runs: Vec<Run> = Vec::new();
+    for (dst, src) in pairs {
+        match runs.last_mut() {
+            Some(run) if nth(run.dst, run.pages) == dst && nth(run.src, run.pages) == src => {
+                run.pages += 1;
+            }
+            _ => runs.push(Run { dst, src, pages: 1 }),
+        }
+    }
+    runs
+}
+
+/// How often a move that is told to try again is tried without any progress.
+/// The kernel says so while another task holds the page's lock, which it
+/// does for no longer than one read from disk.
+const TRIES: usize = 10_000;
+
+/// Moves one run, going on after partial moves; how many pages came across
+/// and what stopped the rest.
+///
+/// # Safety
+/// As [`Mover::move_run`].
+pub(super) unsafe fn carry(mover: &dyn Mover, run: Run) -> Progress {
+    let mut done = 0;
+    let mut tries = 0;
+    while done < run.pages {
+        // SAFETY: a part of the run the caller vouches for.
+        let progress =
+            unsafe { mover.move_run(nth(run.dst, done), nth(run.src, done), run.pages - done) };
+        done += progress.pages;
+        match progress.stop {
+            None => break,
+            Some(Errno::AGAIN | Errno::INTR) if progress.pages > 0 => tries = 0,
+            Some(Errno::AGAIN | Errno::INTR) if tries < TRIES => {
+                tries += 1;
+                std::thread::yield_now();
+            }
+            stop => return Progress { pages: done, stop },
+        }
+    }
+    Progress { pages: done, stop: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn page(n: usize) -> PageAddr {
+        PageAddr::containing(std::ptr::without_provenance::<u8>(n * rustix::param::page_size()))
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_the_moves_in_order_and_as_long_as_can_be(
+            pairs in proptest::collection::vec((0usize..8, 0usize..8), 0..60)
+        ) {
+            let runs = runs(pairs.iter().map(|&(d, s)| (page(d), page(s))));
+            let flat: Vec<_> = runs
+                .iter()
+                .flat_map(|r| (0..r.pages).map(|i| (nth(r.dst, i), nth(r.src, i))))
+                .collect();
+            let want: Vec<_> = pairs.iter().map(|&(d, s)| (page(d), page(s))).collect();
+            prop_assert_eq!(flat, want);
+            for pair in runs.windows(2) {
+                prop_assert!(
+                    nth(pair[0].dst, pair[0].pages) != pair[1].dst
+                        || nth(pair[0].src, pair[0].pages) != pair[1].src
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pages of known color, kept: one that goes back to the kernel may return
+//! with another frame.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
+use rustix::io::Errno;
+
+use super::{
+    Mechanism, PlaceError, Policy, Region, UserfaultfdError,
+    arena::{Arena, Owner, Space, keep_from_children, release},
+    first_touch::{FirstTouch, Waiting},
+    mover::{self, Mover, Run, carry, nth, runs},
+    region::Colors,
+    slots::Slots,
+};
+use crate::{
+    color::{Color, ColorCount, ColorOracle},
+    mapping::{Mapping, PageAddr, page_size},
+    units::Bytes,
+};
+
+/// Classified pages, ready to be placed.
+///
+/// A pool is one process's: a forked child finds it empty and every operation
+/// there fails with [`PlaceError::OtherProcess`].
+pub struct Pool {
+    pub(super) id: u64,
+    pub(super) count: ColorCount,
+    pub(super) slots: Slots,
+    pub(super) arenas: Vec<Arc<Arena>>,
+    pub(super) mover: Arc<dyn Mover>,
+    pub(super) owner: Owner,
+    fallback: Option<UserfaultfdError>,
+}
+
+impl std::fmt::Debug for Pool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Pool")
+            .field("count", &self.count)
+            .field("pages", &self.pages())
+            .field("mechanism", &self.mechanism())
+            .finish()
+    }
+}
+
+/// What [`Pool::reclassify`] found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reclassified {
+    /// Pages whose color is as noted.
+    pub same: usize,
+    /// Pages of another color, noted now.
+    pub changed: usize,
+    /// Pages whose color cannot be told, given back to the kernel.
+    pub released: usize,
+}
+
+impl Pool {
+    /// A pool of pages whose colors the caller knows, one label per page;
+    /// pages without a label are given back to the kernel.
+    ///
+    /// `mechanism` forces how pages are moved; `None` takes the best there is.
+    ///
+    /// # Errors
+    /// [`PlaceError::LabelCount`]; [`PlaceError::Policy`] for a label outside
+    /// `count`; [`PlaceError::NeedsMove`] if the mechanism asked for is missing.
+    pub fn from_parts(
+        mapping: Mapping,
+        labels: &[Option<Color>],
+        count: ColorCount,
+        mechanism: Option<Mechanism>,
+    ) -> Result<Self, PlaceError> {
+        if labels.len() != mapping.pages() {
+            return Err(PlaceError::LabelCount { labels: labels.len(), pages: mapping.pages() });
+        }
+        let known: Vec<Color> = labels.iter().flatten().copied().collect();
+        if !known.is_empty() {
+            Policy::Colors(known).check(count)?;
+        }
+        let mut pool = Pool::new(count, mechanism)?;
+        let arena = pool.adopt(mapping)?;
+        let mut surplus = Vec::new();
+        for (page, label) in arena.mapping().iter().zip(labels) {
+            match label {
+                Some(color) => pool.slots.put(page, *color, true),
+                None => surplus.push(page),
+            }
+        }
+        pool.release(surplus)?;
+        Ok(pool)
+    }
+
+    pub(super) fn new(count: ColorCount, mechanism: Option<Mechanism>) -> Result<Self, PlaceError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let (mover, fallback) = mover::open(mechanism)?;
+        Ok(Pool {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            count,
+            slots: Slots::new(count),
+            arenas: Vec::new(),
+            mover: mover.into(),
+            owner: Owner::new(),
+            fallback,
+        })
+    }
+
+    pub(super) fn adopt(&mut self, mapping: Mapping) -> Result<Arc<Arena>, PlaceError> {
+        let arena = Arc::new(Arena::new(mapping)?);
+        self.arenas.push(Arc::clone(&arena));
+        Ok(arena)
+    }
+
+    /// How many colors the pool's pages are sorted into.
+    pub fn count(&self) -> ColorCount {
+        self.count
+    }
+
+    /// Number of pages in the pool.
+    pub fn pages(&self) -> usize {
+        self.slots.held()
+    }
+
+    /// Number of pages of one color in the pool; zero for a color that does
+    /// not exist.
+    pub fn pages_of(&self, color: Color) -> usize {
+        if color.0 < self.count.get() { self.slots.held_of(color) } else { 0 }
+    }
+
+    /// How pages are moved.
+    pub fn mechanism(&self) -> Mechanism {
+        self.mover.mechanism()
+    }
+
+    /// Why pages are moved by `mremap` although nobody asked for that.
+    pub fn fallback(&self) -> Option<&UserfaultfdError> {
+        self.fallback.as_ref()
+    }
+
+    /// Zeroed memory of at least `size` bytes placed by `policy`.
+    ///
+    /// # Errors
+    /// Before anything is moved: [`PlaceError::NoBytes`],
+    /// [`PlaceError::Policy`], [`PlaceError::PoolShort`],
+    /// [`PlaceError::MappingLimit`]; for [`Policy::Sequence`]
+    /// [`PlaceError::NeedsPrivilege`] or [`PlaceError::NeedsMove`].
+    /// [`PlaceError::System`] if the kernel refuses on the way; the pages then
+    /// are the pool's again.
+    pub fn allocate(&mut self, size: Bytes, policy: &Policy) -> Result<Region, PlaceError> {
+        self.owner.check()?;
+        policy.check(self.count)?;
+        if size.0 == 0 {
+            return Err(PlaceError::NoBytes);
+        }
+        let len = usize::try_from(size.0)
+            .map_err(|_| PlaceError::errno("reserve address space")(Errno::NOMEM))?;
+        let space = Space::reserve(size.pages(page_size()), self.count)?;
+        let colors = policy.colors(space.number(), space.pages(), self.count);
+        self.check_stock(&colors)?;
+        let colors = if *policy == Policy::Sequence {
+            self.follow(&space, &colors)?
+        } else {
+            self.fill(&space, &colors)?;
+            Colors::Fixed(colors.into_iter().map(Some).collect())
+        };
+        Ok(Region { colors, space, len, pool: self.id, owner: self.owner })
+    }
+
+    fn check_stock(&self, colors: &[Color]) -> Result<(), PlaceError> {
+        let mut wanted = vec![0usize; self.count.get() as usize];
+        for color in colors {
+            wanted[color.index()] += 1;
+        }
+        for (color, wanted) in self.count.iter().zip(wanted) {
+            let held = self.slots.held_of(color);
+            if wanted > held {
+                return Err(PlaceError::PoolShort { color, wanted, held });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a page of each color, zeroed. The stock must suffice.
+    fn pick(&mut self, colors: &[Color]) -> Vec<PageAddr> {
+        let mut picked = Vec::with_capacity(colors.len());
+        for &color in colors {
+            let (slot, dirty) = self.slots.take(color).expect("the stock was checked");
+            if dirty {
+                // SAFETY: the slot is the pool's and holds a page; nobody else
+                // refers to it.
+                unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
+            }
+            picked.push(slot);
+        }
+        picked
+    }
+
+    fn follow(&mut self, space: &Space, colors: &[Color]) -> Result<Colors, PlaceError> {
+        let uffd = FirstTouch::open()?;
+        let picked = self.pick(colors);
+        let queue: Vec<Waiting> =
+            picked.iter().zip(colors).map(|(&slot, &color)| Waiting { slot, color }).collect();
+        FirstTouch::start(uffd, space, queue.clone(), self.arenas.clone())
+            .map(Colors::FirstTouch)
+            .inspect_err(|_| {
+                for waiting in queue {
+                    self.slots.put(waiting.slot, waiting.color, false);
+                }
+            })
+    }
+
+    fn fill(&mut self, space: &Space, colors: &[Color]) -> Result<(), PlaceError> {
+        let picked = self.pick(colors);
+        let result = self.fill_from(space, colors, &picked);
+        let moved = result.as_ref().map_or_else(|(done, _)| *done, |()| space.pages());
+        for slot in &picked[..moved] {
+            self.slots.put_empty(*slot);
+        }
+        for (slot, color) in picked.iter().zip(colors).skip(moved) {
+            self.slots.put(*slot, *color, false);
+        }
+        result.map_err(|(done, error)| {
+            self.absorb(space.iter().zip(colors.iter().copied()).take(done));
+            error
+        })
+    }
+
+    /// On error also how many pages have left the pool.
+    fn fill_from(
+        &mut self,
+        space: &Space,
+        colors: &[Color],
+        picked: &[PageAddr],
+    ) -> Result<(), (usize, PlaceError)> {
+        let runs = runs(space.iter().zip(picked.iter().copied()));
+        self.mover.allow(runs.len()).map_err(|e| (0, e))?;
+        let (start, pages) = (space.page(0), space.pages());
+        // SAFETY: nobody has the address of the space yet.
+        unsafe { self.mover.open(start, pages) }.map_err(|e| (0, e))?;
+        let mut done = 0;
+        let mut failed = None;
+        for run in runs {
+            // SAFETY: slots of the pool, out of its books, into untouched
+            // memory that nobody else knows.
+            let progress = unsafe { self.carry_or_replace(run, &colors[done..]) };
+            done += progress.pages;
+            if let Some(errno) = progress.stop {
+                failed = Some((done, PlaceError::errno("move pages into the region")(errno)));
+                break;
+            }
+        }
+        self.mover.close(start, pages);
+        if let Some(failed) = failed {
+            return Err(failed);
+        }
+        if self.mechanism() == Mechanism::Remap {
+            space.let_children_inherit().map_err(|e| (done, e))?;
+        }
+        Ok(())
+    }
+
+    /// Moves a run. A page that cannot be moved (pinned, deduplicated, or
+    /// discarded by someone) is given up for another one of its color.
+    ///
+    /// # Safety
+    /// As [`Mover::move_run`].
+    unsafe fn carry_or_replace(&mut self, run: Run, colors: &[Color]) -> mover::Progress {
+        let mut done = 0;
+        loop {
+            let rest =
+                Run { dst: nth(run.dst, done), src: nth(run.src, done), pages: run.pages - done };
+            // SAFETY: the caller's contract.
+            let progress = unsafe { carry(&*self.mover, rest) };
+            done += progress.pages;
+            let mut stop = progress.stop;
+            let stuck = nth(run.src, done.min(run.pages - 1));
+            while let Some(Errno::BUSY | Errno::NOENT) = stop {
+                let Some((slot, dirty)) = self.slots.take(colors[done]) else { break };
+                if dirty {
+                    // SAFETY: as in `pick`.
+                    unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
+                }
+                let single = Run { dst: nth(run.dst, done), src: slot, pages: 1 };
+                // SAFETY: the caller's contract, for another page of the pool.
+                stop = unsafe { carry(&*self.mover, single) }.stop;
+                if stop.is_none() {
+                    self.slots.put_empty(slot);
+                    // Empty from now on, as the caller will note.
+                    let _ = release(stuck, 1);
+                    done += 1;
+                } else {
+                    self.slots.put(slot, colors[done], false);
+                    break;
+                }
+            }
+            if stop.is_some() || done == run.pages {
+                return mover::Progress { pages: done, stop };
+            }
+        }
+    }
+
+    /// Takes a region's pages back. What it held is wiped before it is placed
+    /// again. Pages whose color is unknown, and pages shared with a child
+    /// since a fork, go to the kernel.
+    ///
+    /// # Errors
+    /// [`PlaceError::ForeignRegion`]; [`PlaceError::OtherProcess`];
+    /// [`PlaceError::MappingLimit`], whereupon the kernel gets the pages.
+    pub fn give_back(&mut self, mut region: Region) -> Result<(), PlaceError> {
+        self.settle(&mut region)?;
+        let Colors::Fixed(colors) = &region.colors else { return Ok(()) };
+        let pages: Vec<_> = region
+            .space
+            .iter()
+            .zip(colors)
+            .filter_map(|(page, color)| color.map(|color| (page, color)))
+            .collect();
+        self.mover.allow(runs(pages.iter().map(|&(page, _)| (page, page))).len())?;
+        self.absorb(pages.into_iter());
+        Ok(())
+    }
+
+    /// Ends following first touch in a region of [`Policy::Sequence`]: what
+    /// is touched later gets a page of the kernel's choice, and the pages that
+    /// waited are the pool's again. Does nothing to other regions.
+    ///
+    /// # Errors
+    /// [`PlaceError::ForeignRegion`]; [`PlaceError::OtherProcess`].
+    pub fn settle(&mut self, region: &mut Region) -> Result<(), PlaceError> {
+        self.owner.check()?;
+        if region.pool != self.id {
+            return Err(PlaceError::ForeignRegion);
+        }
+        let (empty, waiting) = region.take_settled()?;
+        for slot in empty {
+            self.put_released(slot);
+        }
+        for Waiting { slot, color } in waiting {
+            self.slots.put(slot, color, false);
+        }
+        Ok(())
+    }
+
+    /// Moves pages into empty slots and notes them.
+    fn absorb(&mut self, pages: impl Iterator<Item = (PageAddr, Color)>) {
+        let mut pages: Vec<_> = pages.collect();
+        pages.truncate(self.slots.empty());
+        let slots = self.slots.take_empty(pages.len()).unwrap_or_default();
+        let pairs = slots.iter().copied().zip(pages.iter().map(|&(page, _)| page));
+        let mut done = 0;
+        for run in runs(pairs) {
+            let mut end = 0;
+            while end < run.pages {
+                let part =
+                    Run { dst: nth(run.dst, end), src: nth(run.src, end), pages: run.pages - end };
+                // SAFETY: the region was given up by its owner; the slots are
+                // the pool's and empty.
+                let moved = unsafe { self.carry_in(part) };
+                for i in 0..part.pages {
+                    let slot = nth(part.dst, i);
+                    if i < moved {
+                        self.slots.put(slot, pages[done + end + i].1, true);
+                    } else if i == moved {
+                        // This page stays behind; the rest is tried again.
+                        self.put_released(slot);
+                        break;
+                    }
+                }
+                end += (moved + 1).min(part.pages);
+            }
+            done += run.pages;
+        }
+    }
+
+    /// # Safety
+    /// As [`Mover::move_run`]; the destination is empty slots of this pool.
+    unsafe fn carry_in(&self, run: Run) -> usize {
+        // SAFETY: nobody touches empty slots.
+        if unsafe { self.mover.open(run.dst, run.pages) }.is_err() {
+            return 0;
+        }
+        // SAFETY: the caller's contract.
+        let moved = unsafe { carry(&*self.mover, run) }.pages;
+        self.mover.close(run.dst, run.pages);
+        if self.mechanism() == Mechanism::Remap && moved > 0 {
+            // Pages moved by mremap bring the region's inheritance along. If
+            // this fails they are only less well protected from a fork.
+            let _ = keep_from_children(run.dst, moved);
+        }
+        moved
+    }
+
+    /// Notes an empty slot, and makes sure that it is.
+    fn put_released(&mut self, slot: PageAddr) {
+        if release(slot, 1).is_ok() {
+            self.slots.put_empty(slot);
+        }
+    }
+
+    /// Gives pages in slots back to the kernel.
+    pub(super) fn release(&mut self, pages: Vec<PageAddr>) -> Result<(), PlaceError> {
+        for run in runs(pages.iter().map(|&page| (page, page))) {
+            release(run.dst, run.pages)?;
+        }
+        for page in pages {
+            self.slots.put_empty(page);
+        }
+        Ok(())
+    }
+
+    /// Asks the oracle for the color of every page in the pool anew.
+    ///
+    /// # Errors
+    /// [`PlaceError::Color`] if the oracle gives no trusted answer; nothing
+    /// has changed then. [`PlaceError::OtherProcess`].
+    pub fn reclassify(&mut self, oracle: &mut dyn ColorOracle) -> Result<Reclassified, PlaceError> {
+        self.owner.check()?;
+        let noted = self.slots.pages();
+        let pages: Vec<PageAddr> = noted.keys().copied().collect();
+        // SAFETY: the pool's pages are mapped, and nobody else has them.
+        let told = unsafe { oracle.classify(&pages) }?;
+        let mut found = Reclassified { same: 0, changed: 0, released: 0 };
+        let mut lost = Vec::new();
+        for ((page, old), new) in noted.into_iter().zip(told) {
+            match new.filter(|color| color.0 < self.count.get()) {
+                Some(new) if new == old => found.same += 1,
+                new => {
+                    let dirty = self.slots.remove(page, old).unwrap_or(true);
+                    match new {
+                        Some(new) => {
+                            self.slots.put(page, new, dirty);
+                            found.changed += 1;
+                        }
+                        None => lost.push(page),
+                    }
+                }
+            }
+        }
+        found.released = lost.len();
+        self.release(lost)?;
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests;

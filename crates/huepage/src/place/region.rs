@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Memory whose pages have the colors a policy asked for.
+
+use super::{
+    PlaceError,
+    arena::{Owner, Space},
+    first_touch::{FirstTouch, Waiting},
+};
+use crate::{color::Color, mapping::PageAddr};
+
+/// Placed memory: zeroed at first, readable and writable, unmapped on drop.
+///
+/// A child made by `fork` inherits the contents as of any private memory.
+/// From then on a write by the parent may exchange the frame below a page,
+/// and with it the color: [`super::verify`] finds out,
+/// [`super::Pool::repair`] puts it right.
+pub struct Region {
+    // Before the space, so that its thread has ended when the space goes.
+    pub(super) colors: Colors,
+    pub(super) space: Space,
+    pub(super) len: usize,
+    pub(super) pool: u64,
+    pub(super) owner: Owner,
+}
+
+pub(super) enum Colors {
+    Fixed(Vec<Option<Color>>),
+    FirstTouch(FirstTouch),
+}
+
+impl std::fmt::Debug for Region {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Region").field("start", &self.as_ptr()).field("len", &self.len).finish()
+    }
+}
+
+impl Region {
+    /// First byte; page-aligned.
+    pub fn as_ptr(&self) -> *const u8 {
+        self.space.page(0).as_ptr()
+    }
+
+    /// First byte, to write through.
+    pub fn as_mut_ptr(&mut self) -> *mut u8 {
+        self.space.page(0).as_ptr()
+    }
+
+    /// Length in bytes, as asked for.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no bytes. There always are: a pool refuses length 0.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes.
+    pub fn as_slice(&self) -> &[u8] {
+        // SAFETY: the space is mapped readable for as long as the region
+        // lives, holds at least `len` bytes, and is written only through
+        // `&mut self`.
+        unsafe { std::slice::from_raw_parts(self.as_ptr(), self.len) }
+    }
+
+    /// The bytes, to write.
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: as above, writable, and borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(self.as_mut_ptr(), self.len) }
+    }
+
+    /// Number of pages.
+    pub fn pages(&self) -> usize {
+        self.space.pages()
+    }
+
+    /// The page at `index`.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Region::pages`].
+    pub fn page(&self, index: usize) -> PageAddr {
+        self.space.page(index)
+    }
+
+    /// The color of the page at `index`, as known when it was put there;
+    /// `None` for a page that has not been touched yet
+    /// ([`super::Policy::Sequence`]) or whose color could not be told.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Region::pages`].
+    pub fn color(&self, index: usize) -> Option<Color> {
+        match &self.colors {
+            Colors::Fixed(colors) => colors[index],
+            Colors::FirstTouch(touch) => touch.color(index),
+        }
+    }
+
+    /// How many pages the kernel had to serve because no colored page could
+    /// be moved in on first touch. Zero for other policies.
+    pub fn uncolored(&self) -> usize {
+        match &self.colors {
+            Colors::Fixed(_) => 0,
+            Colors::FirstTouch(touch) => touch.plain(),
+        }
+    }
+
+    /// Ends following first touch. Slots that were emptied and those that are
+    /// still full go back to the pool's books.
+    pub(super) fn take_settled(&mut self) -> Result<(Vec<PageAddr>, Vec<Waiting>), PlaceError> {
+        self.owner.check()?;
+        match std::mem::replace(&mut self.colors, Colors::Fixed(Vec::new())) {
+            Colors::Fixed(colors) => {
+                self.colors = Colors::Fixed(colors);
+                Ok((Vec::new(), Vec::new()))
+            }
+            Colors::FirstTouch(touch) => {
+                let (colors, empty, waiting) = touch.finish();
+                self.colors = Colors::Fixed(colors);
+                Ok((empty, waiting))
+            }
+        }
+    }
+}

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! userfaultfd: the system calls, one method each.
+//!
+//! Structures and request numbers are those of `include/uapi/linux/userfaultfd.h`;
+//! their meaning is in `userfaultfd(2)`, `ioctl_userfaultfd(2)` and the kernel's
+//! `Documentation/admin-guide/mm/userfaultfd.rst`.
+
+use std::{
+    fs::OpenOptions,
+    os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd},
+};
+
+use rustix::{
+    io::Errno,
+    ioctl::{self, Ioctl, IoctlOutput, Opcode, Updater, opcode},
+    mm::UserfaultfdFlags,
+};
+
+use crate::mapping::PageAddr;
+
+/// What handlers of a descriptor may be asked to resolve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Faults {
+    /// Only faults of user code; a system call that meets a hole fails with
+    /// `EFAULT`. Needs no privilege (`UFFD_USER_MODE_ONLY`, Linux 5.11).
+    UserMode,
+    /// Faults of user code and of system calls that read or write the range.
+    All,
+}
+
+/// Optional abilities, as bits of `uffdio_api.features`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Features(u64);
+
+impl Features {
+    pub const NONE: Features = Features(0);
+    /// `UFFDIO_MOVE` (Linux 6.8).
+    pub const MOVE: Features = Features(1 << 16);
+    /// Report a fork and hold it until the report is read; needs `CAP_SYS_PTRACE`.
+    pub const EVENT_FORK: Features = Features(1 << 1);
+    /// Report `madvise` calls that discard pages, and hold them likewise.
+    pub const EVENT_REMOVE: Features = Features(1 << 3);
+
+    pub const fn and(self, other: Features) -> Features {
+        Features(self.0 | other.0)
+    }
+}
+
+/// Why a descriptor could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum UserfaultfdError {
+    /// The kernel was built without it, or a sandbox filters the call.
+    #[error("this kernel has no userfaultfd (CONFIG_USERFAULTFD off, or filtered by a sandbox)")]
+    Missing,
+    /// The kernel lacks an ability that is needed here.
+    #[error("this kernel's userfaultfd cannot {0}")]
+    Lacks(&'static str),
+    /// Faults inside system calls are reserved to the privileged.
+    #[error(
+        "handling page faults of system calls needs CAP_SYS_PTRACE, or \
+         vm.unprivileged_userfaultfd=1, or access to /dev/userfaultfd"
+    )]
+    KernelFaultsDenied,
+    /// Following forks is reserved to the privileged.
+    #[error("following forks needs CAP_SYS_PTRACE")]
+    ForkEventsDenied,
+    /// Anything else.
+    #[error("userfaultfd: {0}")]
+    System(#[source] std::io::Error),
+}
+
+/// One message of the descriptor.
+#[derive(Debug)]
+pub(super) enum Event {
+    /// A thread waits for the page at this address.
+    Fault(PageAddr),
+    /// The process forked; the descriptor handles the child's copy of the ranges.
+    Fork(Userfaultfd),
+    /// A thread is discarding this range: `[start, end)`.
+    Remove(PageAddr, PageAddr),
+}
+
+/// How far a request for several pages came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Progress {
+    /// Pages done, counted from the start of the range.
+    pub pages: usize,
+    /// Why it stopped before the end; `None` if it did not.
+    pub stop: Option<Errno>,
+}
+
+/// A userfaultfd of this process.
+#[derive(Debug)]
+pub(super) struct Userfaultfd {
+    fd: OwnedFd,
+}
+
+#[repr(C)]
+struct Api {
+    api: u64,
+    features: u64,
+    ioctls: u64,
+}
+
+#[repr(C)]
+struct Range {
+    start: u64,
+    len: u64,
+}
+
+#[repr(C)]
+struct Register {
+    range: Range,
+    mode: u64,
+    ioctls: u64,
+}
+
+/// `uffdio_copy` and `uffdio_move` have the same shape.
+#[repr(C)]
+struct Transfer {
+    dst: u64,
+    src: u64,
+    len: u64,
+    mode: u64,
+    done: i64,
+}
+
+/// `uffdio_zeropage` and `uffdio_poison` have the same shape.
+#[repr(C)]
+struct Fill {
+    range: Range,
+    mode: u64,
+    done: i64,
+}
+
+const API: u64 = 0xAA;
+const TYPE: u8 = 0xAA;
+const MODE_MISSING: u64 = 1;
+
+const UFFDIO_API: Opcode = opcode::read_write::<Api>(TYPE, 0x3F);
+const UFFDIO_REGISTER: Opcode = opcode::read_write::<Register>(TYPE, 0x00);
+// Declared as reading in the header although the kernel only takes from it.
+const UFFDIO_UNREGISTER: Opcode = opcode::read::<Range>(TYPE, 0x01);
+const UFFDIO_WAKE: Opcode = opcode::read::<Range>(TYPE, 0x02);
+const UFFDIO_COPY: Opcode = opcode::read_write::<Transfer>(TYPE, 0x03);
+const UFFDIO_ZEROPAGE: Opcode = opcode::read_write::<Fill>(TYPE, 0x04);
+const UFFDIO_MOVE: Opcode = opcode::read_write::<Transfer>(TYPE, 0x05);
+const UFFDIO_POISON: Opcode = opcode::read_write::<Fill>(TYPE, 0x08);
+
+/// `UFFD_USER_MODE_ONLY`, which rustix does not name.
+const USER_MODE_ONLY: UserfaultfdFlags = UserfaultfdFlags::from_bits_retain(1);
+
+fn range(start: PageAddr, pages: usize) -> Range {
+    Range { start: start.get() as u64, len: (pages * rustix::param::page_size()) as u64 }
+}
+
+impl Userfaultfd {
+    /// A descriptor for faults of the given kind with the given features.
+    ///
+    /// # Errors
+    /// [`UserfaultfdError`] names what the kernel or the process lacks.
+    pub fn open(faults: Faults, features: Features) -> Result<Self, UserfaultfdError> {
+        let uffd = Userfaultfd { fd: Self::descriptor(faults)? };
+        match uffd.handshake(features) {
+            Ok(()) => Ok(uffd),
+            Err(Errno::PERM) => Err(UserfaultfdError::ForkEventsDenied),
+            // A feature the kernel does not know. The move is the youngest.
+            Err(Errno::INVAL) if features.0 & Features::MOVE.0 != 0 => {
+                Err(UserfaultfdError::Lacks("move pages (UFFDIO_MOVE, Linux 6.8)"))
+            }
+            Err(Errno::INVAL) => Err(UserfaultfdError::Lacks("report forks and discarded pages")),
+            Err(e) => Err(UserfaultfdError::System(e.into())),
+        }
+    }
+
+    fn descriptor(faults: Faults) -> Result<OwnedFd, UserfaultfdError> {
+        let flags = UserfaultfdFlags::CLOEXEC | UserfaultfdFlags::NONBLOCK;
+        let extra = match faults {
+            Faults::UserMode => USER_MODE_ONLY,
+            Faults::All => UserfaultfdFlags::empty(),
+        };
+        // SAFETY: a descriptor without registered ranges affects no memory;
+        // what registers them states its own contract.
+        match unsafe { rustix::mm::userfaultfd(flags | extra) } {
+            Ok(fd) => Ok(fd),
+            Err(Errno::NOSYS) => Err(UserfaultfdError::Missing),
+            Err(Errno::INVAL) if faults == Faults::UserMode => {
+                Err(UserfaultfdError::Lacks("be limited to user mode (Linux 5.11)"))
+            }
+            Err(Errno::PERM) if faults == Faults::All => {
+                Self::from_device(flags).ok_or(UserfaultfdError::KernelFaultsDenied)
+            }
+            Err(Errno::PERM) => Err(UserfaultfdError::Missing),
+            Err(e) => Err(UserfaultfdError::System(e.into())),
+        }
+    }
+
+    /// `/dev/userfaultfd` (Linux 6.1): whoever may open it gets full descriptors.
+    fn from_device(flags: UserfaultfdFlags) -> Option<OwnedFd> {
+        struct New(UserfaultfdFlags);
+
+        // SAFETY: USERFAULTFD_IOC_NEW takes its flags as a number, writes no
+        // memory and returns a new descriptor.
+        unsafe impl Ioctl for New {
+            type Output = OwnedFd;
+            const IS_MUTATING: bool = false;
+
+            fn opcode(&self) -> Opcode {
+                opcode::none(TYPE, 0x00)
+            }
+
+            fn as_ptr(&mut self) -> *mut rustix::ffi::c_void {
+                std::ptr::without_provenance_mut(self.0.bits() as usize)
+            }
+
+            unsafe fn output_from_ptr(
+                out: IoctlOutput,
+                _: *mut rustix::ffi::c_void,
+            ) -> rustix::io::Result<OwnedFd> {
+                // SAFETY: the call succeeded, so this is a descriptor nobody
+                // else owns.
+                Ok(unsafe { OwnedFd::from_raw_fd(out) })
+            }
+        }
+
+        let device = OpenOptions::new().read(true).write(true).open("/dev/userfaultfd").ok()?;
+        // SAFETY: the request is the one this device documents.
+        unsafe { ioctl::ioctl(&device, New(flags)) }.ok()
+    }
+
+    fn handshake(&self, features: Features) -> rustix::io::Result<()> {
+        let mut api = Api { api: API, features: features.0, ioctls: 0 };
+        // SAFETY: UFFDIO_API takes and fills a `uffdio_api`.
+        unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_API, Api>::new(&mut api)) }
+    }
+
+    /// From now on a touch of a missing page in the range waits until the page
+    /// is put there (`UFFDIO_REGISTER`, mode missing).
+    ///
+    /// # Errors
+    /// `EBUSY`: registered with another descriptor. `EINVAL`: not mapped, or
+    /// not memory that can be registered.
+    ///
+    /// # Safety
+    /// Whoever touches a missing page of the range stops until this process
+    /// resolves it: the caller must see to that.
+    pub unsafe fn register(&self, start: PageAddr, pages: usize) -> rustix::io::Result<()> {
+        let mut arg = Register { range: range(start, pages), mode: MODE_MISSING, ioctls: 0 };
+        // SAFETY: UFFDIO_REGISTER takes and fills a `uffdio_register`.
+        unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_REGISTER, Register>::new(&mut arg)) }
+    }
+
+    /// Ends [`Userfaultfd::register`] and wakes everyone who waits in the range.
+    ///
+    /// # Errors
+    /// `EINVAL`: part of the range is no longer mapped memory of the right kind.
+    pub fn unregister(&self, start: PageAddr, pages: usize) -> rustix::io::Result<()> {
+        let mut arg = range(start, pages);
+        // SAFETY: UFFDIO_UNREGISTER takes a `uffdio_range`.
+        unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_UNREGISTER, Range>::new(&mut arg)) }
+    }
+
+    /// Wakes everyone who waits in the range, to look again.
+    ///
+    /// # Errors
+    /// `EINVAL`: no valid range.
+    pub fn wake(&self, start: PageAddr, pages: usize) -> rustix::io::Result<()> {
+        let mut arg = range(start, pages);
+        // SAFETY: UFFDIO_WAKE takes a `uffdio_range`.
+        unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_WAKE, Range>::new(&mut arg)) }
+    }
+
+    /// Moves pages with their frames: `dst` must be missing and registered
+    /// with this descriptor, `src` present (`UFFDIO_MOVE`). Wakes who waits.
+    ///
+    /// Stops with `EAGAIN` (page locked, or an event must be read first),
+    /// `EBUSY` (shared with a child, deduplicated or pinned), `EEXIST`
+    /// (destination present), `ENOENT` (source missing, or destination not
+    /// registered), `EINVAL` (areas differ in protection or locking), `ENOMEM`.
+    ///
+    /// # Safety
+    /// Nobody may rely on the bytes at `src` staying there, nor on `dst`
+    /// being untouched memory.
+    pub unsafe fn move_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
+        // SAFETY: UFFDIO_MOVE takes and fills a `uffdio_move`; effects as above.
+        unsafe { self.transfer::<UFFDIO_MOVE>(dst, src, pages) }
+    }
+
+    /// Copies pages into new frames at `dst`, which must be missing and
+    /// registered with this descriptor; for a child's descriptor `dst` is an
+    /// address in the child (`UFFDIO_COPY`). Wakes who waits.
+    ///
+    /// Stops with `EAGAIN`, `EEXIST`, `ENOENT`, `ENOMEM` as the move does, and
+    /// `ESRCH` where the process is gone.
+    ///
+    /// # Safety
+    /// Nobody may rely on `dst` being untouched memory; `src` must be readable.
+    pub unsafe fn copy_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
+        // SAFETY: UFFDIO_COPY takes and fills a `uffdio_copy`; effects as above.
+        unsafe { self.transfer::<UFFDIO_COPY>(dst, src, pages) }
+    }
+
+    /// # Safety
+    /// As the request `OP` needs, which must take a [`Transfer`].
+    unsafe fn transfer<const OP: Opcode>(
+        &self,
+        dst: PageAddr,
+        src: PageAddr,
+        pages: usize,
+    ) -> Progress {
+        let Range { start, len } = range(dst, pages);
+        let mut arg = Transfer { dst: start, src: src.get() as u64, len, mode: 0, done: 0 };
+        // SAFETY: the caller's contract.
+        let result = unsafe { ioctl::ioctl(&self.fd, Updater::<OP, Transfer>::new(&mut arg)) };
+        progress(result, arg.done, pages)
+    }
+
+    /// Maps zeros at missing pages of the registered range (`UFFDIO_ZEROPAGE`).
+    pub fn zero_page(&self, dst: PageAddr) -> Progress {
+        let mut arg = Fill { range: range(dst, 1), mode: 0, done: 0 };
+        // SAFETY: UFFDIO_ZEROPAGE takes and fills a `uffdio_zeropage`. It only
+        // puts there what an ordinary fault would have.
+        let result =
+            unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_ZEROPAGE, Fill>::new(&mut arg)) };
+        progress(result, arg.done, 1)
+    }
+
+    /// Makes the missing page raise `SIGBUS` when touched (`UFFDIO_POISON`,
+    /// Linux 6.6): for bytes that cannot be had, instead of false zeros.
+    pub fn poison(&self, dst: PageAddr) -> Progress {
+        let mut arg = Fill { range: range(dst, 1), mode: 0, done: 0 };
+        // SAFETY: UFFDIO_POISON takes and fills a `uffdio_poison`.
+        let result =
+            unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_POISON, Fill>::new(&mut arg)) };
+        progress(result, arg.done, 1)
+    }
+
+    /// The next message; `None` if there is none now.
+    ///
+    /// # Errors
+    /// `EMFILE` where a fork's descriptor does not fit into the table.
+    pub fn read_event(&self) -> rustix::io::Result<Option<Event>> {
+        // uffd_msg: event in byte 0; from byte 8: fault {flags, address},
+        // fork {descriptor: u32}, remove {start, end}.
+        let mut message = [0u8; 32];
+        loop {
+            match rustix::io::read(&self.fd, &mut message) {
+                Ok(_) => {}
+                Err(Errno::AGAIN) => return Ok(None),
+                Err(Errno::INTR) => continue,
+                Err(e) => return Err(e),
+            }
+            let word = |at: usize| {
+                let bytes = message[at..at + 8].try_into().expect("a slice of eight bytes");
+                u64::from_ne_bytes(bytes) as usize
+            };
+            let page = |at| PageAddr::containing(std::ptr::without_provenance::<u8>(word(at)));
+            match message[0] {
+                0x12 => return Ok(Some(Event::Fault(page(16)))),
+                0x13 => {
+                    let raw: [u8; 4] = message[8..12].try_into().expect("four bytes");
+                    // SAFETY: the kernel made this descriptor for this reader.
+                    let fd = unsafe { OwnedFd::from_raw_fd(i32::from_ne_bytes(raw)) };
+                    return Ok(Some(Event::Fork(Userfaultfd { fd })));
+                }
+                0x15 => return Ok(Some(Event::Remove(page(8), page(16)))),
+                // Only sent to those who asked for the feature.
+                _ => {}
+            }
+        }
+    }
+}
+
+impl AsFd for Userfaultfd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+/// The count is of bytes, or a negated error number if nothing was done; a
+/// call that did part of it fails with `EAGAIN`.
+fn progress(result: rustix::io::Result<()>, done: i64, pages: usize) -> Progress {
+    match result {
+        Ok(()) => Progress { pages, stop: None },
+        Err(errno) => {
+            let bytes = usize::try_from(done).unwrap_or(0);
+            Progress { pages: bytes / rustix::param::page_size(), stop: Some(errno) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn request_numbers_are_the_kernels() {
+        // As printed from the kernel's header on x86_64 and arm64.
+        assert_eq!(UFFDIO_API as u32, 0xC018_AA3F);
+        assert_eq!(UFFDIO_REGISTER as u32, 0xC020_AA00);
+        assert_eq!(UFFDIO_UNREGISTER as u32, 0x8010_AA01);
+        assert_eq!(UFFDIO_WAKE as u32, 0x8010_AA02);
+        assert_eq!(UFFDIO_COPY as u32, 0xC028_AA03);
+        assert_eq!(UFFDIO_ZEROPAGE as u32, 0xC020_AA04);
+        assert_eq!(UFFDIO_MOVE as u32, 0xC028_AA05);
+        assert_eq!(UFFDIO_POISON as u32, 0xC020_AA08);
+    }
+
+    #[test]
+    fn partial_progress_is_counted_in_pages() {
+        let page = rustix::param::page_size() as i64;
+        assert_eq!(progress(Ok(()), 3 * page, 3), Progress { pages: 3, stop: None });
+        assert_eq!(
+            progress(Err(Errno::AGAIN), 2 * page, 3),
+            Progress { pages: 2, stop: Some(Errno::AGAIN) }
+        );
+        assert_eq!(
+            progress(Err(Errno::BUSY), -16, 3),
+            Progress { pages: 0, stop: Some(Errno::BUSY) }
+        );
+    }
+}
