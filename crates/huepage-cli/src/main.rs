@@ -21,6 +21,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Topology(commands::topology::Options),
+    Colors(commands::colors::Options),
 }
 
 fn main() -> ExitCode {
@@ -37,5 +38,6 @@ fn main() -> ExitCode {
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(options) => commands::topology::run(options),
+        Command::Colors(options) => commands::colors::run(options),
     }
 }

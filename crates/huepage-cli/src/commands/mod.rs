@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One file per subcommand.
 
+pub mod cache_options;
+pub mod colors;
 pub mod topology;

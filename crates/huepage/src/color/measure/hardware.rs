@@ -26,11 +26,6 @@ impl Hardware {
         Hardware { pages }
     }
 
-    /// Number of pages in the table.
-    pub fn len(&self) -> usize {
-        self.pages.len()
-    }
-
     /// Forgets all pages from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.pages.truncate(len);

@@ -20,11 +20,6 @@ use super::{
 pub(super) struct Masks(Vec<u8>);
 
 impl Masks {
-    /// Plain indexing: a line meets only its own kind.
-    pub fn plain() -> Self {
-        Masks(vec![0])
-    }
-
     /// The smallest group that holds all of `masks`.
     pub fn generated_by(masks: impl IntoIterator<Item = u8>) -> Self {
         let mut group = vec![0];
@@ -40,10 +35,6 @@ impl Masks {
 
     pub fn len(&self) -> usize {
         self.0.len()
-    }
-
-    pub fn as_slice(&self) -> &[u8] {
-        &self.0
     }
 
     /// One line of each group of lines that can meet, ascending.
@@ -172,19 +163,21 @@ mod tests {
 
     #[test]
     fn masks_form_a_group() {
-        assert_eq!(Masks::generated_by([]), Masks::plain());
-        assert_eq!(Masks::generated_by([16, 32]).as_slice(), [0, 16, 32, 48]);
-        assert_eq!(Masks::generated_by([48, 16, 32]).as_slice(), [0, 16, 32, 48]);
+        assert_eq!(Masks::generated_by([]).0, [0]);
+        assert_eq!(Masks::generated_by([16, 32]).0, [0, 16, 32, 48]);
+        assert_eq!(Masks::generated_by([48, 16, 32]).0, [0, 16, 32, 48]);
         assert_eq!(Masks::generated_by(0..64).len(), 64);
     }
 
     #[test]
     fn representatives_and_masks_cover_every_line_once() {
-        for masks in [Masks::plain(), Masks::generated_by([16, 32]), Masks::generated_by([5, 9])] {
+        for masks in
+            [Masks::generated_by([]), Masks::generated_by([16, 32]), Masks::generated_by([5, 9])]
+        {
             let mut covered: Vec<u8> = masks
                 .representatives()
                 .iter()
-                .flat_map(|r| masks.as_slice().iter().map(move |m| r ^ m))
+                .flat_map(|r| masks.0.iter().map(move |m| r ^ m))
                 .collect();
             covered.sort_unstable();
             assert_eq!(covered, (0..64).collect::<Vec<u8>>());

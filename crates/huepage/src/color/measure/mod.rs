@@ -5,17 +5,15 @@
 //! experiment; [`calibrate`] tells hits from misses; [`lines`] which lines can
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
-//! [`assign`] colors pages by the thousand; [`palette`] puts these together and
-//! [`agreement`] says whether two independent palettes tell the same;
-//! [`oracle`] is what users of the library see.
+//! [`assign`] colors pages by the thousand; [`palette`] puts these together;
+//! [`oracle`] runs it twice and compares, and is what users of the library see.
 
-mod agreement;
 mod assign;
 mod calibrate;
 mod discover;
 mod hardware;
 mod lines;
-//mod oracle;
+mod oracle;
 mod palette;
 mod prober;
 mod repair;
@@ -25,4 +23,4 @@ mod simulated;
 mod tester;
 mod timing;
 
-//pub use oracle::{Evidence, MeasureOptions, MeasuredOracle, Seconds};
+pub use oracle::{MeasureOptions, MeasuredOracle, Survey};

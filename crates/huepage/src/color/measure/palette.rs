@@ -106,12 +106,10 @@ impl<P: Prober> Palette<P> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            agreement::agreement,
-            simulated::{Machine, Replacement, Simulated},
-        },
+        super::simulated::{Machine, Replacement, Simulated},
         *,
     };
+    use crate::color::agreement::agreement;
 
     struct Outcome {
         masks: usize,

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use crate::color::Color;
+use super::Color;
 
 /// Two colorings compared.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub(super) fn agreement(a: &[Option<Color>], b: &[Option<Color>]) -> Agreement {
 
 /// Of all pairs of pages with one color in `a`, the share that also has one
 /// color in `b`. Two unrelated colorings with `n` even colors give `1/n`.
-pub(super) fn pair_agreement(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
+pub fn pair_agreement(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
     let mut cells: HashMap<(Color, Color), u64> = HashMap::new();
     let mut rows: HashMap<Color, u64> = HashMap::new();
     for (x, y) in a.iter().zip(b) {
