@@ -14,7 +14,7 @@ use huepage::{
 };
 use serde::Serialize;
 
-use crate::commands::cache_options::CacheOptions;
+use crate::{commands::cache_options::CacheOptions, output};
 
 /// Find the colors of the cache and show how sure that is
 #[derive(Debug, clap::Args)]
@@ -91,11 +91,11 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let chosen = choose(options.cache.colors_by, &cache.measure_options())
         .with_context(|| format!("colors of CPU {}", cache.cpu))?;
     let report = survey(chosen, cache.cpu, cache.geometry, options.pages as usize)?;
-    if options.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
-    } else {
-        print!("{}", text(&report));
-    }
+    let printed = match options.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => text(&report),
+    };
+    output::print(&printed)?;
     Ok(ExitCode::SUCCESS)
 }
 
