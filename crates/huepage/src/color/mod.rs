@@ -19,9 +19,9 @@ mod choose;
 mod error;
 mod evidence;
 mod frame_number;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", not(huepage_no_measurement)))]
 mod measure;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(all(target_arch = "x86_64", not(huepage_no_measurement))))]
 #[path = "measure_elsewhere.rs"]
 mod measure;
 mod oracle;
