@@ -2,6 +2,7 @@
 //! The command `huepage`: reads options, runs one subcommand, prints errors in
 //! one place.
 
+mod bench;
 mod commands;
 
 use std::process::ExitCode;
@@ -18,7 +19,10 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// Measure what placement is worth on this machine
+    Bench(commands::bench::Options),
+}
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -32,5 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
-    match command {}
+    match command {
+        Command::Bench(options) => commands::bench::run(options),
+    }
 }
