@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use super::{Placement, Report, report::Row};
+use super::{Placement, Report, report::Row, text::figure};
 
 /// One sentence per claim that the rows speak to.
 pub fn findings(report: &Report) -> Vec<String> {
@@ -25,7 +25,8 @@ fn balanced_near_the_size(report: &Report) -> Option<String> {
     let row = chase(report, 7, Placement::Balanced)?;
     let baseline = report.row("chase", row.bytes, report.baseline()?)?;
     Some(format!(
-        "At 7/8 of the cache, balanced is {:.2} times as fast as {}; spread {} against {}.",
+        "At 7/8 of the cache, balanced is {:.2} times as fast as {} (wanted: 1.25); \
+         spread {} against {} (wanted: a third).",
         report.speedup(row)?,
         baseline.placement,
         percent(row.summary().spread()),
@@ -37,8 +38,8 @@ fn balanced_near_the_size(report: &Report) -> Option<String> {
 fn quarter_at_half(report: &Report) -> Option<String> {
     let row = chase(report, 4, Placement::Quarter)?;
     Some(format!(
-        "At 4/8 of the cache, a quarter of the colors is {:.2} times as slow as {}: \
-         the proof that colors are real.",
+        "At 4/8 of the cache, a quarter of the colors is {:.2} times as slow as {} \
+         (3 or more prove that the colors are real).",
         1.0 / report.speedup(row)?,
         report.baseline()?,
     ))
@@ -87,7 +88,7 @@ fn same_time(report: &Report, bench: &str) -> Option<String> {
     let baseline = report.row(bench, bytes, report.baseline()?)?;
     let part = |row: &Row| {
         let summary = row.summary();
-        format!("mean {:.3} {}, spread {}", summary.mean, row.unit, percent(summary.spread()))
+        format!("mean {} {}, spread {}", figure(summary.mean), row.unit, percent(summary.spread()))
     };
     Some(format!(
         "{bench}, {} fresh allocations: {} {}; balanced {} ({:.2} times as fast).",
@@ -99,10 +100,10 @@ fn same_time(report: &Report, bench: &str) -> Option<String> {
     ))
 }
 
-/// `0.0432` as `4.3 %`.
+/// `0.0432` as `4.3%`.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1} %") } else { format!("{percent:.0} %") }
+    if percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
 }
 
 #[cfg(test)]
@@ -117,7 +118,7 @@ mod tests {
         // median pair is the third.
         assert_eq!(found.len(), 4, "{found:#?}");
         assert!(found[0].contains("balanced is 1.95 times as fast as random"), "{found:#?}");
-        assert!(found[0].ends_with("spread 10 % against 5.1 %."), "{found:#?}");
+        assert!(found[0].ends_with("spread 10% against 5.1% (wanted: a third)."), "{found:#?}");
         assert!(found[1].contains("3.86 times as slow as random"), "{found:#?}");
         assert!(found[2].contains("are 1.00 times as fast as random"), "{found:#?}");
     }
@@ -141,8 +142,8 @@ mod tests {
     fn a_repeat_is_told_as_mean_and_spread() {
         let found = findings(&sample::repeat());
         assert_eq!(found.len(), 1);
-        assert!(found[0].contains("default mean 24.500 ms"), "{found:?}");
-        assert!(found[0].contains("balanced mean 11.450 ms"), "{found:?}");
+        assert!(found[0].contains("default mean 24.50 ms"), "{found:?}");
+        assert!(found[0].contains("balanced mean 11.45 ms"), "{found:?}");
     }
 
     #[test]
@@ -156,8 +157,8 @@ mod tests {
 
     #[test]
     fn percentages_have_two_digits() {
-        assert_eq!(percent(0.0432), "4.3 %");
-        assert_eq!(percent(0.0999), "10 %");
-        assert_eq!(percent(1.5), "150 %");
+        assert_eq!(percent(0.0432), "4.3%");
+        assert_eq!(percent(0.0999), "10%");
+        assert_eq!(percent(1.5), "150%");
     }
 }

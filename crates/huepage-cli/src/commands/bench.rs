@@ -52,8 +52,8 @@ struct Common {
     json: bool,
 
     /// Write to FILE.svg, .png, .json or .txt, or - for standard output; can be
-    /// given more than once [default: -]
-    #[arg(short, long, value_name = "FILE")]
+    /// given more than once
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: Vec<Output>,
 
     /// Overwrite files that exist
@@ -67,17 +67,24 @@ struct Common {
 /// # Errors
 /// If memory cannot be placed as asked, or a report cannot be written.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let (suite, common) = match options.what {
+    let (suite, mut common) = match options.what {
         What::WorkingSet(common) => (Suite::WorkingSet, common),
         What::Matmul(common) => (Suite::Matmul, common),
         What::Fft(common) => (Suite::Fft, common),
         What::Repeat(common) => (Suite::Repeat, common),
     };
+    // Asked for on standard output, it goes there beside any file.
+    if common.json && !common.output.contains(&Output::Stdout) {
+        common.output.push(Output::Stdout);
+    }
     for output in &common.output {
         output.check(common.force)?;
     }
     let cpu = common.cpu.map_or_else(last_allowed_cpu, Ok)?;
-    pin_to(cpu)?;
+    if let Err(error) = pin_to(cpu) {
+        eprintln!("huepage: {error:#}");
+        return Ok(ExitCode::from(2));
+    }
     run_on(&mut Plain::probe(), suite, &common, cpu)
 }
 

@@ -66,9 +66,12 @@ impl Series {
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             (placement, points)
         };
+        let mut placements = report.placements();
+        // What is drawn last lies on top.
+        placements.sort_by_key(|placement| *placement == Placement::Balanced);
         Series {
             x_label: format!("working set / cache size ({})", report.cache.size()),
-            lines: report.placements().into_iter().map(line).collect(),
+            lines: placements.into_iter().map(line).collect(),
         }
     }
 

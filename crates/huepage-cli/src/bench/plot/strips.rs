@@ -13,10 +13,11 @@ use super::{
     style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
     ticks,
 };
-use crate::bench::{Report, findings::percent, report::Row};
+use crate::bench::{Report, findings::percent, report::Row, text::figure};
 
 const STRIP: u32 = 84;
-const AXIS_HEIGHT: u32 = 58;
+const AXIS_HEIGHT: u32 = 52;
+const GAP: u32 = 20;
 const HEADING: u32 = 34;
 /// Names stand to the left of the dots, figures to the right.
 const NAMES: u32 = 170;
@@ -36,8 +37,8 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
         }
     }
     let heights: Vec<u32> =
-        panels.iter().map(|rows| HEADING + STRIP * rows.len() as u32 + AXIS_HEIGHT).collect();
-    let height = caption::HEIGHT + heights.iter().sum::<u32>() + 12;
+        panels.iter().map(|rows| HEADING + STRIP * rows.len() as u32 + AXIS_HEIGHT + GAP).collect();
+    let height = caption::HEIGHT + heights.iter().sum::<u32>();
     let mut svg = String::new();
     {
         let root = SVGBackend::with_string(&mut svg, (px(WIDTH), px(height))).into_drawing_area();
@@ -67,6 +68,7 @@ fn panel(area: &Area<'_>, rows: &[&Row], report: &Report) -> anyhow::Result<()> 
     let strips = rows.len() as f64;
     let mut chart = ChartBuilder::on(area)
         .margin_top(px(HEADING))
+        .margin_bottom(px(GAP))
         .margin_left(px(NAMES))
         .margin_right(px(FIGURES))
         .x_label_area_size(px(AXIS_HEIGHT))
@@ -103,7 +105,7 @@ fn panel(area: &Area<'_>, rows: &[&Row], report: &Report) -> anyhow::Result<()> 
         };
         let (before, after) = (left - px(16) as i32, right + px(20) as i32);
         write(row.placement.to_string(), before, 0, 16, color, HPos::Right)?;
-        let median = format!("median {:.2} {unit}", summary.median);
+        let median = format!("median {} {unit}", figure(summary.median));
         write(median, after, -12, 15, INK, HPos::Left)?;
         let ratio = report.speedup(row).zip(report.baseline());
         let ratio = ratio.map_or(String::new(), |(ratio, other)| format!(", {ratio:.2}x {other}"));

@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use super::{matrix::share_of_cache, table::Table};
+use super::{figure, matrix::share_of_cache, table::Table};
 use crate::bench::{Report, findings::percent};
 
 /// The sizes that get a table of their own: where there are many, those the
@@ -28,11 +28,11 @@ pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
         let figures = [summary.median, summary.mean, summary.p5, summary.p95];
         table.row(
             std::iter::once(row.placement.to_string())
-                .chain(figures.map(|figure| format!("{figure:.2}")))
+                .chain(figures.map(figure))
                 .chain([percent(summary.spread())])
                 .chain([report.speedup(row).map_or("-".to_owned(), |s| format!("{s:.2}"))]),
         );
     }
     let share = share_of_cache(bytes, report.cache.size());
-    format!("{bench} at {share} of the cache, {bytes}, {unit}\n{}", table.render())
+    format!("{bench}: {bytes}, {share} of the cache, {unit}\n{}", table.render())
 }

@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use super::table::Table;
+use super::{figure, table::Table};
 use crate::bench::{Placement, Report};
 
 /// The table of medians of one workload.
@@ -18,9 +18,10 @@ pub fn medians(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
     for &bytes in sizes {
         let cells = placements.iter().map(|&placement| {
             let row = report.row(bench, bytes, placement);
-            row.map_or(String::new(), |row| format!("{:.2}", row.summary().median))
+            row.map_or(String::new(), |row| figure(row.summary().median))
         });
-        let head = [share_of_cache(bytes, report.cache.size()), bytes.to_string()];
+        let share = share_of_cache(bytes, report.cache.size());
+        let head = [share, bytes.to_string()];
         table.row(head.into_iter().chain(cells));
     }
     format!("{bench}: median {unit}, {direction} is better\n{}", table.render())

@@ -2,9 +2,12 @@
 //! A report as text of at most 80 columns.
 
 mod detail;
+mod figure;
 mod matrix;
 mod table;
 mod wrap;
+
+pub use figure::figure;
 
 use super::{Report, findings::findings};
 
@@ -31,9 +34,9 @@ pub fn text(report: &Report) -> String {
             text.push_str(&matrix::medians(report, bench, &sizes));
             text.push('\n');
         }
-        for bytes in detail::sizes_worth_detail(report, &sizes) {
-            text.push_str(&detail::detail(report, bench, bytes));
-        }
+        let details = detail::sizes_worth_detail(report, &sizes).into_iter();
+        let details: Vec<_> = details.map(|bytes| detail::detail(report, bench, bytes)).collect();
+        text.push_str(&details.join("\n"));
     }
     let findings = findings(report);
     if !findings.is_empty() {

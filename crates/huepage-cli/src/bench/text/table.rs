@@ -21,7 +21,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// The table as text, two spaces in front and between columns.
+    /// The table as text, two spaces between columns.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let width = |column: usize| {
@@ -34,7 +34,7 @@ impl Table {
             let mut line = String::new();
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 let _ = match column {
-                    0 => write!(line, "  {cell:width$}"),
+                    0 => write!(line, "{cell:width$}"),
                     _ => write!(line, "  {cell:>width$}"),
                 };
             }
@@ -56,7 +56,7 @@ mod tests {
         table.row(["½", "12.00", ""]);
         assert_eq!(
             table.render(),
-            "  size       a  long head\n  1 MiB   1.00          2\n  ½      12.00\n"
+            "size       a  long head\n1 MiB   1.00          2\n½      12.00\n"
         );
     }
 }
