@@ -34,5 +34,6 @@ pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
         );
     }
     let share = share_of_cache(bytes, report.cache.size());
-    format!("{bench}: {bytes}, {share} of the cache, {unit}\n{}", table.render())
+    let of = if share.contains('/') { "of" } else { "times" };
+    format!("{bench}: {bytes}, {share} {of} the cache, {unit}\n{}", table.render())
 }
