@@ -2,6 +2,7 @@
 //! The command `huepage`: reads options, runs one subcommand, prints errors in
 //! one place.
 
+mod bench;
 mod commands;
 mod output;
 
@@ -22,6 +23,8 @@ struct Cli {
 enum Command {
     Topology(commands::topology::Options),
     Colors(commands::colors::Options),
+    /// Measure what placement is worth on this machine
+    Bench(commands::bench::Options),
 }
 
 fn main() -> ExitCode {
@@ -39,5 +42,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(options) => commands::topology::run(options),
         Command::Colors(options) => commands::colors::run(options),
+        Command::Bench(options) => commands::bench::run(options),
     }
 }

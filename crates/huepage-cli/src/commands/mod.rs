@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One file per subcommand.
 
+pub mod bench;
 pub mod cache_options;
 pub mod colors;
 pub mod topology;
