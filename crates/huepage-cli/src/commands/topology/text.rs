@@ -142,7 +142,7 @@ fn nodes(out: &mut String, topology: &Topology) {
             _ if group.len() == 1 => format!("CPUs {}", indexes(&cpus)),
             count => format!("{}{each}: {}", counted(count as u64, "CPU"), indexes(&cpus)),
         };
-        put(out, &format!("  {:<4} ", indexes(&ids)), &format!("{memory:>10}  {cpus}"));
+        put(out, &format!("  {:<5} ", indexes(&ids)), &format!("{memory:>10}  {cpus}"));
     }
     if topology.nodes.len() > 1 {
         distances(out, &topology.nodes);
@@ -151,14 +151,14 @@ fn nodes(out: &mut String, topology: &Topology) {
 
 /// A table where it fits the width, else nodes with the same view share a line.
 fn distances(out: &mut String, nodes: &[NumaNode]) {
-    if 7 + 4 * nodes.len() <= WIDTH {
+    if 8 + 4 * nodes.len() <= WIDTH {
         let cells = |cells: Vec<u32>| {
             cells.iter().fold(String::new(), |row, cell| format!("{row}{cell:>4}"))
         };
-        let _ = writeln!(out, "  to   {}", cells(nodes.iter().map(|node| node.id).collect()));
+        let _ = writeln!(out, "  to    {}", cells(nodes.iter().map(|node| node.id).collect()));
         for node in nodes.iter().filter(|node| !node.distances.is_empty()) {
             let row = node.distances.iter().map(|distance| distance.distance).collect();
-            let _ = writeln!(out, "  {:<4} {}", node.id, cells(row));
+            let _ = writeln!(out, "  {:<5} {}", node.id, cells(row));
         }
         return;
     }
@@ -171,7 +171,7 @@ fn distances(out: &mut String, nodes: &[NumaNode]) {
         }
     }
     for (view, ids) in views {
-        put(out, &format!("  {:<4} ", indexes(&ids)), &view);
+        put(out, &format!("  {:<5} ", indexes(&ids)), &view);
     }
 }
 
@@ -360,7 +360,7 @@ mod tests {
         let found = lines("  0    ", &format!("CPUs {}", list::format(&odd)));
         assert!(found.iter().all(|line| line.chars().count() <= 80));
         let joined: String = found.iter().map(|line| line.trim()).collect();
-        assert_eq!(joined.trim_start_matches("0    CPUs"), list::format(&odd));
+        assert_eq!(joined.trim_start_matches("0    CPUs "), list::format(&odd));
     }
 
     #[test]
