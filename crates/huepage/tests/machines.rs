@@ -121,6 +121,16 @@ fn large_pages_leave_fewer_colors() {
 }
 
 #[test]
+fn a_cache_of_one_color_is_not_worth_coloring() {
+    let mut machine = load("threadripper-3960x-nps4");
+    machine.page_size = Bytes::kib(64);
+    assert_eq!(
+        Topology::read(&machine).unwrap().cache_to_color(0).unwrap_err().to_string(),
+        "the L2 of CPU 0 has one color with pages of 64 KiB: all placements are alike"
+    );
+}
+
+#[test]
 fn nodes_without_memory_and_cpus_in_two_ranges_are_read() {
     let topology = read("threadripper-3960x-nps4");
     let memory: Vec<u64> = topology.nodes.iter().map(|node| node.memory.unwrap().0 >> 20).collect();
