@@ -15,6 +15,7 @@ pub fn measured(out: &mut String, topology: &Topology) {
     let Some(measured) = &topology.measured else { return };
     let curve = &measured.curve;
     let rounds = counted(u64::from(curve.rounds), "round");
+    let rounds = if curve.rounds < 3 { format!("{rounds} only: busy or slow") } else { rounds };
     let _ = writeln!(out, "\nEnds of caches by timing, CPU {}, {rounds}", curve.cpu);
     let _ = writeln!(out, "        declared  measured");
     let ends = [(1, CacheKind::Data, &measured.l1), (2, CacheKind::Unified, &measured.l2)];
