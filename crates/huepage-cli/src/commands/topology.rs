@@ -42,7 +42,7 @@ pub struct Options {
     #[arg(long, value_name = "N")]
     cpu: Option<u32>,
 
-    /// The cache to color, by hand: size=2M,ways=16[,line=64][,level=2]
+    /// The cache to color, by hand: size=2M,ways=16 and, if unlike, line=64,level=2
     #[arg(long, value_name = "GEOMETRY")]
     cache: Option<CacheOverride>,
 

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::{Cache, CacheGeometry, CacheKind, Topology, Verdict};
-use crate::list;
+use crate::{list, units::Bytes};
 
 /// Why no cache of a CPU can be chosen without the user's word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -56,6 +56,16 @@ pub enum ChoiceError {
         sharing: String,
         /// The option that chooses it.
         given: super::CacheOverride,
+    },
+    /// Pages as large as a way: every page covers every set.
+    #[error(
+        "the L2 of CPU {cpu} has one color with pages of {page_size}: all placements are alike"
+    )]
+    OneColor {
+        /// The CPU asked for.
+        cpu: u32,
+        /// The size of a base page.
+        page_size: Bytes,
     },
 }
 
@@ -112,7 +122,13 @@ impl Topology {
             Verdict::Rejected { reason } => {
                 Err(ChoiceError::Rejected { cpu, reason: reason.clone() })
             }
-            Verdict::Accepted { geometry, .. } => private(cpu, cache, *geometry),
+            Verdict::Accepted { geometry, colors } => {
+                let geometry = private(cpu, cache, *geometry)?;
+                if colors.get() == 1 {
+                    return Err(ChoiceError::OneColor { cpu, page_size: self.page_size });
+                }
+                Ok(geometry)
+            }
         }
     }
 

@@ -41,10 +41,10 @@ const LEAVES: [(u32, u32); 7] = [
 /// have none.
 #[cfg(target_arch = "x86_64")]
 pub(super) fn read_here() -> Vec<CpuidLeaf> {
-    use std::arch::x86_64::__cpuid_count;
-    let largest = __cpuid_count(0, 0).eax;
-    let largest_extended = __cpuid_count(0x8000_0000, 0).eax;
-    let hypervisor = __cpuid_count(1, 0).ecx >> 31 == 1;
+    use raw_cpuid::native_cpuid::cpuid_count;
+    let largest = cpuid_count(0, 0).eax;
+    let largest_extended = cpuid_count(0x8000_0000, 0).eax;
+    let hypervisor = cpuid_count(1, 0).ecx >> 31 == 1;
     LEAVES
         .into_iter()
         .filter(|&(leaf, _)| match leaf >> 28 {
@@ -54,7 +54,7 @@ pub(super) fn read_here() -> Vec<CpuidLeaf> {
         })
         .flat_map(|(leaf, count)| (0..count).map(move |subleaf| (leaf, subleaf)))
         .map(|(leaf, subleaf)| {
-            let r = __cpuid_count(leaf, subleaf);
+            let r = cpuid_count(leaf, subleaf);
             CpuidLeaf { leaf, subleaf, registers: [r.eax, r.ebx, r.ecx, r.edx] }
         })
         .collect()

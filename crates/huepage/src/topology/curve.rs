@@ -41,7 +41,8 @@ pub struct CurvePlan {
     pub largest: Bytes,
     /// Fresh allocations per working set, while time is left.
     pub rounds: u32,
-    /// When to stop. One round is always finished.
+    /// When to stop. A machine too slow for one round in this time leaves out
+    /// the largest working sets.
     pub budget: Duration,
 }
 
@@ -50,8 +51,8 @@ impl CurvePlan {
     /// credible is declared, of any L2 up to 4 MiB.
     pub fn for_l2(declared: Option<Bytes>) -> Self {
         let largest = match declared {
-            Some(size) => Bytes(size.0.saturating_mul(4)).clamp(Bytes::mib(2), Bytes::mib(32)),
-            None => Bytes::mib(8),
+            Some(size) => Bytes(size.0.saturating_mul(4)).clamp(Bytes::mib(2), Bytes::mib(16)),
+            None => Bytes::mib(12),
         };
         CurvePlan { largest, rounds: 9, budget: Duration::from_millis(1500) }
     }
@@ -70,11 +71,14 @@ pub enum MeasureError {
 
 /// Smallest working set: well inside any L1.
 const SMALLEST: u64 = 4096;
-/// Timed passes over each allocation, of which the quickest counts: an
-/// interrupt only ever adds time.
-const PASSES: usize = 3;
-/// Loads per timed pass, at least: the clock's own cost is 30 ns.
-const STEPS: usize = 8192;
+/// Loads per stretch of time taken: long against the clock's own cost of 30 ns,
+/// short against the milliseconds between two switches to another process. The
+/// median stretch has seen no interrupt.
+const STRETCH: usize = 8192;
+/// Stretches per allocation, at least.
+const STRETCHES: usize = 5;
+/// How often each line is visited, at least, after a first visit untimed.
+const PASSES: usize = 2;
 
 impl Curve {
     /// Measures on `cpu`, to which the calling thread is kept meanwhile.
@@ -87,7 +91,7 @@ impl Curve {
     pub fn measure(cpu: u32, plan: &CurvePlan, rng: &mut Rng) -> Result<Self, MeasureError> {
         let _pinned = Pinned::to(cpu)?;
         let begin = Instant::now();
-        let sizes = sizes(plan.largest);
+        let mut sizes = sizes(plan.largest);
         let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
         let mut rounds = 0;
         let mut longest = Duration::ZERO;
@@ -95,16 +99,15 @@ impl Curve {
             && (rounds == 0 || begin.elapsed() + longest < plan.budget)
         {
             let round = Instant::now();
+            let mut done = 0;
             for (size, samples) in sizes.iter().zip(&mut samples) {
-                let mut chase = Chase::new(*size, 64, rng)?;
-                chase.nanoseconds_per_step(chase.lines());
-                let steps = chase.lines().max(STEPS);
-                let quickest = (0..PASSES)
-                    .map(|_| chase.nanoseconds_per_step(steps))
-                    .min_by(f64::total_cmp)
-                    .expect("at least one pass");
-                samples.push(quickest);
+                if rounds == 0 && done > 0 && begin.elapsed() >= plan.budget {
+                    break;
+                }
+                samples.push(latency(*size, rng)?);
+                done += 1;
             }
+            sizes.truncate(done);
             rounds += 1;
             longest = longest.max(round.elapsed());
         }
@@ -126,6 +129,14 @@ impl Curve {
             None => Ok(()),
         }
     }
+}
+
+/// Nanoseconds per access in one fresh allocation.
+fn latency(size: Bytes, rng: &mut Rng) -> io::Result<f64> {
+    let mut chase = Chase::new(size, 64, rng)?;
+    chase.nanoseconds_per_step(chase.lines());
+    let stretches = (PASSES * chase.lines() / STRETCH).max(STRETCHES);
+    Ok(median((0..stretches).map(|_| chase.nanoseconds_per_step(STRETCH)).collect()))
 }
 
 /// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All that caches of
@@ -170,10 +181,23 @@ mod tests {
     }
 
     #[test]
-    fn without_time_one_round_is_measured() {
-        let plan = CurvePlan { largest: Bytes::kib(8), rounds: 3, budget: Duration::ZERO };
+    fn without_time_the_largest_sets_are_left_out() {
+        let plan = CurvePlan { largest: Bytes::mib(8), rounds: 3, budget: Duration::ZERO };
         let cpu = crate::topology::allowed_cpus().unwrap()[0];
         let curve = Curve::measure(cpu, &plan, &mut Rng::with_seed(1)).unwrap();
-        assert_eq!(curve.rounds, 1);
+        assert_eq!((curve.rounds, curve.points.len()), (1, 1));
+        assert_eq!(curve.points[0].bytes, Bytes::kib(4));
+    }
+
+    #[test]
+    fn an_l2_is_measured_to_four_times_its_size_within_bounds() {
+        for (declared, largest) in [
+            (None, Bytes::mib(12)),
+            (Some(Bytes::kib(256)), Bytes::mib(2)),
+            (Some(Bytes::mib(1)), Bytes::mib(4)),
+            (Some(Bytes(u64::MAX)), Bytes::mib(16)),
+        ] {
+            assert_eq!(CurvePlan::for_l2(declared).largest, largest);
+        }
     }
 }

@@ -51,9 +51,9 @@ const WINDOW: f64 = 2.828_427;
 /// The least climb. The end of the first-level TLB adds at most a third within
 /// a window; the next cache level doubles the latency at least.
 const LEAST_CLIMB: f64 = 1.7;
-/// A climb goes on while windows climb this much: at its foot a window can fall
-/// just short of [`LEAST_CLIMB`] between two that reach it.
-const STILL_CLIMBING: f64 = 1.5;
+/// A climb is over when windows climb this much less than its steepest one. The
+/// next cache's climb may follow at once.
+const OVER: f64 = 0.8;
 
 impl From<Curve> for Measured {
     fn from(curve: Curve) -> Self {
@@ -74,16 +74,34 @@ fn ends(points: &[Point]) -> Vec<CacheEnd> {
             Some((from, top / points[from].nanoseconds))
         })
         .collect();
-    windows
-        .chunk_by(|a, b| (a.1 >= STILL_CLIMBING) == (b.1 >= STILL_CLIMBING))
-        .filter_map(|climb| climb.iter().max_by(|a, b| a.1.total_cmp(&b.1)))
-        .filter(|(_, climb)| *climb >= LEAST_CLIMB)
-        .map(|&(from, _)| {
+    peaks(&windows)
+        .into_iter()
+        .map(|from| {
             let limit = points[from].bytes.0 as f64 * WINDOW;
             let to = points.partition_point(|point| (point.bytes.0 as f64) < limit);
             end(&points[from..=to.min(points.len() - 1)])
         })
         .collect()
+}
+
+/// Where the steepest window of each climb starts. The last climb counts only
+/// if its end was seen.
+fn peaks(windows: &[(usize, f64)]) -> Vec<usize> {
+    let mut peaks = Vec::new();
+    let mut trough = f64::INFINITY;
+    let mut steepest: Option<(usize, f64)> = None;
+    for &(from, climb) in windows {
+        match steepest {
+            Some((peak, most)) if climb < OVER * most => {
+                peaks.push(peak);
+                (steepest, trough) = (None, climb);
+            }
+            Some((_, most)) if climb <= most => {}
+            None if climb < LEAST_CLIMB || climb * OVER < trough => trough = trough.min(climb),
+            _ => steepest = Some((from, climb)),
+        }
+    }
+    peaks
 }
 
 /// The latency of a working set between two that were measured; `None` beyond
@@ -250,6 +268,19 @@ mod tests {
         points[9].nanoseconds = 50.0;
         let found = Measured::from(Curve { cpu: 0, rounds: 1, points });
         assert_eq!(found.l1, None);
+    }
+
+    #[test]
+    fn memory_right_behind_the_l2_is_another_climb() {
+        let model = Model { l1: 48.0, l2: 1024.0, ways: 16, latency: [0.9, 3.2, 11.7] };
+        let mut curve = model.curve(8192.0, 0.0, &mut Rng::with_seed(5));
+        let quiet = Measured::from(curve.clone()).l2.unwrap();
+        // A guest whose neighbors leave it 3 MiB of the L3.
+        for point in curve.points.iter_mut().filter(|point| point.bytes > Bytes::mib(3)) {
+            point.nanoseconds *= point.bytes.0 as f64 / Bytes::mib(3).0 as f64 * 2.0;
+        }
+        let found = Measured::from(curve).l2.unwrap();
+        assert_eq!((found.at_least, found.at_most), (quiet.at_least, quiet.at_most));
     }
 
     /// A curve measured on a guest of AMD family 26 with an L2 of 1 MiB: the

@@ -85,7 +85,7 @@ fn distances(source: &dyn MachineSource, id: u32, online: &[u32]) -> Result<Vec<
         .collect::<Result<_, _>>()?;
     if values.len() != online.len() {
         return Err(format!(
-            "node {id} has {} distances for {} online nodes",
+            "node {id} has {} distances for {} online node(s)",
             values.len(),
             online.len()
         ));
