@@ -3,11 +3,17 @@
 
 use std::{process::ExitCode, time::Duration};
 
+use anyhow::Context;
 use clap::{Args, Subcommand, value_parser};
+use huepage::{
+    color::choose,
+    topology::{CacheGeometry, Pinned},
+};
 
+use super::cache_options::CacheOptions;
 use crate::bench::{
-    Kind, Machine, Output, Placement, Plain, Plan, Report, Schema, Suite, Workbench,
-    last_allowed_cpu, level_two, measure, pin_to, write_all,
+    Kind, Machine, Output, Placement, Placements, Plain, Plan, Report, Schema, Suite, Workbench,
+    measure, write_all,
 };
 
 /// Options of `huepage bench`.
@@ -35,9 +41,8 @@ struct Common {
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
     samples: Option<u32>,
 
-    /// CPU to run on [default: the last this process may use]
-    #[arg(long, value_name = "N")]
-    cpu: Option<u32>,
+    #[command(flatten)]
+    cache: CacheOptions,
 
     /// Placements to compare [default: what this machine can serve]
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
@@ -80,12 +85,23 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     for output in &common.output {
         output.check(common.force)?;
     }
-    let cpu = common.cpu.map_or_else(last_allowed_cpu, Ok)?;
-    if let Err(error) = pin_to(cpu) {
-        eprintln!("huepage: {error:#}");
-        return Ok(ExitCode::from(2));
+    let cache = common.cache.resolve()?;
+    let _pinned = Pinned::to(cache.cpu)?;
+    let geometry = cache.geometry.context(
+        "working sets are measured against the size of the L2, which is not declared here: give \
+         it with --cache size=SIZE,ways=N",
+    )?;
+    let needs_colors = |p: &Placement| !matches!(p, Placement::Default | Placement::Thp);
+    if !common.placements.is_empty() && !common.placements.iter().any(needs_colors) {
+        return run_on(&mut Plain::probe(), suite, &common, cache.cpu, geometry);
     }
-    run_on(&mut Plain::probe(), suite, &common, cpu)
+    let measured = cache.measure_options();
+    let chosen = choose(common.cache.colors_by, &measured)
+        .context("no colors to place by (--placements default,thp needs none)")?;
+    let largest = suite.jobs(geometry).iter().map(|job| job.bytes).max().context("no jobs")?;
+    let placements = chosen_placements(&common.placements, suite, &Placement::ALL);
+    let mut workbench = Placements::new(chosen, largest, &placements, measured.seed)?;
+    run_on(&mut workbench, suite, &common, cache.cpu, geometry)
 }
 
 fn run_on<W: Workbench>(
@@ -93,24 +109,14 @@ fn run_on<W: Workbench>(
     suite: Suite,
     common: &Common,
     cpu: u32,
+    cache: CacheGeometry,
 ) -> anyhow::Result<ExitCode> {
-    let cache = level_two(cpu)?;
     let plan = Plan {
-        placements: chosen(&common.placements, suite, &workbench.offers()),
+        placements: chosen_placements(&common.placements, suite, &workbench.offers()),
         samples: common.samples.unwrap_or(suite.samples()),
         time_limit: Duration::from_secs(common.time_limit),
     };
-    let rows = measure(workbench, &suite.jobs(cache), &plan)?;
-    let report = Report {
-        schema: Schema::V1,
-        kind: Kind::Measured,
-        command: std::env::args().collect::<Vec<_>>().join(" "),
-        machine: Machine::here(cpu),
-        cache,
-        memory: workbench.describe(),
-        samples_wanted: plan.samples,
-        rows,
-    };
+    let report = report(workbench, suite, &plan, cpu, cache)?;
     write_all(&report, &common.output, common.json, common.force)?;
     let taken = report.samples_taken();
     if taken < plan.samples as usize {
@@ -123,9 +129,33 @@ fn run_on<W: Workbench>(
     Ok(ExitCode::SUCCESS)
 }
 
+/// Runs a suite and says where and how.
+///
+/// # Errors
+/// If memory cannot be placed.
+pub fn report<W: Workbench>(
+    workbench: &mut W,
+    suite: Suite,
+    plan: &Plan,
+    cpu: u32,
+    cache: CacheGeometry,
+) -> anyhow::Result<Report> {
+    let rows = measure(workbench, &suite.jobs(cache), plan)?;
+    Ok(Report {
+        schema: Schema::V1,
+        kind: Kind::Measured,
+        command: std::env::args().collect::<Vec<_>>().join(" "),
+        machine: Machine::here(cpu),
+        cache,
+        memory: workbench.describe(),
+        samples_wanted: plan.samples,
+        rows,
+    })
+}
+
 /// The placements asked for, each once, in the order of tables; the suite's own
 /// choice where none is asked for.
-fn chosen(asked: &[Placement], suite: Suite, offered: &[Placement]) -> Vec<Placement> {
+fn chosen_placements(asked: &[Placement], suite: Suite, offered: &[Placement]) -> Vec<Placement> {
     if asked.is_empty() {
         return suite.placements(offered);
     }
