@@ -5,6 +5,7 @@
 mod bench;
 mod commands;
 mod output;
+mod wrap;
 
 use std::process::ExitCode;
 
@@ -27,6 +28,7 @@ struct Cli {
 enum Command {
     Topology(commands::topology::Options),
     Colors(commands::colors::Options),
+    Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
 }
@@ -58,6 +60,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(options) => commands::topology::run(options),
         Command::Colors(options) => commands::colors::run(options),
+        Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
     }
 }

@@ -18,6 +18,7 @@ mod workbench;
 mod workload;
 mod workloads;
 
+pub use findings::percent;
 pub use machine::Machine;
 pub use output::{Output, write_all};
 pub use placement::Placement;

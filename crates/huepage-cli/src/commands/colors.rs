@@ -14,7 +14,7 @@ use huepage::{
 };
 use serde::Serialize;
 
-use crate::{commands::cache_options::CacheOptions, output};
+use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
 
 /// Find the colors of the cache and show how sure that is
 #[derive(Debug, clap::Args)]
@@ -32,25 +32,26 @@ pub struct Options {
     json: bool,
 }
 
+/// What `--json` prints (schema huepage.colors/1).
 #[derive(Debug, Serialize)]
-struct Report {
+pub struct Report {
     schema: &'static str,
     kind: &'static str,
     cpu: u32,
-    method: Method,
+    pub method: Method,
     reason: String,
     cache: Option<CacheJson>,
     page_size: Bytes,
     expected_colors: Option<u32>,
-    colors: u32,
-    pages: usize,
+    pub colors: u32,
+    pub pages: usize,
     assigned: usize,
     /// Null where colors come from frame numbers: these are never unsure.
-    agreement: Option<f64>,
+    pub agreement: Option<f64>,
     class_sizes: Vec<usize>,
-    seconds: Seconds,
+    pub seconds: Seconds,
     /// Null where frame numbers are hidden.
-    frame_number_agreement: Option<f64>,
+    pub frame_number_agreement: Option<f64>,
     /// What frame numbers unrelated to the colors would give.
     frame_number_agreement_by_chance: f64,
     attempts: usize,
@@ -79,18 +80,18 @@ impl From<CacheGeometry> for CacheJson {
 }
 
 #[derive(Debug, Default, Serialize)]
-struct Seconds {
-    discover: f64,
-    assign: f64,
-    verify: f64,
+pub struct Seconds {
+    pub discover: f64,
+    pub assign: f64,
+    pub verify: f64,
 }
 
 /// Runs the command.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.resolve()?;
-    let chosen = choose(options.cache.colors_by, &cache.measure_options())
+    let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
         .with_context(|| format!("colors of CPU {}", cache.cpu))?;
-    let report = survey(chosen, cache.cpu, cache.geometry, options.pages as usize)?;
+    let report = survey(&mut chosen, cache.cpu, cache.geometry, options.pages as usize)?;
     let printed = match options.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text(&report),
@@ -99,8 +100,12 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn survey(
-    chosen: Chosen,
+/// Tells the colors of `pages` fresh pages, and how sure that is.
+///
+/// # Errors
+/// If the pages cannot be had, or their colors not told.
+pub fn survey(
+    chosen: &mut Chosen,
     cpu: u32,
     geometry: Option<CacheGeometry>,
     pages: usize,
@@ -108,11 +113,11 @@ fn survey(
     let mapping = Mapping::populated(pages, PageKind::Base)
         .with_context(|| format!("allocate {pages} pages"))?;
     let addresses: Vec<PageAddr> = mapping.iter().collect();
-    let Chosen { mut oracle, check, reason } = chosen;
+    let Chosen { oracle, check, reason } = chosen;
     let mut seconds = Seconds::default();
     let mut agreement = None;
     let mut evidence = Evidence::default();
-    let colors = match &mut oracle {
+    let colors = match oracle {
         Oracle::Measured(measured) => {
             // SAFETY: the pages belong to `mapping`, which outlives the call.
             let survey = unsafe { measured.survey(&addresses) }?;
@@ -144,7 +149,7 @@ fn survey(
         kind: "measured",
         cpu,
         method: oracle.method(),
-        reason,
+        reason: reason.clone(),
         cache: geometry.map(CacheJson::from),
         page_size: page_size(),
         expected_colors: geometry.map(|cache| cache.colors(page_size()).get()),
@@ -155,8 +160,8 @@ fn survey(
         class_sizes,
         seconds,
         frame_number_agreement: frame_number_agreement(
-            &oracle,
-            check,
+            oracle,
+            *check,
             geometry.as_ref(),
             &addresses,
             &colors,
@@ -187,7 +192,8 @@ fn frame_number_agreement(
     }
 }
 
-fn text(report: &Report) -> String {
+/// The report as text.
+pub fn text(report: &Report) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
@@ -199,7 +205,7 @@ fn text(report: &Report) -> String {
         ),
         None => writeln!(out, "CPU {}: cache geometry not declared", report.cpu),
     };
-    let _ = writeln!(out, "by {}", report.reason);
+    out.push_str(&wrap(&format!("by {}", report.reason), "  "));
     let _ = match report.expected_colors {
         Some(expected) => writeln!(out, "colors     {} of {expected} expected", report.colors),
         None => writeln!(out, "colors     {}", report.colors),

@@ -4,4 +4,5 @@
 pub mod bench;
 pub mod cache_options;
 pub mod colors;
+pub mod demo;
 pub mod topology;

@@ -38,7 +38,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
-    /// The CPU to measure and to pick a cache for [default: the first allowed]
+    /// The CPU to measure and to pick a cache for [default: the last allowed]
     #[arg(long, value_name = "N")]
     cpu: Option<u32>,
 
@@ -57,6 +57,23 @@ struct Report {
     #[serde(flatten)]
     topology: Topology,
     cache_to_color: Choice,
+}
+
+/// The text that the subcommand prints for the running machine.
+///
+/// # Errors
+/// Whatever keeps the machine from being described.
+pub fn overview(cpu: u32, cache: Option<CacheOverride>) -> anyhow::Result<String> {
+    let options = Options {
+        json: false,
+        record: None,
+        force: false,
+        input: None,
+        cpu: Some(cpu),
+        cache,
+        no_measure: false,
+    };
+    Ok(text::render(&live(&options)?))
 }
 
 /// Runs the subcommand.
@@ -90,7 +107,7 @@ fn live(options: &Options) -> anyhow::Result<Report> {
         Some(cpu) => cpu,
         None => *allowed_cpus()
             .context("cannot read the CPU affinity")?
-            .first()
+            .last()
             .context("the CPU affinity is empty: start with taskset -c CPU")?,
     };
     let machine = LiveMachine::open(cpu)?;

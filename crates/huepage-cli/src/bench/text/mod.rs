@@ -5,16 +5,16 @@ mod detail;
 mod figure;
 mod matrix;
 mod table;
-mod wrap;
 
 pub use figure::figure;
 
 use super::{Report, findings::findings};
+use crate::wrap::wrap;
 
 /// The whole report: what ran where, tables, and what they say.
 pub fn text(report: &Report) -> String {
     let cache = report.cache;
-    let mut text = wrap::wrap(
+    let mut text = wrap(
         &format!(
             "{}, CPU {}, L{} {} {}-way; {} fresh allocations per figure; memory: {}",
             report.machine.model,
@@ -43,7 +43,7 @@ pub fn text(report: &Report) -> String {
         text.push('\n');
     }
     for sentence in findings {
-        text.push_str(&wrap::wrap(&sentence, "  "));
+        text.push_str(&wrap(&sentence, "  "));
     }
     text
 }
