@@ -109,11 +109,14 @@ pub(super) fn discover<P: Prober>(
     let (targets, pool) = pages.split_at(shape.targets().min(pages.len() / 2));
     let mut found = Discovery::default();
     let few = &targets[..targets.len().min(8 * shape.batch_all())];
-    let Some(crowd) = signature::tune(tester, few, pool, shape) else { return found };
-    found.crowd = Some(crowd);
     let mut unclaimed = targets.to_vec();
     for _ in 0..ROUNDS {
-        let signatures = signature::collect(tester, &unclaimed, pool, crowd, shape);
+        // Anew in each round: an unquiet moment gives a wrong size.
+        let Some(crowd) = signature::tune(tester, few, pool, shape) else { break };
+        found.crowd = Some(crowd);
+        let colors_left = (shape.colors_assumed() as usize).saturating_sub(found.sets.len());
+        let batch = shape.batch(colors_left.max(1));
+        let signatures = signature::collect(tester, &unclaimed, pool, crowd, batch);
         for group in signature::cluster(&signatures, shape.least()) {
             let members: Vec<PageId> =
                 group.into_iter().take(shape.set_size()).map(|i| unclaimed[i]).collect();
