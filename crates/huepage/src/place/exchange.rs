@@ -122,7 +122,7 @@ pub(super) struct Discards {
 }
 
 impl Discards {
-    fn add(&mut self, start: PageAddr, end: PageAddr) {
+    pub fn add(&mut self, start: PageAddr, end: PageAddr) {
         match self.ranges.iter_mut().find(|range| range.is_none()) {
             Some(free) => *free = Some((start, end)),
             None => self.all = true,

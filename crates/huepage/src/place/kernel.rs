@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use super::{
     PlaceError,
     arena::release,
-    exchange::{Kernel, Notice},
+    exchange::{Discards, Kernel, Notice},
     mover::Mover,
     userfaultfd::{Event, Faults, Features, Userfaultfd, UserfaultfdError},
 };
@@ -138,7 +138,7 @@ unsafe impl Kernel for Registered<'_> {
 
     fn finish_child(&mut self, child: Userfaultfd) {
         if let Some((start, pages)) = self.range {
-            unregister(&child, start, pages);
+            unregister(&child, start, pages, &mut Discards::default());
         }
     }
 
@@ -151,15 +151,17 @@ unsafe impl Kernel for Registered<'_> {
 ///
 /// Closing the descriptor would not do: a child that is just being forked, or
 /// was, holds it open, and its parent would wait for a reader forever.
-fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize) {
+fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut Discards) {
     let _ = uffd.unregister(start, pages);
     // Unregistering waits for a fork that is copying page tables, so whatever
     // will send a message is counted by now; as long as the kernel counts one,
     // it refuses to fill anything.
     for tries in 0.. {
         while let Ok(Some(event)) = uffd.read_event() {
-            if let Event::Fork(child) = event {
-                unregister(&child, start, pages);
+            match event {
+                Event::Fork(child) => unregister(&child, start, pages, &mut Discards::default()),
+                Event::Remove(start, end) => discards.add(start, end),
+                Event::Fault(_) => {}
             }
         }
         match uffd.zero_page(start).stop {
@@ -192,12 +194,23 @@ impl<'k, 'm> Registration<'k, 'm> {
     }
 }
 
+impl Registration<'_, '_> {
+    /// Ends it, and notes what was being discarded at the end.
+    pub fn finish(self, discards: &mut Discards) {
+        self.end(discards);
+    }
+
+    fn end(&self, discards: &mut Discards) {
+        if let Some((start, pages)) = self.kernel.range {
+            unregister(&self.kernel.uffd, start, pages, discards);
+        }
+    }
+}
+
 impl Drop for Registration<'_, '_> {
     fn drop(&mut self) {
-        self.kernel.spare = None;
-        if let Some((start, pages)) = self.kernel.range.take() {
-            unregister(&self.kernel.uffd, start, pages);
-        }
+        self.end(&mut Discards::default());
+        self.kernel.range = None;
     }
 }
 

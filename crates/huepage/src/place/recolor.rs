@@ -302,6 +302,7 @@ impl Pool {
         let registration = unsafe { Registration::new(&mut kernel, start, pages) }?;
         exchange(registration.kernel, swaps, landing, discards);
         answer(registration.kernel, discards);
+        registration.finish(discards);
         Ok(())
     }
 
