@@ -116,10 +116,13 @@ const TRIES_FOR_CHILD: u32 = 10_000;
 #[derive(Debug, Default)]
 pub(super) struct Discards {
     /// A fixed number, since nothing may be allocated while they come in.
-    ranges: [Option<(PageAddr, PageAddr)>; 32],
+    ranges: [Option<(PageAddr, PageAddr)>; RANGES],
     /// More than that: any page may be among them.
     all: bool,
 }
+
+/// Few in tests, so that these run out.
+const RANGES: usize = if cfg!(test) { 2 } else { 32 };
 
 impl Discards {
     pub fn add(&mut self, start: PageAddr, end: PageAddr) {
@@ -129,7 +132,8 @@ impl Discards {
         }
     }
 
-    fn holds(&self, page: PageAddr) -> bool {
+    /// Whether the page may be among them.
+    fn may_hold(&self, page: PageAddr) -> bool {
         self.all || self.ranges.iter().flatten().any(|(start, end)| (*start..*end).contains(&page))
     }
 }
@@ -164,7 +168,7 @@ fn one<K: Kernel>(
 ) -> Outcome {
     let mut tries = 0;
     loop {
-        if discards.holds(swap.live) {
+        if discards.may_hold(swap.live) {
             return Outcome::Busy;
         }
         match kernel.take_out(landing, swap.live) {
@@ -228,8 +232,7 @@ fn fill<K: Kernel>(
         if gone && !again {
             return Outcome::Discarded;
         }
-        read_notices(kernel, Some((swap.live, swap.fresh)), discards);
-        if discards.holds(swap.live) {
+        if read_notices(kernel, Some((swap.live, swap.fresh)), discards) {
             kernel.wake(swap.live);
             return Outcome::Discarded;
         }
@@ -243,17 +246,18 @@ pub(super) fn answer<K: Kernel>(kernel: &mut K, discards: &mut Discards) {
     read_notices(kernel, None, discards);
 }
 
-/// Reads all notices. The bytes of the open hole are in the slot beside it.
+/// Reads all notices; whether the open hole is being discarded. Its bytes are
+/// in the slot beside it.
 fn read_notices<K: Kernel>(
     kernel: &mut K,
     hole: Option<(PageAddr, PageAddr)>,
     discards: &mut Discards,
-) {
+) -> bool {
+    let mut open = hole;
     while let Some(notice) = kernel.notice() {
-        let hole = hole.filter(|(live, _)| !discards.holds(*live));
         match notice {
             // The move that fills the hole wakes who waits there.
-            Notice::Fault(page) if hole.is_some_and(|(live, _)| live == page) => {}
+            Notice::Fault(page) if open.is_some_and(|(live, _)| live == page) => {}
             // Zeros, as an untouched page has. Refused while another notice is
             // unread: then the thread faults again and is reported again.
             Notice::Fault(page) => {
@@ -261,13 +265,17 @@ fn read_notices<K: Kernel>(
                     kernel.wake(page);
                 }
             }
-            Notice::Fork(child) => match hole {
+            Notice::Fork(child) => match open {
                 Some((live, slot)) => fill_child(kernel, child, live, slot),
                 None => kernel.finish_child(child),
             },
-            Notice::Remove(start, end) => discards.add(start, end),
+            Notice::Remove(start, end) => {
+                discards.add(start, end);
+                open = open.filter(|(live, _)| !(start..end).contains(live));
+            }
         }
     }
+    open.is_none() && hole.is_some()
 }
 
 /// Puts the bytes into a child that was forked while the hole was open, and
