@@ -75,7 +75,7 @@ impl fmt::Display for Bytes {
         const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         let text = match UNITS.iter().find(|(_, shift)| self.0 >> shift != 0) {
             None => format!("{} B", self.0),
-            Some((unit, shift)) if self.0 % (1 << shift) == 0 => {
+            Some((unit, shift)) if self.0.is_multiple_of(1 << shift) => {
                 format!("{} {unit}", self.0 >> shift)
             }
             Some((unit, shift)) => {

@@ -1,2 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One file per subcommand.
+
+pub mod bench;
+pub mod cache_options;
+pub mod colors;
+pub mod demo;
+pub mod topology;

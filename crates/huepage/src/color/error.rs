@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why colors cannot be told, each with what to do about it.
 
+use std::io;
+
+use super::evidence::Evidence;
+use crate::{topology::PinError, units::Bytes};
+
 /// Why colors cannot be told.
 #[derive(Debug, thiserror::Error)]
 pub enum ColorError {
@@ -10,12 +15,54 @@ pub enum ColorError {
          --colors-by measurement"
     )]
     FrameNumbersHidden,
+    /// Without the number of colors a frame number says nothing.
+    #[error(
+        "frame numbers need the cache's geometry, which is not declared here: give it with \
+         --cache size=…,ways=…, or measure: --colors-by measurement"
+    )]
+    NoGeometry,
+    /// Measurement reads the time stamp counter of x86_64.
+    #[error(
+        "measuring colors is not available on {0}: it needs the time stamp counter of x86_64; \
+         on bare metal use --colors-by frame-number"
+    )]
+    NotAvailable(&'static str),
+    /// No `rdtscp`: the counter cannot be read together with the CPU's number.
+    #[error(
+        "measuring colors needs the rdtscp instruction, which this CPU or hypervisor does not \
+         offer; on bare metal use --colors-by frame-number"
+    )]
+    NoTimeStamp,
+    /// Measurement is for 4 KiB pages of 64-byte lines.
+    #[error("measuring colors needs 4 KiB pages and 64-byte lines, not {page} and {line} B")]
+    Unsupported {
+        /// Base page size.
+        page: Bytes,
+        /// Line in bytes.
+        line: u32,
+    },
+    /// A way is no larger than a page.
+    #[error(
+        "a cache of {size} and {ways} ways has one color: all pages are alike, nothing to place"
+    )]
+    OneColor {
+        /// Capacity.
+        size: Bytes,
+        /// Associativity.
+        ways: u32,
+    },
+    /// No result was good enough to be believed.
+    #[error("no color map could be trusted:{0}")]
+    NotTrusted(Evidence),
+    /// The thread cannot be kept on the CPU whose cache is to be measured.
+    #[error(transparent)]
+    Pin(#[from] PinError),
     /// The kernel refused.
-    #[error("{action}: {source}")]
+    #[error("cannot {action}: {source}")]
     System {
         /// What was tried.
         action: &'static str,
         /// What the kernel said.
-        source: std::io::Error,
+        source: io::Error,
     },
 }

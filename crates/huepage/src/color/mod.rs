@@ -1,14 +1,40 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which color a page has.
+//!
+//! ```no_run
+//! use huepage::color::{ColorOracle, ColorsBy, MeasureOptions, choose};
+//! use huepage::topology::{LiveMachine, Topology};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cpu = 0;
+//! let geometry = Topology::read(&LiveMachine::open(cpu)?)?.cache_to_color(cpu).ok();
+//! let chosen = choose(ColorsBy::Auto, &MeasureOptions::new(cpu, geometry))?;
+//! println!("{} colors by {}", chosen.oracle.count(), chosen.reason);
+//! # Ok(())
+//! # }
+//! ```
 
+mod agreement;
+mod choose;
 mod error;
+mod evidence;
+mod frame_number;
+#[cfg(all(target_arch = "x86_64", not(huepage_no_measurement)))]
+mod measure;
+#[cfg(not(all(target_arch = "x86_64", not(huepage_no_measurement))))]
+#[path = "measure_elsewhere.rs"]
+mod measure;
 mod oracle;
-
-pub use error::ColorError;
-pub use oracle::{ColorOracle, Method};
 
 use std::{fmt, num::NonZeroU32};
 
+pub use agreement::pair_agreement;
+pub use choose::{Chosen, ColorsBy, FrameNumberCheck, Oracle, ParseColorsByError, choose};
+pub use error::ColorError;
+pub use evidence::{Attempt, Distrust, Evidence};
+pub use frame_number::FrameNumberOracle;
+pub use measure::{MeasureOptions, MeasuredOracle, Survey};
+pub use oracle::{ColorOracle, Method};
 use serde::{Deserialize, Serialize};
 
 /// The color of a page: which group of cache sets its lines fall into.

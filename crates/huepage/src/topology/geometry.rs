@@ -54,6 +54,11 @@ impl CacheGeometry {
         line: u32,
         sets: u32,
     ) -> Result<Self, GeometryError> {
+        // First, as a placeholder of 64 bytes reads `0K` in sysfs, and "size is
+        // zero" would hide what it is.
+        if sets == 1 && ways == 1 {
+            return Err(GeometryError::Placeholder(ways));
+        }
         let fields = [
             ("size", size.0),
             ("ways", u64::from(ways)),
@@ -65,9 +70,6 @@ impl CacheGeometry {
         }
         if !line.is_power_of_two() || !(16..=1024).contains(&line) {
             return Err(GeometryError::Line(line));
-        }
-        if sets == 1 && ways == 1 {
-            return Err(GeometryError::Placeholder(ways));
         }
         if u128::from(size.0) != u128::from(sets) * u128::from(ways) * u128::from(line) {
             return Err(GeometryError::Contradiction { size, ways, line, sets });
@@ -150,6 +152,7 @@ mod tests {
         assert_eq!(declared(2 << 20, 0, 64, 2048), "ways is zero");
         assert_eq!(declared(2 << 20, 16, 64, 0), "sets is zero");
         assert_eq!(declared(64, 1, 64, 1), "1 set of 1 way(s) is a placeholder, not a cache");
+        assert_eq!(declared(0, 1, 64, 1), "1 set of 1 way(s) is a placeholder, not a cache");
         assert_eq!(
             declared(2 << 20, 16, 48, 2048),
             "a line of 48 bytes is no power of two from 16 to 1024"

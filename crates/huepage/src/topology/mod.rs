@@ -1,6 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this machine is: caches, nodes, memory-side caches.
+//!
+//! [`Topology::read`] describes a machine from a [`MachineSource`]: the running
+//! one ([`LiveMachine`]) or a recorded one ([`RecordedMachine`]). What the
+//! system declares is checked and never used where it cannot be true;
+//! [`Curve::measure`] finds by timing where the caches end.
+//! [`Topology::cache_to_color`] picks the cache that placement is about.
 
+mod cache;
+mod cache_override;
+pub mod chase;
+mod choice;
+mod cpuid;
+mod curve;
 mod geometry;
+mod knee;
+mod live;
+mod machine;
+mod node;
+mod pin;
+mod recorded;
+mod side_cache;
+mod source;
+mod virtualization;
 
+pub use cache::{Cache, CacheFields, CacheKind, Verdict, cache_name};
+pub use cache_override::{CacheOverride, ParseCacheError};
+pub use choice::{Choice, ChoiceError, Origin};
+pub use cpuid::{Comparison, CpuidLeaf, CrossCheck, Difference};
+pub use curve::{Curve, CurvePlan, MeasureError, Point};
 pub use geometry::{CacheGeometry, GeometryError};
+pub use knee::{CacheEnd, Measured};
+pub use live::LiveMachine;
+pub use machine::{Topology, TopologyError};
+pub use node::{Distance, NumaNode};
+pub use pin::{PinError, Pinned, allowed_cpus};
+pub use recorded::{RecordError, RecordedMachine};
+pub use side_cache::{Indexing, MemorySideCache, WritePolicy};
+pub use source::MachineSource;
+pub use virtualization::{Evidence, Virtualization};

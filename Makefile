@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Each target sets up what it needs; see ./setup.
+
+.PHONY: demo test build bench
+
+# Finds the colors of this machine's cache, places memory by them, shows the
+# difference; pictures in out/.
+demo: build
+	target/release/huepage demo
+
+build:
+	./setup
+	cargo build --release --locked --package huepage-cli
+
+test:
+	./setup test
+	cargo fmt --all --check
+	cargo clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+	# Architectures without measurement, as far as this one can tell.
+	RUSTFLAGS="--cfg huepage_no_measurement" cargo check --locked --workspace \
+		--target-dir target/no-measurement
+	cargo test --locked --workspace
+
+# Discovery, assignment and moving of pages, timed by criterion.
+bench:
+	./setup
+	cargo bench --locked --package huepage

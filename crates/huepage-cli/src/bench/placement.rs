@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The ways of placing memory that a benchmark compares.
+
+use std::fmt;
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+
+/// How the pages behind a benchmark's buffer are chosen.
+///
+/// All but `thp` and `default` draw from one pool of classified pages, so that
+/// nothing but color tells them apart.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placement {
+    /// What the kernel deals out for an ordinary mapping of base pages
+    Default,
+    /// Pages drawn at random from the pool
+    Random,
+    /// Color follows the virtual page number
+    Balanced,
+    /// Only the first quarter of the colors
+    Quarter,
+    /// An ordinary mapping with transparent huge pages
+    Thp,
+    /// Bin hopping: the next color for each page in order of first touch
+    Sequence,
+    /// Balanced by randomly permuted labels: the control that must not help
+    ShuffledLabels,
+}
+
+impl Placement {
+    /// All placements, in the order of tables and legends.
+    pub const ALL: [Placement; 7] = [
+        Placement::Default,
+        Placement::Random,
+        Placement::Balanced,
+        Placement::Quarter,
+        Placement::Thp,
+        Placement::Sequence,
+        Placement::ShuffledLabels,
+    ];
+
+    /// The name used on the command line, in JSON, tables and legends.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::Default => "default",
+            Placement::Random => "random",
+            Placement::Balanced => "balanced",
+            Placement::Quarter => "quarter",
+            Placement::Thp => "thp",
+            Placement::Sequence => "sequence",
+            Placement::ShuffledLabels => "shuffled-labels",
+        }
+    }
+}
+
+impl fmt::Display for Placement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_name_on_the_command_line_in_json_and_in_text() {
+        for placement in Placement::ALL {
+            let name = placement.name();
+            assert_eq!(serde_json::to_string(&placement).unwrap(), format!("\"{name}\""));
+            assert_eq!(placement.to_possible_value().unwrap().get_name(), name);
+            assert_eq!(Placement::from_str(name, false), Ok(placement));
+        }
+        assert_eq!(Placement::value_variants(), Placement::ALL);
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A report as a picture.
+
+mod axis;
+mod caption;
+mod curves;
+mod marker;
+mod png;
+mod strips;
+mod style;
+mod ticks;
+
+pub use png::check_fonts;
+
+use super::Report;
+
+/// The picture as SVG: curves over the working set, or a strip of dots per
+/// placement where there is one size only.
+///
+/// # Errors
+/// If the report has no rows to draw.
+pub fn svg(report: &Report) -> anyhow::Result<String> {
+    if report.samples_taken() == 0 {
+        anyhow::bail!("a report without samples cannot be drawn");
+    }
+    let picture =
+        if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) };
+    Ok(style::to_nominal_size(&picture?))
+}
+
+/// The picture as PNG.
+///
+/// # Errors
+/// As [`svg`], and if this machine has no font to write labels with.
+pub fn png(report: &Report) -> anyhow::Result<Vec<u8>> {
+    png::render(&svg(report)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use resvg::usvg::{Options, Tree};
+
+    use super::*;
+    use crate::bench::report::sample;
+
+    #[test]
+    fn pictures_are_svg_that_names_every_placement_and_the_machine() {
+        for report in [sample::working_set(), sample::repeat()] {
+            let svg = svg(&report).unwrap();
+            let tree = Tree::from_str(&svg, &Options::default()).unwrap();
+            assert_eq!(tree.size().width(), 1200.0);
+            for placement in report.placements() {
+                assert!(svg.contains(&format!("\n{placement}\n")), "{placement}");
+            }
+            assert!(svg.contains("A &amp; B &lt;CPU&gt;"));
+        }
+    }
+
+    #[test]
+    fn a_png_has_the_size_of_its_svg_and_ink_of_every_placement() {
+        for report in [sample::working_set(), sample::repeat()] {
+            let svg = svg(&report).unwrap();
+            let size = Tree::from_str(&svg, &Options::default()).unwrap().size().to_int_size();
+            let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png(&report).unwrap()).unwrap();
+            assert_eq!((pixmap.width(), pixmap.height()), (size.width(), size.height()));
+            for placement in report.placements() {
+                let color = style::color(placement);
+                let ink = pixmap.pixels().iter().filter(|p| {
+                    let off = |a: u8, b: u8| a.abs_diff(b) < 4;
+                    off(p.red(), color.0) && off(p.green(), color.1) && off(p.blue(), color.2)
+                });
+                assert!(ink.count() > 50, "{placement}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_report_without_samples_is_refused() {
+        let mut report = sample::repeat();
+        report.rows.clear();
+        assert!(svg(&report).is_err());
+    }
+}

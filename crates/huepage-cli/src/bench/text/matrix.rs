@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Medians over all sizes, one column per placement.
+
+use huepage::units::Bytes;
+
+use super::{figure, table::Table};
+use crate::bench::{Placement, Report};
+
+/// The table of medians of one workload.
+pub fn medians(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
+    let Some(unit) = report.rows_of(bench).next().map(|row| row.unit) else {
+        return String::new();
+    };
+    let direction = if unit.lower_is_better() { "lower" } else { "higher" };
+    let placements = report.placements();
+    let mut table =
+        Table::new(["cache", "size"].into_iter().chain(placements.iter().map(|p| short_name(*p))));
+    for &bytes in sizes {
+        let cells = placements.iter().map(|&placement| {
+            let row = report.row(bench, bytes, placement);
+            row.map_or(String::new(), |row| figure(row.summary().median))
+        });
+        let share = share_of_cache(bytes, report.cache.size());
+        let head = [share, bytes.to_string()];
+        table.row(head.into_iter().chain(cells));
+    }
+    format!("{bench}: median {unit}, {direction} is better\n{}", table.render())
+}
+
+/// Seven columns have to fit beside the size.
+fn short_name(placement: Placement) -> &'static str {
+    match placement {
+        Placement::ShuffledLabels => "shuffled",
+        other => other.name(),
+    }
+}
+
+/// `7/8` where it is a whole number of eighths, else `2.25`.
+pub fn share_of_cache(bytes: Bytes, cache: Bytes) -> String {
+    let eighths = bytes.0 as f64 * 8.0 / cache.0 as f64;
+    if (eighths - eighths.round()).abs() < 0.02 && eighths < 12.5 {
+        format!("{}/8", eighths.round())
+    } else {
+        format!("{:.2}", eighths / 8.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_told_in_eighths_of_the_cache() {
+        let cache = Bytes::mib(2);
+        for (bytes, share) in [
+            (Bytes::kib(256), "1/8"),
+            (Bytes::mib(3), "12/8"),
+            (Bytes::mib(32), "16.00"),
+            (Bytes::kib(1400), "0.68"),
+        ] {
+            assert_eq!(share_of_cache(bytes, cache), share);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Fast Fourier transform by a library that users have.
+
+use std::{hint::black_box, sync::Arc};
+
+use huepage::units::Bytes;
+use num_complex::Complex64;
+use rustfft::FftPlanner;
+
+use crate::bench::workload::{Unit, Workload, median_time, time};
+
+/// One forward transform in place. Data and scratch lie in the memory given;
+/// the plan's table of roots does not (the library owns it) and is the same for
+/// all placements.
+pub struct Fft {
+    name: &'static str,
+    plan: Arc<dyn rustfft::Fft<f64>>,
+    repetitions: usize,
+}
+
+impl Fft {
+    /// 65,536 points: 1 MiB of data.
+    pub fn points_64k() -> Self {
+        Self::new("fft-64k", 1 << 16, 9)
+    }
+
+    /// 1,048,576 points: 16 MiB of data.
+    pub fn points_1m() -> Self {
+        Self::new("fft-1m", 1 << 20, 3)
+    }
+
+    fn new(name: &'static str, points: usize, repetitions: usize) -> Self {
+        Fft { name, plan: FftPlanner::new().plan_fft_forward(points), repetitions }
+    }
+
+    /// The memory it needs.
+    pub fn footprint(&self) -> Bytes {
+        let points = self.plan.len() + self.plan.get_inplace_scratch_len();
+        Bytes((points * size_of::<Complex64>()) as u64)
+    }
+}
+
+impl Workload for Fft {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::Milliseconds
+    }
+
+    fn run(&self, memory: &mut [u8]) -> f64 {
+        let points: &mut [Complex64] = bytemuck::cast_slice_mut(memory);
+        let (data, rest) = points.split_at_mut(self.plan.len());
+        let scratch = &mut rest[..self.plan.get_inplace_scratch_len()];
+        let median = median_time(self.repetitions, || {
+            // A transform of a transform of a transform would overflow.
+            fill(data);
+            time(|| self.plan.process_with_scratch(data, scratch))
+        });
+        black_box(data);
+        median.as_secs_f64() * 1e3
+    }
+}
+
+fn fill(data: &mut [Complex64]) {
+    for (i, point) in data.iter_mut().enumerate() {
+        *point = Complex64::new((i % 17) as f64, (i % 5) as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forward_and_inverse_give_the_signal_back() {
+        let fft = Fft::points_64k();
+        let n = fft.plan.len();
+        let mut memory = vec![f64::NAN; fft.footprint().0 as usize / 8];
+        fft.run(bytemuck::cast_slice_mut(&mut memory));
+        let data: &mut [Complex64] = &mut bytemuck::cast_slice_mut(&mut memory)[..n];
+        FftPlanner::new().plan_fft_inverse(n).process(data);
+        let mut signal = vec![Complex64::default(); n];
+        fill(&mut signal);
+        let worst = data.iter().zip(&signal).map(|(d, s)| (d / n as f64 - s).norm());
+        assert!(worst.fold(0.0, f64::max) < 1e-9);
+    }
+
+    #[test]
+    fn footprints_hold_data_and_scratch() {
+        assert!(Fft::points_64k().footprint() >= Bytes::mib(1));
+        assert!(Fft::points_1m().footprint() >= Bytes::mib(16));
+    }
+}

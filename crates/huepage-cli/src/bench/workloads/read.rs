@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sequential read: bandwidth.
+
+use std::hint::black_box;
+
+use crate::bench::workload::{Unit, Workload, median_time, time};
+
+/// Sums the buffer up, front to back, again and again.
+pub struct Read;
+
+/// Bytes read in one timed run, rounded up to whole passes: enough that reading
+/// the clock does not count.
+const VOLUME: usize = 16 << 20;
+
+impl Workload for Read {
+    fn name(&self) -> &'static str {
+        "read"
+    }
+
+    fn unit(&self) -> Unit {
+        Unit::GbPerSecond
+    }
+
+    fn run(&self, memory: &mut [u8]) -> f64 {
+        let words: &mut [u64] = bytemuck::cast_slice_mut(memory);
+        for (value, word) in words.iter_mut().enumerate() {
+            *word = value as u64;
+        }
+        let bytes = size_of_val(words);
+        let passes = VOLUME.div_ceil(bytes);
+        read(words, 3);
+        let median = median_time(5, || time(|| read(words, passes)));
+        (passes * bytes) as f64 / median.as_secs_f64() / 1e9
+    }
+}
+
+/// Reads all words `passes` times.
+pub fn read(words: &[u64], passes: usize) {
+    for _ in 0..passes {
+        // Without the black boxes the passes are one pass, or none.
+        black_box(sum(black_box(words)));
+    }
+}
+
+/// The sum of all words, with the widest loads this machine has.
+fn sum(words: &[u64]) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn sum_avx2(words: &[u64]) -> u64 {
+            sum_lanes(words)
+        }
+        // SAFETY: this machine has AVX2, as just checked.
+        return unsafe { sum_avx2(words) };
+    }
+    sum_lanes(words)
+}
+
+/// Many independent sums, which the compiler keeps in vector registers.
+#[inline(always)]
+fn sum_lanes(words: &[u64]) -> u64 {
+    const LANES: usize = 32;
+    let mut lanes = [0u64; LANES];
+    let (chunks, rest) = words.as_chunks::<LANES>();
+    for chunk in chunks {
+        for (lane, word) in lanes.iter_mut().zip(chunk) {
+            *lane = lane.wrapping_add(*word);
+        }
+    }
+    lanes.iter().chain(rest).fold(0, |sum, word| sum.wrapping_add(*word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_read() {
+        for len in [0usize, 1, 31, 32, 33, 1000] {
+            let words: Vec<u64> = (0..len as u64).map(|i| i * i + (i << 60)).collect();
+            let naive = words.iter().fold(0u64, |sum, w| sum.wrapping_add(*w));
+            assert_eq!(sum(&words), naive, "{len}");
+            assert_eq!(sum_lanes(&words), naive, "{len}");
+        }
+    }
+
+    #[test]
+    fn the_figure_is_a_positive_number() {
+        let mut words = vec![0u64; 4096];
+        let figure = Read.run(bytemuck::cast_slice_mut(&mut words));
+        assert!(figure > 0.0 && figure.is_finite(), "{figure}");
+        assert_eq!(words[4095], 4095);
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage colors`: finds the colors of a cache and tells those of many pages.
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use huepage::{
+    color::{Chosen, Color, ColorOracle, Method, Oracle, choose, pair_agreement},
+    color::{Evidence, FrameNumberCheck, FrameNumberOracle},
+    list,
+    mapping::{Mapping, PageAddr, PageKind, page_size},
+    topology::CacheGeometry,
+    units::Bytes,
+};
+use serde::Serialize;
+
+use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
+
+/// Find the colors of the cache and show how sure that is
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    cache: CacheOptions,
+
+    /// How many pages to tell the colors of
+    #[arg(long, value_name = "N", default_value_t = 16384,
+          value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+    pages: u32,
+
+    /// Print JSON (schema huepage.colors/1)
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `--json` prints (schema huepage.colors/1).
+#[derive(Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    kind: &'static str,
+    cpu: u32,
+    pub method: Method,
+    reason: String,
+    cache: Option<CacheJson>,
+    page_size: Bytes,
+    expected_colors: Option<u32>,
+    pub colors: u32,
+    pub pages: usize,
+    assigned: usize,
+    /// Null where colors come from frame numbers: these are never unsure.
+    pub agreement: Option<f64>,
+    class_sizes: Vec<usize>,
+    pub seconds: Seconds,
+    /// Null where frame numbers are hidden.
+    pub frame_number_agreement: Option<f64>,
+    /// What frame numbers unrelated to the colors would give.
+    frame_number_agreement_by_chance: f64,
+    attempts: usize,
+    evidence: Evidence,
+}
+
+#[derive(Debug, Serialize)]
+struct CacheJson {
+    level: u8,
+    size: Bytes,
+    ways: u32,
+    line: u32,
+    sets: u32,
+}
+
+impl From<CacheGeometry> for CacheJson {
+    fn from(cache: CacheGeometry) -> Self {
+        CacheJson {
+            level: cache.level(),
+            size: cache.size(),
+            ways: cache.ways(),
+            line: cache.line(),
+            sets: cache.sets(),
+        }
+    }
+}
+
+#[derive(Debug, Default, Serialize)]
+pub struct Seconds {
+    pub discover: f64,
+    pub assign: f64,
+    pub verify: f64,
+}
+
+/// Runs the command.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let cache = options.cache.resolve()?;
+    let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
+        .with_context(|| format!("colors of CPU {}", cache.cpu))?;
+    let report = survey(&mut chosen, cache.cpu, cache.geometry, options.pages as usize)?;
+    let printed = match options.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => text(&report),
+    };
+    output::print(&printed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Tells the colors of `pages` fresh pages, and how sure that is.
+///
+/// # Errors
+/// If the pages cannot be had, or their colors not told.
+pub fn survey(
+    chosen: &mut Chosen,
+    cpu: u32,
+    geometry: Option<CacheGeometry>,
+    pages: usize,
+) -> anyhow::Result<Report> {
+    let mapping = Mapping::populated(pages, PageKind::Base)
+        .with_context(|| format!("allocate {pages} pages"))?;
+    let addresses: Vec<PageAddr> = mapping.iter().collect();
+    let Chosen { oracle, check, reason } = chosen;
+    let mut seconds = Seconds::default();
+    let mut agreement = None;
+    let mut evidence = Evidence::default();
+    let colors = match oracle {
+        Oracle::Measured(measured) => {
+            // SAFETY: the pages belong to `mapping`, which outlives the call.
+            let survey = unsafe { measured.survey(&addresses) }?;
+            let as_seconds = Duration::as_secs_f64;
+            seconds = Seconds {
+                discover: as_seconds(&measured.discover_time()),
+                assign: as_seconds(&survey.assign),
+                verify: as_seconds(&(measured.verify_time() + survey.verify)),
+            };
+            agreement = Some(survey.agreement);
+            evidence = measured.evidence().clone();
+            survey.colors
+        }
+        Oracle::FrameNumber(frames) => {
+            let begin = std::time::Instant::now();
+            // SAFETY: as above.
+            let colors = unsafe { frames.classify(&addresses) }?;
+            seconds.assign = begin.elapsed().as_secs_f64();
+            colors
+        }
+    };
+    let count = oracle.count();
+    let mut class_sizes = vec![0; count.get() as usize];
+    for color in colors.iter().flatten() {
+        class_sizes[color.index()] += 1;
+    }
+    Ok(Report {
+        schema: "huepage.colors/1",
+        kind: "measured",
+        cpu,
+        method: oracle.method(),
+        reason: reason.clone(),
+        cache: geometry.map(CacheJson::from),
+        page_size: page_size(),
+        expected_colors: geometry.map(|cache| cache.colors(page_size()).get()),
+        colors: count.get(),
+        pages,
+        assigned: class_sizes.iter().sum(),
+        agreement,
+        class_sizes,
+        seconds,
+        frame_number_agreement: frame_number_agreement(
+            oracle,
+            *check,
+            geometry.as_ref(),
+            &addresses,
+            &colors,
+        ),
+        frame_number_agreement_by_chance: 1.0 / f64::from(count.get()),
+        attempts: evidence.attempts.len(),
+        evidence,
+    })
+}
+
+/// On the pages surveyed if colors were measured; else from the check that made
+/// frame numbers the choice.
+fn frame_number_agreement(
+    oracle: &Oracle,
+    check: Option<FrameNumberCheck>,
+    geometry: Option<&CacheGeometry>,
+    pages: &[PageAddr],
+    measured: &[Option<Color>],
+) -> Option<f64> {
+    match oracle {
+        Oracle::FrameNumber(_) => check.map(|check| check.agreement),
+        Oracle::Measured(_) => {
+            let mut frames = FrameNumberOracle::new(geometry?).ok()?;
+            // SAFETY: the caller's pages are mapped for the whole survey.
+            let by_frame = unsafe { frames.classify(pages) }.ok()?;
+            Some(pair_agreement(measured, &by_frame))
+        }
+    }
+}
+
+/// The report as text.
+pub fn text(report: &Report) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let _ = match &report.cache {
+        Some(cache) => writeln!(
+            out,
+            "CPU {}: L{} of {}, {} ways, {} sets of {} B lines",
+            report.cpu, cache.level, cache.size, cache.ways, cache.sets, cache.line
+        ),
+        None => writeln!(out, "CPU {}: cache geometry not declared", report.cpu),
+    };
+    out.push_str(&wrap(&format!("by {}", report.reason), "  "));
+    let _ = match report.expected_colors {
+        Some(expected) => writeln!(out, "colors     {} of {expected} expected", report.colors),
+        None => writeln!(out, "colors     {}", report.colors),
+    };
+    let _ = writeln!(
+        out,
+        "pages      {} of {} assigned ({})",
+        report.assigned,
+        report.pages,
+        percent(report.assigned as f64 / report.pages as f64)
+    );
+    if let Some(agreement) = report.agreement {
+        let _ = writeln!(
+            out,
+            "agreement  {} of pages, two independent runs at held-out lines",
+            percent(agreement)
+        );
+    }
+    if let Some(agreement) = report.frame_number_agreement {
+        let _ = writeln!(
+            out,
+            "frame nos. {} of same-color pairs, {} by chance",
+            percent(agreement),
+            percent(report.frame_number_agreement_by_chance)
+        );
+    }
+    let _ = writeln!(
+        out,
+        "time       {:.3} s discover, {:.3} s assign, {:.3} s verify, {} attempt(s)",
+        report.seconds.discover, report.seconds.assign, report.seconds.verify, report.attempts
+    );
+    let _ = writeln!(out, "pages per color:");
+    for (first, row) in report.class_sizes.chunks(8).enumerate() {
+        let last = 8 * first + row.len() - 1;
+        let range: Vec<u32> = (8 * first as u32..=last as u32).collect();
+        let sizes: String = row.iter().map(|size| format!("{size:>8}")).collect();
+        let _ = writeln!(out, "{:>8} {sizes}", list::format(&range));
+    }
+    out
+}

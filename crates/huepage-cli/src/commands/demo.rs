@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage demo`: all of it on the machine at hand, in under a minute.
+
+mod verdict;
+
+use std::{fs, path::PathBuf, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use huepage::{
+    color::choose,
+    topology::{CacheGeometry, Pinned},
+};
+
+use super::{bench, cache_options::CacheOptions, colors, topology};
+use crate::{
+    bench::{Output, Placements, Plan, Report, Suite, Workbench, text, write_all},
+    output,
+    wrap::wrap,
+};
+
+/// Find the colors of this machine, place memory by them, show the difference
+///
+/// Writes the figures and pictures into a directory of its own and replaces
+/// those of an earlier demo there.
+#[derive(clap::Args)]
+pub struct Options {
+    #[command(flatten)]
+    cache: CacheOptions,
+
+    /// Directory for the pictures and the JSON reports
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    out: PathBuf,
+
+    /// Fresh allocations per placement and size
+    #[arg(long, value_name = "N", default_value_t = 15,
+          value_parser = clap::value_parser!(u32).range(3..=10_000))]
+    samples: u32,
+}
+
+/// Pages whose colors are told.
+const PAGES: usize = 16384;
+/// No round of a benchmark begins after this time: the demo as a whole is to
+/// end within a minute.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// Runs the demo.
+///
+/// # Errors
+/// Whatever keeps colors from being found or memory from being placed.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    fs::create_dir_all(&options.out)
+        .with_context(|| format!("cannot make the directory {}", options.out.display()))?;
+    let cache = options.cache.resolve()?;
+    section("topology", &topology::overview(cache.cpu, options.cache.cache)?)?;
+
+    let _pinned = Pinned::to(cache.cpu)?;
+    let measured = cache.measure_options();
+    let mut chosen = choose(options.cache.colors_by, &measured)?;
+    let survey = colors::survey(&mut chosen, cache.cpu, cache.geometry, PAGES)?;
+    section("colors", &colors::text(&survey))?;
+
+    let geometry = cache.geometry.context(
+        "working sets are measured against the size of the L2, which is not declared here: give \
+         it with --cache size=SIZE,ways=N",
+    )?;
+    let largest = Suite::WorkingSet.jobs(geometry).iter().map(|job| job.bytes).max();
+    let largest = largest.context("a suite without jobs")?;
+    let all = crate::bench::Placement::ALL;
+    let mut workbench = Placements::new(chosen, largest, &all, measured.seed)?;
+    let working_set =
+        measure(&mut workbench, Suite::WorkingSet, options.samples, cache.cpu, geometry)?;
+    section("working set", &text(&working_set))?;
+    let repeat = measure(&mut workbench, Suite::Repeat, 2 * options.samples, cache.cpu, geometry)?;
+    section("repeat", &text(&repeat))?;
+
+    let mut written = Vec::new();
+    for (name, report) in [("working-set", &working_set), ("repeat", &repeat)] {
+        for suffix in ["svg", "png", "json"] {
+            let path = options.out.join(name).with_extension(suffix);
+            let target: Output =
+                path.to_string_lossy().parse().map_err(|error: String| anyhow::anyhow!(error))?;
+            write_all(report, &[target], false, true)?;
+            written.push(path.display().to_string());
+        }
+    }
+    let verdict = verdict::verdict(&survey, &working_set, &repeat);
+    section(
+        "verdict",
+        &format!(
+            "{verdict}\n{}",
+            wrap(&format!("Pictures and figures: {}", written.join(", ")), "  ")
+        ),
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn measure<W: Workbench>(
+    workbench: &mut W,
+    suite: Suite,
+    samples: u32,
+    cpu: u32,
+    cache: CacheGeometry,
+) -> anyhow::Result<Report> {
+    let placements = suite.placements(&workbench.offers());
+    bench::report(
+        workbench,
+        suite,
+        &Plan { placements, samples, time_limit: TIME_LIMIT },
+        cpu,
+        cache,
+    )
+}
+
+fn section(title: &str, body: &str) -> std::io::Result<()> {
+    output::print(&format!("== {title} ==\n{}\n\n", body.trim_end()))
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage topology`: what this machine is, declared and measured.
+
+mod record;
+mod text;
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use fastrand::Rng;
+use huepage::topology::{
+    CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, RecordedMachine, Topology,
+    allowed_cpus,
+};
+use serde::Serialize;
+
+use crate::output;
+
+/// Shows caches with their colors, NUMA nodes and memory-side caches.
+///
+/// Caches are shown as the system declares them and, beside that, where timing
+/// says they end. Exit codes: 0 done, 1 failed, 2 usage, 3 done in part.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Print JSON (schema huepage.topology/1)
+    #[arg(long)]
+    json: bool,
+
+    /// Write the machine to FILE, to be read back with --input; - is stdout
+    #[arg(long, value_name = "FILE", conflicts_with = "input")]
+    record: Option<PathBuf>,
+
+    /// Let --record overwrite FILE
+    #[arg(short, long, requires = "record")]
+    force: bool,
+
+    /// Show a recorded machine instead of this one; - is stdin
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+
+    /// The CPU to measure and to pick a cache for [default: the last allowed]
+    #[arg(long, value_name = "N")]
+    cpu: Option<u32>,
+
+    /// The cache to color, by hand: size=2M,ways=16 and, if unlike, line=64,level=2
+    #[arg(long, value_name = "GEOMETRY")]
+    cache: Option<CacheOverride>,
+
+    /// Show only what the system declares
+    #[arg(long)]
+    no_measure: bool,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    topology: Topology,
+    cache_to_color: Choice,
+}
+
+/// The text that the subcommand prints for the running machine.
+///
+/// # Errors
+/// Whatever keeps the machine from being described.
+pub fn overview(cpu: u32, cache: Option<CacheOverride>) -> anyhow::Result<String> {
+    let options = Options {
+        json: false,
+        record: None,
+        force: false,
+        input: None,
+        cpu: Some(cpu),
+        cache,
+        no_measure: false,
+    };
+    Ok(text::render(&live(&options)?))
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Whatever keeps the machine from being described, read or recorded.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let report = match &options.input {
+        Some(path) => recorded(&record::load(path)?, &options)?,
+        None => live(&options)?,
+    };
+    // A record on standard output must stay readable as one.
+    if !options.record.as_deref().is_some_and(record::is_dash) {
+        output::print(&if options.json { json(&report)? } else { text::render(&report) })?;
+    }
+    Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+}
+
+fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<Report> {
+    let mut topology = Topology::read(machine)?;
+    topology.measured = machine.curve.clone().filter(|_| !options.no_measure).map(Into::into);
+    let cache_to_color = topology.choose(options.cpu.unwrap_or(machine.cpu), options.cache)?;
+    Ok(Report { topology, cache_to_color })
+}
+
+fn live(options: &Options) -> anyhow::Result<Report> {
+    if let Some(path) = &options.record {
+        record::refuse_overwrite(path, options.force)?;
+    }
+    let cpu = match options.cpu {
+        Some(cpu) => cpu,
+        None => *allowed_cpus()
+            .context("cannot read the CPU affinity")?
+            .last()
+            .context("the CPU affinity is empty: start with taskset -c CPU")?,
+    };
+    let machine = LiveMachine::open(cpu)?;
+    let mut topology = Topology::read(&machine)?;
+    let cache_to_color = topology.choose(cpu, options.cache)?;
+    if !options.no_measure {
+        let plan = CurvePlan::for_l2(
+            cache_to_color.geometry.filter(|cache| cache.level() == 2).map(|cache| cache.size()),
+        );
+        match Curve::measure(cpu, &plan, &mut Rng::new()) {
+            Ok(curve) => topology.measured = Some(curve.into()),
+            Err(error) => topology.problems.push(format!("not measured: {error}")),
+        }
+    }
+    if let Some(path) = &options.record {
+        let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
+        let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
+        record::save(path, &record, options.force)?;
+    }
+    Ok(Report { topology, cache_to_color })
+}
+
+/// What a record says of its origin.
+fn note(machine: &dyn MachineSource, topology: &Topology) -> String {
+    let model = topology.model.as_deref().unwrap_or("processor without a name");
+    let below = match &topology.virtualization {
+        vm if !vm.detected => "no hypervisor".to_owned(),
+        vm => format!("guest of {}", vm.hypervisor.as_deref().unwrap_or("an unknown hypervisor")),
+    };
+    let release = machine.read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    format!(
+        "recorded by huepage {} on a real machine: {model}, {below}, Linux {}",
+        env!("CARGO_PKG_VERSION"),
+        release.trim()
+    )
+}
+
+fn json(report: &Report) -> anyhow::Result<String> {
+    Ok(serde_json::to_string_pretty(report)? + "\n")
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The topology as text of at most 80 columns, repeats collapsed.
+
+mod caches;
+mod layout;
+mod measured;
+mod nodes;
+
+use huepage::topology::{CacheEnd, Origin, Topology};
+
+use super::Report;
+use layout::{counted, indexes, put};
+
+/// The whole report.
+pub fn render(report: &Report) -> String {
+    let topology = &report.topology;
+    let mut out = String::new();
+    machine(&mut out, topology);
+    caches::caches(&mut out, topology);
+    caches::cpuid(&mut out, topology);
+    nodes::nodes(&mut out, topology);
+    nodes::side_caches(&mut out, topology);
+    measured::measured(&mut out, topology);
+    choice(&mut out, report);
+    for problem in &topology.problems {
+        put(&mut out, "Not shown  ", problem);
+    }
+    out
+}
+
+fn machine(out: &mut String, topology: &Topology) {
+    let Topology { architecture, model, page_size, cpus, .. } = topology;
+    let model = model.as_ref().map(|model| format!("{model}, ")).unwrap_or_default();
+    let cpus = format!("{} ({})", counted(cpus.len() as u64, "CPU"), indexes(cpus));
+    put(out, "Machine    ", &format!("{model}{architecture}, {cpus}, pages of {page_size}"));
+    let vm = &topology.virtualization;
+    if !vm.detected {
+        put(out, "VM         ", "no sign of a hypervisor");
+        return;
+    }
+    let name = vm.hypervisor.as_deref().unwrap_or("of an unknown hypervisor");
+    let evidence: Vec<String> =
+        vm.evidence.iter().map(|sign| format!("{}: {}", sign.source, sign.value)).collect();
+    put(out, "VM         ", &format!("{name} ({})", evidence.join("; ")));
+    put(out, "           ", "frame numbers are the guest's own: colors must be measured");
+}
+
+fn choice(out: &mut String, report: &Report) {
+    let choice = &report.cache_to_color;
+    let (Some(geometry), Some(colors)) = (choice.geometry, choice.colors) else {
+        let reason = choice.reason.as_deref().unwrap_or_default();
+        put(out, "\nTo color   ", &format!("nothing: {reason}"));
+        if let Some(end) = report.topology.measured.as_ref().and_then(|m| m.l2.as_ref()) {
+            let CacheEnd { at_least, at_most, estimate, .. } = end;
+            let hint = format!("timing says {at_least} to {at_most}, about {estimate}");
+            put(out, "           ", &hint);
+        }
+        return;
+    };
+    let origin = match choice.origin {
+        Origin::Given => "as given",
+        _ => "as declared",
+    };
+    let text = format!(
+        "L{} of CPU {}, {origin}: {} {}-way {} sets, {}",
+        geometry.level(),
+        choice.cpu,
+        geometry.size(),
+        geometry.ways(),
+        geometry.sets(),
+        counted(u64::from(colors.get()), "color"),
+    );
+    put(out, "\nTo color   ", &text);
+}

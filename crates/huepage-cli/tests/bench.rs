@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage bench` as a user meets it: the real binary, its files, messages and
+//! exit codes. No test looks at how fast anything was.
+
+use std::{fs, path::Path};
+
+use assert_cmd::Command;
+
+fn bench(arguments: &[&str]) -> Command {
+    let mut command = Command::cargo_bin("huepage").unwrap();
+    command.arg("bench").args(arguments);
+    command
+}
+
+/// Working sets are relative to a cache that some virtual machines hide.
+fn machine_declares_a_cache() -> bool {
+    let declared = Path::new("/sys/devices/system/cpu/cpu0/cache/index2/size").exists();
+    if !declared {
+        eprintln!("skipped: this machine declares no level-2 cache");
+    }
+    declared
+}
+
+fn stderr_of(command: &mut Command, code: i32) -> String {
+    let assert = command.assert().code(code);
+    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+}
+
+fn json_of(command: &mut Command, code: i32) -> serde_json::Value {
+    let assert = command.assert().code(code);
+    serde_json::from_slice(&assert.get_output().stdout).unwrap()
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_say_what_is_valid() {
+    for (arguments, message) in [
+        (vec!["repeat", "--placements", "purple"], "possible values: default, random, balanced"),
+        (vec!["repeat", "--samples", "0"], "0 is not in 1..=100000"),
+        (vec!["repeat", "-o", "a.pdf"], "use .svg, .png, .json or .txt"),
+        (vec!["repeat", "--time-limit", "soon"], "invalid digit"),
+        (vec!["repeat", "--cpu", "99999"], "CPU 99999 is not online"),
+        (vec!["nothing"], "unrecognized subcommand"),
+        (vec![], "working-set"),
+    ] {
+        let stderr = stderr_of(&mut bench(&arguments), 2);
+        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+    }
+}
+
+#[test]
+fn json_holds_one_sample_per_round_of_every_row() {
+    if !machine_declares_a_cache() {
+        return;
+    }
+    let arguments = ["working-set", "--samples", "2", "--placements", "default", "--json"];
+    let report = json_of(&mut bench(&arguments), 0);
+    assert_eq!(
+        (&report["schema"], &report["kind"]),
+        (&"huepage.bench/1".into(), &"measured".into())
+    );
+    assert!(report["command"].as_str().unwrap().ends_with(&arguments.join(" ")));
+    let rows = report["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 * 12);
+    for row in rows {
+        assert_eq!(row["placement"], "default");
+        let samples = row["samples"].as_array().unwrap();
+        assert_eq!(samples.len(), 2);
+        assert!(samples.iter().all(|sample| sample.as_f64().unwrap() > 0.0), "{row}");
+    }
+    let cache = report["cache"]["size"].as_u64().unwrap();
+    assert_eq!(rows[14]["bytes"].as_u64().unwrap(), cache, "the eighth size is the cache's");
+}
+
+#[test]
+fn what_is_written_to_files_has_no_progress_and_no_escape_codes() {
+    if !machine_declares_a_cache() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let text = dir.path().join("a.txt");
+    let mut command = bench(&["repeat", "--samples", "2", "--placements", "default", "-o"]);
+    let assert = command.arg(&text).assert().success();
+    assert_eq!(assert.get_output().stdout, b"");
+    assert_eq!(assert.get_output().stderr, b"");
+    let text = fs::read_to_string(text).unwrap();
+    assert!(text.contains("repeat") && text.contains("default"), "{text}");
+    assert!(!text.contains(['\x1b', '\r']), "{text:?}");
+}
+
+#[test]
+fn one_run_can_be_written_in_several_formats() {
+    if !machine_declares_a_cache() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = |name| dir.path().join(name);
+    bench(&["repeat", "--samples", "2", "--placements", "default"])
+        .args(["-o".as_ref(), path("a.svg").as_os_str(), "-o".as_ref(), path("a.json").as_os_str()])
+        .args(["-o", "-"])
+        .assert()
+        .success();
+    assert!(fs::read_to_string(path("a.svg")).unwrap().contains("<svg"));
+    let json = fs::read(path("a.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    assert_eq!(report["rows"][0]["bench"], "repeat");
+}
+
+#[test]
+fn a_file_is_overwritten_only_by_force() {
+    if !machine_declares_a_cache() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("a.txt");
+    fs::write(&path, "precious").unwrap();
+    let run = || {
+        let mut command = bench(&["repeat", "--samples", "1", "--placements", "default", "-o"]);
+        command.arg(&path);
+        command
+    };
+    let stderr = stderr_of(&mut run(), 1);
+    assert!(stderr.contains("exists: give -f to overwrite it"), "{stderr}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+    run().arg("-f").assert().success();
+    assert!(fs::read_to_string(&path).unwrap().contains("repeat"));
+}
+
+#[test]
+fn out_of_time_the_rounds_taken_are_reported_and_the_exit_code_is_3() {
+    if !machine_declares_a_cache() {
+        return;
+    }
+    let arguments = ["repeat", "--samples", "9", "--time-limit", "0", "--placements", "default"];
+    let report = json_of(bench(&arguments).arg("--json"), 3);
+    assert_eq!(report["samples_wanted"], 9);
+    assert_eq!(report["rows"][0]["samples"].as_array().unwrap().len(), 1);
+    let mut command = bench(&arguments);
+    let stderr = stderr_of(&mut command, 3);
+    assert!(stderr.contains("1 of 9 rounds") && stderr.contains("--time-limit"), "{stderr}");
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which oracle to believe on this machine, and why.
+
+use std::str::FromStr;
+
+use super::{
+    Color, ColorCount, ColorError, ColorOracle, FrameNumberOracle, MeasureOptions, MeasuredOracle,
+    Method, agreement::pair_agreement,
+};
+use crate::{
+    mapping::{Mapping, PageAddr, PageKind},
+    topology::CacheGeometry,
+};
+
+/// How colors are to be told.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColorsBy {
+    /// Measure, check frame numbers against it, take what is true.
+    #[default]
+    Auto,
+    /// By frame number, unchecked.
+    FrameNumber,
+    /// By measurement.
+    Measurement,
+}
+
+/// Not one of the three words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' is no way to tell colors: choose auto, frame-number or measurement")]
+pub struct ParseColorsByError(String);
+
+impl FromStr for ColorsBy {
+    type Err = ParseColorsByError;
+
+    fn from_str(text: &str) -> Result<Self, ParseColorsByError> {
+        match text {
+            "auto" => Ok(ColorsBy::Auto),
+            "frame-number" => Ok(ColorsBy::FrameNumber),
+            "measurement" => Ok(ColorsBy::Measurement),
+            _ => Err(ParseColorsByError(text.to_owned())),
+        }
+    }
+}
+
+/// How well frame numbers predict which pages conflict.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameNumberCheck {
+    /// Of all pairs of pages that were measured to have one color, the share
+    /// whose frame numbers say so too.
+    pub agreement: f64,
+    /// The same share for unrelated colors: one over their number.
+    pub by_chance: f64,
+}
+
+impl FrameNumberCheck {
+    /// Agreement from which frame numbers are believed: measurement itself is
+    /// wrong on fewer pages than this leaves.
+    const TRUE: f64 = 0.95;
+
+    /// Whether frame numbers can be used for coloring.
+    pub fn holds(&self) -> bool {
+        self.agreement >= Self::TRUE
+    }
+}
+
+/// Where colors come from.
+#[derive(Debug)]
+pub enum Oracle {
+    /// By frame number.
+    FrameNumber(FrameNumberOracle),
+    /// By measurement.
+    Measured(Box<MeasuredOracle>),
+}
+
+impl ColorOracle for Oracle {
+    fn method(&self) -> Method {
+        match self {
+            Oracle::FrameNumber(oracle) => oracle.method(),
+            Oracle::Measured(oracle) => oracle.method(),
+        }
+    }
+
+    fn count(&self) -> ColorCount {
+        match self {
+            Oracle::FrameNumber(oracle) => oracle.count(),
+            Oracle::Measured(oracle) => oracle.count(),
+        }
+    }
+
+    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        // SAFETY: the same contract, handed on.
+        unsafe {
+            match self {
+                Oracle::FrameNumber(oracle) => oracle.classify(pages),
+                Oracle::Measured(oracle) => oracle.classify(pages),
+            }
+        }
+    }
+}
+
+/// An oracle, and why it was taken.
+#[derive(Debug)]
+pub struct Chosen {
+    /// The oracle.
+    pub oracle: Oracle,
+    /// What frame numbers were found to be worth; `None` where they were not
+    /// checked.
+    pub check: Option<FrameNumberCheck>,
+    /// The reason, as a sentence for people.
+    pub reason: String,
+}
+
+/// Chooses how to tell the colors of the cache of `cpu`.
+///
+/// [`ColorsBy::Auto`] measures, and takes frame numbers only if they predict
+/// what was measured: they are quicker and never unsure. Where measuring is not
+/// available at all, visible frame numbers are taken unchecked, and the reason
+/// says so. A measurement that cannot be trusted is an error, not a reason to
+/// fall back on what could not be checked.
+///
+/// # Errors
+/// What the chosen way reports: see [`MeasuredOracle::discover`] and
+/// [`FrameNumberOracle::new`].
+pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorError> {
+    match by {
+        ColorsBy::FrameNumber => Ok(Chosen {
+            oracle: Oracle::FrameNumber(by_frame_number(options.geometry.as_ref())?),
+            check: None,
+            reason: "frame numbers, unchecked, as asked for".into(),
+        }),
+        ColorsBy::Measurement => Ok(Chosen {
+            oracle: Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)),
+            check: None,
+            reason: "measurement, as asked for".into(),
+        }),
+        ColorsBy::Auto => auto(options),
+    }
+}
+
+fn by_frame_number(geometry: Option<&CacheGeometry>) -> Result<FrameNumberOracle, ColorError> {
+    FrameNumberOracle::new(geometry.ok_or(ColorError::NoGeometry)?)
+}
+
+fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
+    let frames = by_frame_number(options.geometry.as_ref());
+    let measured = match MeasuredOracle::discover(options) {
+        Ok(measured) => measured,
+        Err(unavailable @ (ColorError::NotAvailable(_) | ColorError::NoTimeStamp)) => {
+            let oracle = Oracle::FrameNumber(frames.map_err(|_| unavailable)?);
+            let reason = "frame numbers, unchecked: measuring is not available on this machine; \
+                          in a virtual machine they would be meaningless";
+            return Ok(Chosen { oracle, check: None, reason: reason.into() });
+        }
+        Err(error) => return Err(error),
+    };
+    let mut measured = Box::new(measured);
+    let mut frames = match frames {
+        Ok(frames) => frames,
+        Err(why) => {
+            let reason = match why {
+                ColorError::FrameNumbersHidden => {
+                    "measurement: frame numbers are hidden (needs CAP_SYS_ADMIN)".into()
+                }
+                other => format!("measurement: no frame numbers to check: {other}"),
+            };
+            return Ok(Chosen { oracle: Oracle::Measured(measured), check: None, reason });
+        }
+    };
+    let check = check(&mut frames, &mut measured)?;
+    let percent = |share: f64| (100.0 * share).round();
+    let figures = format!(
+        "{} % agreement, {} % expected by chance",
+        percent(check.agreement),
+        percent(check.by_chance)
+    );
+    Ok(if check.holds() {
+        let reason = format!("frame numbers: they predict conflicts on this machine ({figures})");
+        Chosen { oracle: Oracle::FrameNumber(frames), check: Some(check), reason }
+    } else {
+        let reason = format!(
+            "measurement: frame numbers do not predict conflicts on this machine ({figures})"
+        );
+        Chosen { oracle: Oracle::Measured(measured), check: Some(check), reason }
+    })
+}
+
+/// Pages to check frame numbers with.
+const CHECKED: usize = 2048;
+
+fn check(
+    frames: &mut FrameNumberOracle,
+    measured: &mut MeasuredOracle,
+) -> Result<FrameNumberCheck, ColorError> {
+    let mapping = Mapping::populated(CHECKED, PageKind::Base)
+        .map_err(|source| ColorError::System { action: "allocate pages", source })?;
+    let pages: Vec<PageAddr> = mapping.iter().collect();
+    // SAFETY: the pages belong to `mapping`, which outlives both calls.
+    let (a, b) = unsafe { (measured.classify(&pages)?, frames.classify(&pages)?) };
+    Ok(FrameNumberCheck {
+        agreement: pair_agreement(&a, &b),
+        by_chance: 1.0 / f64::from(frames.count().get()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_to_tell_colors_read_as_the_command_line_writes_them() {
+        assert_eq!("auto".parse(), Ok(ColorsBy::Auto));
+        assert_eq!("frame-number".parse(), Ok(ColorsBy::FrameNumber));
+        assert_eq!("measurement".parse(), Ok(ColorsBy::Measurement));
+        let error = "pfn".parse::<ColorsBy>().unwrap_err().to_string();
+        assert!(error.contains("'pfn'") && error.contains("measurement"), "{error}");
+    }
+}

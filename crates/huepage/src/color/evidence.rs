@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What was seen in attempts at finding colors: the reason to believe a map,
+//! or not to.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// All attempts of one discovery, in order.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// One entry per attempt.
+    pub attempts: Vec<Attempt>,
+}
+
+/// What one attempt saw.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Share of calibration samples told right, less those told wrong: 1 is a
+    /// clear difference between hit and miss, 0 is none.
+    pub contrast: f64,
+    /// In how many ways a line of one page can meet lines of another: 1 for a
+    /// plainly indexed cache.
+    pub line_masks: usize,
+    /// Colors expected from the declared geometry.
+    pub expected_colors: Option<u32>,
+    /// Colors found by two independent runs.
+    pub colors: (usize, usize),
+    /// Groups of pages given up as mixed, joined as one color.
+    pub mixed: usize,
+    /// See `mixed`.
+    pub joined: usize,
+    /// Share of samples dropped after an interrupt or a change of CPU.
+    pub disturbed: f64,
+    /// Share of the pages tried that the first run could not assign.
+    pub unassigned: f64,
+    /// Share of the pages tried to which both runs gave the same color, at line
+    /// offsets that neither used for discovery.
+    pub agreement: f64,
+    /// Why the attempt was not believed; `None` for the one that was.
+    pub distrust: Option<Distrust>,
+}
+
+/// Why an attempt is not believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distrust {
+    /// Hits and misses take the same time.
+    NoContrast,
+    /// No pages evict each other as colors would.
+    NoColors,
+    /// Not as many colors as the geometry says.
+    ColorCount,
+    /// Two independent runs found different numbers of colors.
+    RunsDiffer,
+    /// Too many pages fit no color.
+    Unassigned,
+    /// Two independent runs color the same pages differently.
+    Disagreement,
+}
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Distrust::NoContrast => {
+                "hits and misses of the cache take the same time; is the CPU busy with others?"
+            }
+            Distrust::NoColors => {
+                "no pages evict each other: the cache is not indexed by page frame, or too noisy"
+            }
+            Distrust::ColorCount => {
+                "another number of colors than the geometry gives; if it is declared wrong, give \
+                 the true one with --cache size=…,ways=…"
+            }
+            Distrust::RunsDiffer => "two independent runs found different numbers of colors",
+            Distrust::Unassigned => "too many pages fit no color; try again on a quieter CPU",
+            Distrust::Disagreement => {
+                "two independent runs color the same pages differently; try again on a quieter CPU"
+            }
+        })
+    }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, attempt) in self.attempts.iter().enumerate() {
+            write!(f, "\n  attempt {}: {attempt}", number + 1)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Attempt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} and {} colors", self.colors.0, self.colors.1)?;
+        if let Some(expected) = self.expected_colors {
+            write!(f, " of {expected}")?;
+        }
+        write!(
+            f,
+            ", contrast {:.2}, {} mixed, {:.1} % unassigned, {:.1} % agreement, {:.2} % disturbed",
+            self.contrast,
+            self.mixed,
+            100.0 * self.unassigned,
+            100.0 * self.agreement,
+            100.0 * self.disturbed
+        )?;
+        match self.distrust {
+            Some(reason) => write!(f, ": {reason}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which lines of two pages can meet in one cache set.
+//!
+//! In a plainly indexed cache, line 5 of a page meets only line 5 of other
+//! pages. Some caches mix higher address bits into the low index bits: there,
+//! line 5 of one page may meet line 21 of another, and a test that reads one
+//! line per page sees several times as many "colors" as the cache has. The
+//! lines that can meet differ by a fixed group of XOR masks (for the 16-way
+//! 1 MiB L2 of AMD family 26: 0, 16, 32, 48). Reading all of them makes the
+//! color of the page, not of the line, decide.
+
+use super::{
+    calibrate::{Gauge, Threshold},
+    prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober, Sample},
+};
+
+/// The XOR masks between lines that can share a set: a group under XOR,
+/// ascending, with 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Masks(Vec<u8>);
+
+impl Masks {
+    /// The smallest group that holds all of `masks`.
+    pub fn generated_by(masks: impl IntoIterator<Item = u8>) -> Self {
+        let mut group = vec![0];
+        for mask in masks {
+            if !group.contains(&mask) {
+                let shifted: Vec<u8> = group.iter().map(|m| m ^ mask).collect();
+                group.extend(shifted);
+            }
+        }
+        group.sort_unstable();
+        Masks(group)
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// One line of each group of lines that can meet, ascending.
+    pub fn representatives(&self) -> Vec<u8> {
+        let lowest = |line: &u8| self.0.iter().all(|mask| line ^ mask >= *line);
+        (0..LINES_PER_PAGE).filter(lowest).collect()
+    }
+
+    /// The pattern that times `width` lines, at most eight, out of the groups
+    /// of `bases`, in an order drawn by `rng` (a regular order would be
+    /// prefetched), against all lines of those groups.
+    pub fn pattern(&self, bases: &[u8], width: usize, rng: &mut fastrand::Rng) -> Pattern {
+        let mut set: Vec<u8> =
+            bases.iter().flat_map(|base| self.0.iter().map(move |mask| base ^ mask)).collect();
+        rng.shuffle(&mut set);
+        let target = Chain::new(&set[..width.clamp(1, Chain::MAX).min(set.len())]);
+        Pattern { target, warm: far_from(&set, &[], rng), set }
+    }
+}
+
+/// Finds the masks: for each, whether reading line `l ^ mask` of a great many
+/// pages evicts line `l` of another.
+///
+/// `threshold` must be that of a chain of [`SCAN_WIDTH`] lines of the targets of
+/// `gauge`; `pages` is what to read, of which the least that evicts at all is used: with more, the
+/// prefetchers' own reads begin to evict lines that were never asked for.
+/// `full_sets` is how many pages fill every set of a plainly indexed cache.
+pub(super) fn find_masks(
+    prober: &mut impl Prober,
+    threshold: &Threshold,
+    gauge: &Gauge,
+    pages: &[PageId],
+    full_sets: usize,
+    rng: &mut fastrand::Rng,
+) -> Masks {
+    let mut scan = Scan { prober, threshold, gauge, rng, out: Vec::new() };
+    let mut count = 2 * full_sets;
+    while !scan.can_meet(0, 0.75, &pages[..count.min(pages.len())]) {
+        if count >= pages.len() {
+            // The same line of other pages never evicts, however many: index
+            // bits are mixed so thoroughly that only whole pages can be told.
+            return Masks::generated_by(0..LINES_PER_PAGE);
+        }
+        count += count / 2;
+    }
+    let flush = &pages[..count.min(pages.len())];
+    let mut least = Masks::generated_by(0..LINES_PER_PAGE);
+    for _ in 0..SCANS {
+        let found: Vec<u8> =
+            (1..LINES_PER_PAGE).filter(|&mask| scan.can_meet(mask, 0.5, flush)).collect();
+        let masks = Masks::generated_by(found.iter().copied());
+        // True masks form a group; a wrong one among them makes it grow.
+        let complete = masks.len() == found.len() + 1;
+        if complete || masks.len() < least.len() {
+            least = masks;
+        }
+        if complete {
+            break;
+        }
+    }
+    least
+}
+
+/// Lines timed together while masks are looked for.
+pub(super) const SCAN_WIDTH: usize = 4;
+/// Draws of lines to ask about a mask, and how many may say no: where the mask
+/// is the distance of two drawn lines, or a prefetcher reads a neighbor, a draw
+/// says yes for a wrong reason, but not nearly always.
+const DRAWS: usize = 12;
+const MAY_SAY_NO: usize = 2;
+/// Scans until the masks found form a group.
+const SCANS: usize = 3;
+
+struct Scan<'a, P> {
+    prober: &'a mut P,
+    threshold: &'a Threshold,
+    gauge: &'a Gauge,
+    rng: &'a mut fastrand::Rng,
+    out: Vec<Sample>,
+}
+
+impl<P: Prober> Scan<'_, P> {
+    /// Whether lines at distance `mask` can meet: in nearly all draws, more
+    /// than `share` of the targets are evicted.
+    fn can_meet(&mut self, mask: u8, share: f64, flush: &[PageId]) -> bool {
+        let mut no = 0;
+        for _ in 0..DRAWS {
+            no += usize::from(self.evicted_share(mask, flush) <= share);
+            if no > MAY_SAY_NO {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn evicted_share(&mut self, mask: u8, flush: &[PageId]) -> f64 {
+        let lines: Vec<u8> = self.rng.choose_multiple(0..LINES_PER_PAGE, SCAN_WIDTH);
+        let set: Vec<u8> = lines.iter().map(|l| l ^ mask).collect();
+        let pattern =
+            Pattern { target: Chain::new(&lines), warm: far_from(&lines, &set, self.rng), set };
+        let targets =
+            self.rng.choose_multiple(self.gauge.targets.iter().copied(), self.gauge.batch);
+        self.prober.probe(&targets, flush, &pattern, 1, &mut self.out);
+        let seen = self.out.iter().filter_map(|&s| self.threshold.is_miss(s));
+        let (misses, all) = seen.fold((0, 0), |(m, n), miss| (m + u32::from(miss), n + 1));
+        f64::from(misses) / f64::from(all.max(1))
+    }
+}
+
+/// A line that is neither among `a` or `b` nor next to one of them, where a
+/// neighbor would have it prefetched; else one that is at least not among them.
+fn far_from(a: &[u8], b: &[u8], rng: &mut fastrand::Rng) -> u8 {
+    let mut lines: Vec<u8> = (0..LINES_PER_PAGE).collect();
+    rng.shuffle(&mut lines);
+    let used = || a.iter().chain(b);
+    let distant = |l: &u8| used().all(|u| u.abs_diff(*l) > 1 && u ^ 1 != *l);
+    let unused = |l: &u8| used().all(|u| u != l);
+    let find = |fits: &dyn Fn(&u8) -> bool| lines.iter().copied().find(|l| fits(l));
+    // Where every line is read, warming costs one line of the chain its say.
+    find(&distant).or_else(|| find(&unused)).unwrap_or(lines[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn masks_form_a_group() {
+        assert_eq!(Masks::generated_by([]).0, [0]);
+        assert_eq!(Masks::generated_by([16, 32]).0, [0, 16, 32, 48]);
+        assert_eq!(Masks::generated_by([48, 16, 32]).0, [0, 16, 32, 48]);
+        assert_eq!(Masks::generated_by(0..64).len(), 64);
+    }
+
+    #[test]
+    fn representatives_and_masks_cover_every_line_once() {
+        for masks in
+            [Masks::generated_by([]), Masks::generated_by([16, 32]), Masks::generated_by([5, 9])]
+        {
+            let mut covered: Vec<u8> = masks
+                .representatives()
+                .iter()
+                .flat_map(|r| masks.0.iter().map(move |m| r ^ m))
+                .collect();
+            covered.sort_unstable();
+            assert_eq!(covered, (0..64).collect::<Vec<u8>>());
+        }
+    }
+
+    #[test]
+    fn a_pattern_warms_a_line_far_from_those_it_times() {
+        let mut rng = fastrand::Rng::with_seed(1);
+        for seed in 0..200 {
+            rng.seed(seed);
+            let masks = Masks::generated_by([16, 32]);
+            let pattern = masks.pattern(&[rng.u8(0..16)], 4, &mut rng);
+            assert_eq!((pattern.target.len(), pattern.set.len()), (4, 4));
+            assert!(pattern.set.iter().all(|l| l.abs_diff(pattern.warm) > 1));
+        }
+        let all = Masks::generated_by(0..64).pattern(&[0], 8, &mut rng);
+        assert_eq!((all.target.len(), all.set.len()), (8, 64));
+    }
+}

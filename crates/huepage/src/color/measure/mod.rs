@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Colors by measurement: which pages evict each other.
+//!
+//! From the bottom up: [`timing`] reads and times lines; [`prober`] is the one
+//! experiment; [`calibrate`] tells hits from misses; [`lines`] which lines can
+//! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
+//! apart at once; [`discover`] and [`repair`] make one clean set per color;
+//! [`assign`] colors pages by the thousand; [`palette`] puts these together;
+//! [`oracle`] runs it twice and compares, and is what users of the library see.
+
+mod assign;
+mod calibrate;
+mod discover;
+mod hardware;
+mod lines;
+mod oracle;
+mod palette;
+mod prober;
+mod repair;
+mod signature;
+#[cfg(test)]
+mod simulated;
+mod tester;
+mod timing;
+
+pub use oracle::{MeasureOptions, MeasuredOracle, Survey};

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The one experiment that discovery is built from: does reading these pages
+//! evict that one?
+
+/// Cache lines in a page; measurement is for 4 KiB pages of 64-byte lines.
+pub(super) const LINES_PER_PAGE: u8 = 64;
+
+/// A page known to a [`Prober`], by its place in the prober's table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct PageId(pub u32);
+
+impl PageId {
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One to eight lines of a page, in the order in which to read them, packed
+/// into a register so that a timed chain of reads needs no table in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Chain {
+    packed: u64,
+    len: u32,
+}
+
+impl Chain {
+    /// The longest chain.
+    pub const MAX: usize = 8;
+
+    /// # Panics
+    /// Unless there are one to eight lines, all below 64.
+    pub fn new(lines: &[u8]) -> Self {
+        assert!((1..=Self::MAX).contains(&lines.len()), "one to eight lines: {lines:?}");
+        assert!(lines.iter().all(|&l| l < LINES_PER_PAGE), "a page has 64 lines: {lines:?}");
+        let packed = lines.iter().rev().fold(0, |packed, &l| packed << 8 | u64::from(l));
+        Chain { packed, len: lines.len() as u32 }
+    }
+
+    /// The lines, eight bits each, the first in the lowest byte.
+    pub fn packed(self) -> u64 {
+        self.packed
+    }
+
+    pub fn len(self) -> u32 {
+        self.len
+    }
+
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..self.len).map(move |i| (self.packed >> (8 * i)) as u8)
+    }
+}
+
+/// Which lines of target and set an experiment reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Pattern {
+    /// Lines of the target: cached at first, timed at the end.
+    pub target: Chain,
+    /// Lines of each page of the set: those that can share a cache set with
+    /// the target's.
+    pub set: Vec<u8>,
+    /// A line of the target that shares no cache set with the others: read just
+    /// before timing so that the target's TLB entry is there. Without it, a TLB
+    /// miss looks like an eviction.
+    pub warm: u8,
+}
+
+/// Ticks for reading a target's lines, or `None` where the sample was
+/// disturbed (another CPU, an interrupt) and says nothing.
+pub(super) type Sample = Option<u32>;
+
+/// Something that can say how long a page's lines take to read after others
+/// were read: the machine, or a model of one.
+pub(super) trait Prober {
+    /// Reads the target lines of every target (so that they are cached), then
+    /// `passes` times the set lines of every page of `set`, then times each
+    /// target. Puts one sample per target into `out`, in order.
+    fn probe(
+        &mut self,
+        targets: &[PageId],
+        set: &[PageId],
+        pattern: &Pattern,
+        passes: u32,
+        out: &mut Vec<Sample>,
+    );
+}

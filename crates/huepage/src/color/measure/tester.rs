@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Single samples turned into answers: thresholds kept up to date, disturbed
+//! samples dropped, doubtful ones repeated.
+
+use super::{
+    calibrate::{Gauge, Threshold, calibrate},
+    lines::Masks,
+    prober::{Chain, PageId, Pattern, Prober, Sample},
+};
+
+/// A pattern with the limit between its hits and misses.
+#[derive(Clone, Debug)]
+pub(super) struct Probe {
+    pub pattern: Pattern,
+    pub threshold: Threshold,
+}
+
+/// Asks a [`Prober`] yes-or-no questions.
+#[derive(Debug)]
+pub(super) struct Tester<P> {
+    pub prober: P,
+    pub rng: fastrand::Rng,
+    /// Patterns in use, each at other lines of the page.
+    probes: Vec<Probe>,
+    gauge: Gauge,
+    out: Vec<Sample>,
+    /// Samples asked for, and samples dropped as disturbed.
+    pub samples: u64,
+    pub disturbed: u64,
+}
+
+/// Contrast below which a wider chain is tried.
+const GOOD_CONTRAST: f64 = 0.95;
+/// Counter steps between hit and miss below which a wider chain is tried.
+const ENOUGH_STEPS: u32 = 3;
+
+impl<P: Prober> Tester<P> {
+    /// A tester that reads lines of the groups of `bases`.
+    pub fn new(prober: P, gauge: Gauge, masks: &Masks, bases: &[u8], rng: fastrand::Rng) -> Self {
+        let mut tester = Tester {
+            prober,
+            rng,
+            probes: Vec::new(),
+            gauge,
+            out: Vec::new(),
+            samples: 0,
+            disturbed: 0,
+        };
+        tester.use_lines(masks, bases);
+        tester
+    }
+
+    /// Reads lines of the groups of `bases` from now on.
+    pub fn use_lines(&mut self, masks: &Masks, bases: &[u8]) {
+        self.probes = self.choose_probes(masks, bases);
+    }
+
+    /// The narrowest chains with good contrast: a narrow chain is quicker, a
+    /// wide one makes up for a coarse time stamp counter.
+    fn choose_probes(&mut self, masks: &Masks, bases: &[u8]) -> Vec<Probe> {
+        let mut best: Vec<Probe> = Vec::new();
+        let (mut best_contrast, mut best_steps) = (f64::MIN, 0);
+        for width in [1, 2, 4, Chain::MAX] {
+            let bases_per_probe = width.div_ceil(masks.len()).min(bases.len());
+            let probes: Vec<Probe> = bases
+                .chunks_exact(bases_per_probe)
+                .map(|bases| {
+                    let pattern = masks.pattern(bases, width, &mut self.rng);
+                    let threshold = self.calibrated(&pattern);
+                    Probe { pattern, threshold }
+                })
+                .collect();
+            let contrast = mean(probes.iter().map(|p| p.threshold.contrast()));
+            let steps = probes.iter().map(|p| p.threshold.steps).min().unwrap_or(0);
+            if contrast > best_contrast || best_steps < ENOUGH_STEPS && steps > best_steps {
+                (best, best_contrast, best_steps) = (probes, contrast, steps);
+            }
+            if best_contrast >= GOOD_CONTRAST && best_steps >= ENOUGH_STEPS {
+                break;
+            }
+        }
+        best
+    }
+
+    fn calibrated(&mut self, pattern: &Pattern) -> Threshold {
+        calibrate(&mut self.prober, pattern, &self.gauge)
+    }
+
+    /// Measures all thresholds again: clocks and neighbors change.
+    pub fn recalibrate(&mut self) {
+        for i in 0..self.probes.len() {
+            let pattern = self.probes[i].pattern.clone();
+            self.probes[i].threshold = self.calibrated(&pattern);
+        }
+    }
+
+    /// Mean contrast of the probes in use.
+    pub fn contrast(&self) -> f64 {
+        mean(self.probes.iter().map(|p| p.threshold.contrast()))
+    }
+
+    /// One vote per target on whether reading `set` evicts it, all at the same
+    /// lines, `batch` targets at a time. `None` where the sample was disturbed.
+    ///
+    /// Targets of one batch must not evict each other: at most a quarter of the
+    /// ways may have one color.
+    pub fn votes(
+        &mut self,
+        targets: &[PageId],
+        batch: usize,
+        set: &[PageId],
+        passes: u32,
+    ) -> Vec<Option<bool>> {
+        let probe = &self.probes[self.rng.usize(0..self.probes.len())];
+        let mut votes = Vec::with_capacity(targets.len());
+        for batch in targets.chunks(batch) {
+            self.prober.probe(batch, set, &probe.pattern, passes, &mut self.out);
+            votes.extend(self.out.iter().map(|&sample| probe.threshold.is_miss(sample)));
+        }
+        self.samples += targets.len() as u64;
+        self.disturbed += votes.iter().filter(|v| v.is_none()).count() as u64;
+        votes
+    }
+
+    /// Of `targets`, those that at least `need` of `rounds` votes say are
+    /// evicted by `set`; the others.
+    pub fn split(
+        &mut self,
+        targets: &[PageId],
+        batch: usize,
+        set: &[PageId],
+        passes: u32,
+        need: u32,
+        rounds: u32,
+    ) -> (Vec<PageId>, Vec<PageId>) {
+        let mut yes = vec![0; targets.len()];
+        for _ in 0..rounds {
+            for (count, vote) in yes.iter_mut().zip(self.votes(targets, batch, set, passes)) {
+                *count += u32::from(vote == Some(true));
+            }
+        }
+        let mut sides = (Vec::new(), Vec::new());
+        for (&target, count) in targets.iter().zip(yes) {
+            if count >= need { sides.0.push(target) } else { sides.1.push(target) }
+        }
+        sides
+    }
+}
+
+fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = values.len().max(1) as f64;
+    values.sum::<f64>() / count
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Latency over working set, measured: the curve whose rises are cache ends.
+
+use std::{
+    io,
+    time::{Duration, Instant},
+};
+
+use fastrand::Rng;
+use serde::{Deserialize, Serialize};
+
+use super::{PinError, Pinned, chase::Chase};
+use crate::units::Bytes;
+
+/// Nanoseconds per access of a random pointer chase over growing working sets.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Curve {
+    /// The CPU it was measured on.
+    pub cpu: u32,
+    /// Fresh allocations per working set; each point is their median.
+    pub rounds: u32,
+    /// By ascending size.
+    pub points: Vec<Point>,
+}
+
+/// One working set.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Point {
+    /// Its size.
+    pub bytes: Bytes,
+    /// Median nanoseconds per access.
+    pub nanoseconds: f64,
+}
+
+/// How to measure a curve.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CurvePlan {
+    /// The largest working set.
+    pub largest: Bytes,
+    /// Fresh allocations per working set, while time is left.
+    pub rounds: u32,
+    /// When to stop. A machine too slow for one round in this time leaves out
+    /// the largest working sets.
+    pub budget: Duration,
+}
+
+impl CurvePlan {
+    /// Enough to see the end of an L2 of `declared` size, or, where nothing
+    /// credible is declared, of any L2 up to 4 MiB.
+    pub fn for_l2(declared: Option<Bytes>) -> Self {
+        let largest = match declared {
+            Some(size) => Bytes(size.0.saturating_mul(4)).clamp(Bytes::mib(2), Bytes::mib(16)),
+            None => Bytes::mib(12),
+        };
+        CurvePlan { largest, rounds: 9, budget: Duration::from_millis(1500) }
+    }
+}
+
+/// Why a curve could not be measured.
+#[derive(Debug, thiserror::Error)]
+pub enum MeasureError {
+    /// The thread cannot be kept on the CPU.
+    #[error(transparent)]
+    Pin(#[from] PinError),
+    /// No memory for the working sets.
+    #[error("cannot map memory for the measurement: {0}")]
+    Memory(#[from] io::Error),
+}
+
+/// Smallest working set: well inside any L1.
+const SMALLEST: u64 = 4096;
+/// Loads per stretch of time taken: long against the clock's own cost of 30 ns,
+/// short against the milliseconds between two switches to another process. The
+/// median stretch has seen no interrupt.
+const STRETCH: usize = 8192;
+/// Stretches per allocation, at least.
+const STRETCHES: usize = 5;
+/// How often each line is visited, at least, after a first visit untimed.
+const PASSES: usize = 2;
+
+impl Curve {
+    /// Measures on `cpu`, to which the calling thread is kept meanwhile.
+    ///
+    /// Every round allocates every working set anew, since the frames that the
+    /// kernel happens to give decide how many lines collide near a cache's end.
+    ///
+    /// # Errors
+    /// [`MeasureError`] if the CPU is not available or memory is short.
+    pub fn measure(cpu: u32, plan: &CurvePlan, rng: &mut Rng) -> Result<Self, MeasureError> {
+        let _pinned = Pinned::to(cpu)?;
+        let begin = Instant::now();
+        let mut sizes = sizes(plan.largest);
+        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
+        let mut rounds = 0;
+        let mut longest = Duration::ZERO;
+        while rounds < plan.rounds.max(1)
+            && (rounds == 0 || begin.elapsed() + longest < plan.budget)
+        {
+            let round = Instant::now();
+            let mut done = 0;
+            for (size, samples) in sizes.iter().zip(&mut samples) {
+                if rounds == 0 && done > 0 && begin.elapsed() >= plan.budget {
+                    break;
+                }
+                samples.push(latency(*size, rng)?);
+                done += 1;
+            }
+            sizes.truncate(done);
+            rounds += 1;
+            longest = longest.max(round.elapsed());
+        }
+        let points = sizes
+            .into_iter()
+            .zip(samples)
+            .map(|(bytes, samples)| Point { bytes, nanoseconds: rounded(median(samples)) })
+            .collect();
+        Ok(Curve { cpu, rounds, points })
+    }
+
+    /// Whether a curve read from a file can be one.
+    pub(super) fn validate(&self) -> Result<(), String> {
+        if !self.points.is_sorted_by(|a, b| a.bytes < b.bytes) {
+            return Err("the sizes of the curve do not ascend".to_owned());
+        }
+        match self.points.iter().find(|p| !(p.nanoseconds.is_finite() && p.nanoseconds > 0.0)) {
+            Some(point) => Err(format!("an access of {} ns in the curve", point.nanoseconds)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Nanoseconds per access in one fresh allocation.
+fn latency(size: Bytes, rng: &mut Rng) -> io::Result<f64> {
+    let mut chase = Chase::new(size, 64, rng)?;
+    chase.nanoseconds_per_step(chase.lines());
+    let stretches = (PASSES * chase.lines() / STRETCH).max(STRETCHES);
+    Ok(median((0..stretches).map(|_| chase.nanoseconds_per_step(STRETCH)).collect()))
+}
+
+/// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All that caches of
+/// 2^n × 5, 6, 7 ways come in, such as 48 KiB and 1.25 MiB, are among them.
+fn sizes(largest: Bytes) -> Vec<Bytes> {
+    (0..)
+        .flat_map(|octave| (4..8).map(move |quarter| Bytes((SMALLEST / 4 * quarter) << octave)))
+        .take_while(|size| *size <= largest.max(Bytes(SMALLEST)))
+        .collect()
+}
+
+fn median(mut samples: Vec<f64>) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() / 2]
+}
+
+/// To whole picoseconds: more would be noise in the record.
+fn rounded(nanoseconds: f64) -> f64 {
+    ((nanoseconds * 1000.0).round() / 1000.0).max(0.001)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_ascend_in_quarters_of_a_power_of_two() {
+        let kib: Vec<u64> = sizes(Bytes::kib(20)).into_iter().map(|size| size.0 / 1024).collect();
+        assert_eq!(kib, [4, 5, 6, 7, 8, 10, 12, 14, 16, 20]);
+        assert_eq!(sizes(Bytes(0)), [Bytes::kib(4)]);
+    }
+
+    #[test]
+    fn a_curve_has_a_point_per_size_and_leaves_the_affinity_as_it_was() {
+        let before = crate::topology::allowed_cpus().unwrap();
+        let plan =
+            CurvePlan { largest: Bytes::kib(16), rounds: 3, budget: Duration::from_secs(3600) };
+        let curve = Curve::measure(before[0], &plan, &mut Rng::with_seed(1)).unwrap();
+        assert_eq!((curve.cpu, curve.rounds, curve.points.len()), (before[0], 3, 9));
+        assert_eq!(curve.validate(), Ok(()));
+        assert_eq!(crate::topology::allowed_cpus().unwrap(), before);
+    }
+
+    #[test]
+    fn without_time_the_largest_sets_are_left_out() {
+        let plan = CurvePlan { largest: Bytes::mib(8), rounds: 3, budget: Duration::ZERO };
+        let cpu = crate::topology::allowed_cpus().unwrap()[0];
+        let curve = Curve::measure(cpu, &plan, &mut Rng::with_seed(1)).unwrap();
+        assert_eq!((curve.rounds, curve.points.len()), (1, 1));
+        assert_eq!(curve.points[0].bytes, Bytes::kib(4));
+    }
+
+    #[test]
+    fn an_l2_is_measured_to_four_times_its_size_within_bounds() {
+        for (declared, largest) in [
+            (None, Bytes::mib(12)),
+            (Some(Bytes::kib(256)), Bytes::mib(2)),
+            (Some(Bytes::mib(1)), Bytes::mib(4)),
+            (Some(Bytes(u64::MAX)), Bytes::mib(16)),
+        ] {
+            assert_eq!(CurvePlan::for_l2(declared).largest, largest);
+        }
+    }
+}
