@@ -147,7 +147,7 @@ impl Cache {
         while node > 1 {
             let parent = node / 2;
             self.tree[set] &= !(1 << parent);
-            self.tree[set] |= u64::from(node % 2 == 0) << parent;
+            self.tree[set] |= u64::from(node.is_multiple_of(2)) << parent;
             node = parent;
         }
     }
