@@ -24,7 +24,7 @@ pub enum Suite {
     WorkingSet,
     /// 1000 × 1000 doubles.
     Matmul,
-    /// 64k and 1M complex doubles.
+    /// 64k and 1M complex doubles, and as many as fit the cache.
     Fft,
     /// The same program again and again.
     Repeat,
@@ -48,8 +48,10 @@ impl Suite {
                 let matmul = Matmul::new(1000, cache.size());
                 vec![Job { bytes: matmul.footprint(), workloads: vec![Box::new(matmul)] }]
             }
-            Suite::Fft => [Fft::points_64k(), Fft::points_1m()]
+            Suite::Fft => Fft::fitting(cache.size())
+                .filter(|fft| fft.name() != Fft::points_64k().name())
                 .into_iter()
+                .chain([Fft::points_64k(), Fft::points_1m()])
                 .map(|fft| Job { bytes: fft.footprint(), workloads: vec![Box::new(fft)] })
                 .collect(),
             Suite::Repeat => {
@@ -111,6 +113,10 @@ mod tests {
         assert_eq!(names(Suite::Matmul), ["matmul"]);
         assert_eq!(names(Suite::Fft), ["fft-64k", "fft-1m"]);
         assert_eq!(names(Suite::Repeat), ["repeat"]);
+        let small = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
+        let ffts = Suite::Fft.jobs(small);
+        assert_eq!(ffts[0].workloads[0].name(), "fft-32k");
+        assert!(ffts[0].bytes <= small.size());
     }
 
     #[test]

@@ -29,6 +29,22 @@ impl Fft {
         Self::new("fft-1m", 1 << 20, 3)
     }
 
+    /// The largest power of two of points whose data and scratch fit the cache:
+    /// what placement can help, where 64k points are too many.
+    pub fn fitting(cache: Bytes) -> Option<Self> {
+        const NAMES: [(usize, &str); 7] = [
+            (18, "fft-256k"),
+            (17, "fft-128k"),
+            (16, "fft-64k"),
+            (15, "fft-32k"),
+            (14, "fft-16k"),
+            (13, "fft-8k"),
+            (12, "fft-4k"),
+        ];
+        let all = NAMES.iter().map(|&(bits, name)| Self::new(name, 1 << bits, 33));
+        all.into_iter().find(|fft| fft.footprint() <= cache)
+    }
+
     fn new(name: &'static str, points: usize, repetitions: usize) -> Self {
         Fft { name, plan: FftPlanner::new().plan_fft_forward(points), repetitions }
     }
@@ -91,5 +107,15 @@ mod tests {
     fn footprints_hold_data_and_scratch() {
         assert!(Fft::points_64k().footprint() >= Bytes::mib(1));
         assert!(Fft::points_1m().footprint() >= Bytes::mib(16));
+    }
+
+    #[test]
+    fn the_fitting_transform_is_the_largest_that_fits() {
+        for cache in [Bytes::kib(256), Bytes::mib(1), Bytes::mib(2)] {
+            let fft = Fft::fitting(cache).unwrap();
+            let doubled = Fft::new("twice", 2 * fft.plan.len(), 1);
+            assert!(fft.footprint() <= cache && doubled.footprint() > cache, "{cache}");
+        }
+        assert!(Fft::fitting(Bytes::kib(4)).is_none());
     }
 }

@@ -32,18 +32,21 @@ pub struct MeasureOptions {
 }
 
 impl MeasureOptions {
-    /// The defaults for a CPU: a seed from the system, five attempts, ten seconds.
+    /// The defaults for a CPU: a seed from the system, at most 20 attempts, none
+    /// begun after ten seconds.
     pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
         MeasureOptions {
             cpu,
             geometry,
             seed: fastrand::u64(..),
-            attempts: 5,
+            attempts: 20,
             time_limit: Duration::from_secs(10),
         }
     }
 }
 
+/// Pause after the first attempt that fails.
+const PAUSE: Duration = Duration::from_millis(30);
 /// Associativity assumed where none is declared: that of most L2 caches now.
 const ASSUMED_WAYS: u32 = 16;
 
@@ -112,6 +115,8 @@ impl MeasuredOracle {
             {
                 return Err(ColorError::NotTrusted(evidence));
             }
+            // A noisy neighbor is given time to finish, more each time.
+            std::thread::sleep(PAUSE * evidence.attempts.len() as u32);
         }
     }
 
