@@ -3,9 +3,14 @@
 
 mod verdict;
 
-use std::{fs, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use huepage::{
     color::choose,
     topology::{CacheGeometry, Pinned},
@@ -18,11 +23,16 @@ use crate::{
     wrap::wrap,
 };
 
-/// Find the colors of this machine, place memory by them, show the difference
+/// Find the colors, place memory by them, show the difference
 ///
 /// Writes the figures and pictures into a directory of its own and replaces
 /// those of an earlier demo there.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  huepage demo
+  huepage demo --samples 30 --out /tmp/demo
+
+Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
 pub struct Options {
     #[command(flatten)]
     cache: CacheOptions,
@@ -48,14 +58,14 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// # Errors
 /// Whatever keeps colors from being found or memory from being placed.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    fs::create_dir_all(&options.out)
-        .with_context(|| format!("cannot make the directory {}", options.out.display()))?;
     let cache = options.cache.resolve()?;
+    make_directory(&options.out)?;
     section("topology", &topology::overview(cache.cpu, options.cache.cache)?)?;
 
     let _pinned = Pinned::to(cache.cpu)?;
     let measured = cache.measure_options();
-    let mut chosen = choose(options.cache.colors_by, &measured)?;
+    let mut chosen = choose(options.cache.colors_by, &measured)
+        .with_context(|| format!("colors of CPU {}", cache.cpu))?;
     let survey = colors::survey(&mut chosen, cache.cpu, cache.geometry, PAGES)?;
     section("colors", &colors::text(&survey))?;
 
@@ -92,6 +102,15 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         ),
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Before anything is measured, since minutes would be lost after it.
+fn make_directory(path: &Path) -> anyhow::Result<()> {
+    if path.exists() && !path.is_dir() {
+        bail!("{} is no directory: choose another with --out", path.display());
+    }
+    fs::create_dir_all(path)
+        .with_context(|| format!("cannot make the directory {}", path.display()))
 }
 
 fn measure<W: Workbench>(
