@@ -13,7 +13,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use huepage::{
     color::ColorError,
     topology::{ChoiceError, PinError},
@@ -48,6 +48,8 @@ enum Command {
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
+    Completions(commands::completions::Options),
+    Man(commands::man::Options),
 }
 
 fn main() -> ExitCode {
@@ -86,13 +88,13 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Colors(options) => commands::colors::run(options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
+        Command::Completions(options) => commands::completions::run(&options, Cli::command()),
+        Command::Man(options) => commands::man::run(&options, Cli::command()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
