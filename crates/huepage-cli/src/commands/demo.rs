@@ -60,6 +60,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.resolve()?;
     make_directory(&options.out)?;
+    let working_set_files = files(&options.out, "working-set")?;
+    let repeat_files = files(&options.out, "repeat")?;
     section("topology", &topology::overview(cache.cpu, options.cache.cache)?)?;
 
     let _pinned = Pinned::to(cache.cpu)?;
@@ -83,16 +85,10 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let repeat = measure(&mut workbench, Suite::Repeat, 2 * options.samples, cache.cpu, geometry)?;
     section("repeat", &text(&repeat))?;
 
-    let mut written = Vec::new();
-    for (name, report) in [("working-set", &working_set), ("repeat", &repeat)] {
-        for suffix in ["svg", "png", "json"] {
-            let path = options.out.join(name).with_extension(suffix);
-            let target: Output =
-                path.to_string_lossy().parse().map_err(|error: String| anyhow::anyhow!(error))?;
-            write_all(report, &[target], false, true)?;
-            written.push(path.display().to_string());
-        }
-    }
+    write_all(&working_set, &working_set_files, false, true)?;
+    write_all(&repeat, &repeat_files, false, true)?;
+    let written: Vec<String> =
+        working_set_files.iter().chain(&repeat_files).filter_map(Output::file_name).collect();
     let verdict = verdict::verdict(&survey, &working_set, &repeat);
     section(
         "verdict",
@@ -102,6 +98,16 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         ),
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The picture in both formats and the figures, to be written over those of an
+/// earlier demo. What keeps them from being written is told before minutes are
+/// spent on measuring.
+fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Output>> {
+    let files = ["svg", "png", "json"].map(|suffix| directory.join(name).with_extension(suffix));
+    let outputs: Vec<Output> = files.into_iter().filter_map(Output::to_file).collect();
+    outputs.iter().try_for_each(|output| output.check(true))?;
+    Ok(outputs)
 }
 
 /// Before anything is measured, since minutes would be lost after it.
