@@ -18,7 +18,7 @@ test:
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
 	# Architectures without measurement, as far as this one can tell.
-	RUSTFLAGS="--cfg huepage_no_measurement" cargo check --locked --workspace \
+	RUSTFLAGS="--cfg huepage_no_measurement -D warnings" cargo check --locked --workspace \
 		--target-dir target/no-measurement
 	cargo test --locked --workspace
 

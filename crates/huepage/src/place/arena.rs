@@ -27,11 +27,6 @@ impl Arena {
     pub fn mapping(&self) -> &Mapping {
         &self.0
     }
-
-    pub fn holds(&self, page: PageAddr) -> bool {
-        let start = self.0.as_ptr().addr();
-        (start..start + self.0.len()).contains(&page.get())
-    }
 }
 
 /// Applies `MADV_WIPEONFORK` to pages of a pool.

@@ -187,7 +187,13 @@ fn serve(shared: &Shared) {
 /// Puts the next page where someone waits for one.
 fn resolve(shared: &Shared, page: PageAddr) {
     let index = (page.get() - shared.start.get()) / rustix::param::page_size();
+    let before = shared.colors[index].load(Ordering::Relaxed);
     while let Some(next) = shared.queue.get(shared.next.load(Ordering::Relaxed)) {
+        // Before the move: whoever sees the page present sees its color. With
+        // a color already there it may be served, by another thread's touch.
+        if before == NO_COLOR {
+            shared.colors[index].store(next.color.0, Ordering::Release);
+        }
         // SAFETY: the slot is the region's own and the page is missing memory
         // of the region.
         match unsafe { shared.uffd.move_pages(page, next.slot, 1) }.stop {
@@ -198,6 +204,7 @@ fn resolve(shared: &Shared, page: PageAddr) {
             }
             // Two threads touched it, and the other one was served.
             Some(Errno::EXIST) => {
+                shared.colors[index].store(before, Ordering::Release);
                 let _ = shared.uffd.wake(page, 1);
                 return;
             }
@@ -210,6 +217,7 @@ fn resolve(shared: &Shared, page: PageAddr) {
         }
     }
     // What an ordinary fault would have put there.
+    shared.colors[index].store(NO_COLOR, Ordering::Release);
     loop {
         match shared.uffd.zero_page(page).stop {
             None => {

@@ -33,7 +33,6 @@ pub(super) enum Faults {
 pub(super) struct Features(u64);
 
 impl Features {
-    pub const NONE: Features = Features(0);
     /// `UFFDIO_MOVE` (Linux 6.8).
     pub const MOVE: Features = Features(1 << 16);
     /// Report a fork and hold it until the report is read; needs `CAP_SYS_PTRACE`.
@@ -396,14 +395,14 @@ mod tests {
     #[test]
     fn request_numbers_are_the_kernels() {
         // As printed from the kernel's header on x86_64 and arm64.
-        assert_eq!(UFFDIO_API as u32, 0xC018_AA3F);
-        assert_eq!(UFFDIO_REGISTER as u32, 0xC020_AA00);
-        assert_eq!(UFFDIO_UNREGISTER as u32, 0x8010_AA01);
-        assert_eq!(UFFDIO_WAKE as u32, 0x8010_AA02);
-        assert_eq!(UFFDIO_COPY as u32, 0xC028_AA03);
-        assert_eq!(UFFDIO_ZEROPAGE as u32, 0xC020_AA04);
-        assert_eq!(UFFDIO_MOVE as u32, 0xC028_AA05);
-        assert_eq!(UFFDIO_POISON as u32, 0xC020_AA08);
+        assert_eq!(UFFDIO_API, 0xC018_AA3F);
+        assert_eq!(UFFDIO_REGISTER, 0xC020_AA00);
+        assert_eq!(UFFDIO_UNREGISTER, 0x8010_AA01);
+        assert_eq!(UFFDIO_WAKE, 0x8010_AA02);
+        assert_eq!(UFFDIO_COPY, 0xC028_AA03);
+        assert_eq!(UFFDIO_ZEROPAGE, 0xC020_AA04);
+        assert_eq!(UFFDIO_MOVE, 0xC028_AA05);
+        assert_eq!(UFFDIO_POISON, 0xC020_AA08);
     }
 
     #[test]

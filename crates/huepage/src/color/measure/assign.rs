@@ -32,7 +32,7 @@ pub(super) fn least_effort<P: Prober>(
     sets: &[Vec<PageId>],
     shape: Shape,
 ) -> Effort {
-    let ways = shape.ways as usize;
+    let ways = shape.ways_to_fill();
     let most = Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES };
     let levels = [(ways + ways / 2, 1), (ways + ways / 2, 2), (2 * ways, 2), (2 * ways, 4)];
     for (pages, passes) in levels {

@@ -25,19 +25,28 @@ const ASSUMED_COLORS: u32 = 32;
 /// Pages per color to find colors with: a full set even where chance deals
 /// out few.
 const TARGETS_PER_COLOR: usize = 56;
+/// The most ways of an L1 data cache in the field (Intel since Sunny Cove, AMD
+/// since Zen 5).
+const L1_WAYS: usize = 12;
 /// Rounds of looking for colors among pages that no set claims.
 const ROUNDS: usize = 3;
 
 impl Shape {
+    /// The ways that matter: a set smaller than a set of L1 stays there, and
+    /// the cache behind never sees it.
+    pub fn ways_to_fill(self) -> usize {
+        (self.ways as usize).max(L1_WAYS)
+    }
+
     /// Pages per color set: enough to evict under every replacement policy
     /// seen (an Intel L2 needs twice its ways for two passes to be sure).
     pub fn set_size(self) -> usize {
-        (5 * self.ways as usize).div_ceil(2)
+        (5 * self.ways_to_fill()).div_ceil(2)
     }
 
     /// The fewest pages that make a set.
     pub fn least(self) -> usize {
-        self.ways as usize + 2
+        self.ways_to_fill() + 2
     }
 
     /// Targets per batch where `colors` colors are mixed: so few that those of
@@ -100,11 +109,14 @@ pub(super) fn discover<P: Prober>(
     let (targets, pool) = pages.split_at(shape.targets().min(pages.len() / 2));
     let mut found = Discovery::default();
     let few = &targets[..targets.len().min(8 * shape.batch_all())];
-    let Some(crowd) = signature::tune(tester, few, pool, shape) else { return found };
-    found.crowd = Some(crowd);
     let mut unclaimed = targets.to_vec();
     for _ in 0..ROUNDS {
-        let signatures = signature::collect(tester, &unclaimed, pool, crowd, shape);
+        // Anew in each round: an unquiet moment gives a wrong size.
+        let Some(crowd) = signature::tune(tester, few, pool, shape) else { break };
+        found.crowd = Some(crowd);
+        let colors_left = (shape.colors_assumed() as usize).saturating_sub(found.sets.len());
+        let batch = shape.batch(colors_left.max(1));
+        let signatures = signature::collect(tester, &unclaimed, pool, crowd, batch);
         for group in signature::cluster(&signatures, shape.least()) {
             let members: Vec<PageId> =
                 group.into_iter().take(shape.set_size()).map(|i| unclaimed[i]).collect();

@@ -6,7 +6,8 @@
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
 //! [`assign`] colors pages by the thousand; [`palette`] puts these together;
-//! [`oracle`] runs it twice and compares, and is what users of the library see.
+//! [`runs`] does it twice and compares; [`oracle`] is what users of the library
+//! see.
 
 mod assign;
 mod calibrate;
@@ -17,6 +18,7 @@ mod oracle;
 mod palette;
 mod prober;
 mod repair;
+mod runs;
 mod signature;
 #[cfg(test)]
 mod simulated;

@@ -7,17 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{
-    discover::Shape,
-    hardware::Hardware,
-    palette::{Lines, Palette},
-    prober::PageId,
-};
+use super::{discover::Shape, hardware::Hardware, prober::PageId, runs::Runs};
 use crate::{
-    color::{
-        Attempt, Color, ColorCount, ColorError, ColorOracle, Distrust, Evidence, Method,
-        agreement::agreement,
-    },
+    color::{Color, ColorCount, ColorError, ColorOracle, Evidence, Method, agreement::agreement},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::{CacheGeometry, Pinned},
     units::Bytes,
@@ -52,14 +44,6 @@ impl MeasureOptions {
     }
 }
 
-/// Pages to judge an attempt by.
-const JUDGED: usize = 2048;
-/// Contrast without which no answer means anything.
-const LEAST_CONTRAST: f64 = 0.5;
-/// Share of judged pages that may stay unassigned.
-const MOST_UNASSIGNED: f64 = 0.02;
-/// Agreement between two runs below which neither is believed.
-const LEAST_AGREEMENT: f64 = 0.98;
 /// Associativity assumed where none is declared: that of most L2 caches now.
 const ASSUMED_WAYS: u32 = 16;
 
@@ -71,12 +55,8 @@ const ASSUMED_WAYS: u32 = 16;
 pub struct MeasuredOracle {
     cpu: u32,
     count: ColorCount,
-    lines: Lines,
-    first: Palette<Hardware>,
-    second: Palette<Hardware>,
+    runs: Runs<Hardware>,
     evidence: Evidence,
-    discover: Duration,
-    verify: Duration,
     /// Keeps the pages of all sets mapped.
     arena: Mapping,
 }
@@ -116,13 +96,16 @@ impl MeasuredOracle {
             // Other frames each time: what spoiled one attempt may be theirs.
             let arena = Mapping::populated(shape.pages() + 1024, PageKind::Base)
                 .map_err(|source| ColorError::System { action: "allocate pages", source })?;
-            let mut oracle = Self::attempt(options.cpu, arena, shape, &mut rng);
-            let judgement = oracle.judge(shape, &mut rng);
-            let trusted = judgement.distrust.is_none();
-            evidence.attempts.push(judgement);
-            if trusted {
-                oracle.evidence = evidence;
-                return Ok(oracle);
+            // SAFETY: the pages belong to `arena`, which lives as long as the
+            // prober: both become fields of one value, or both are dropped here.
+            let prober = unsafe { Hardware::new(arena.iter().collect()) };
+            let pages: Vec<PageId> = (0..arena.pages() as u32).map(PageId).collect();
+            let mut runs = Runs::new(prober, pages.clone(), shape, &mut rng);
+            let attempt = runs.judge(&pages, &mut rng);
+            let trusted = attempt.distrust.is_none();
+            evidence.attempts.push(attempt);
+            if let Some(count) = ColorCount::new(runs.first.colors() as u32).filter(|_| trusted) {
+                return Ok(MeasuredOracle { cpu: options.cpu, count, runs, evidence, arena });
             }
             if evidence.attempts.len() >= options.attempts as usize
                 || begin.elapsed() > options.time_limit
@@ -130,91 +113,6 @@ impl MeasuredOracle {
                 return Err(ColorError::NotTrusted(evidence));
             }
         }
-    }
-
-    fn attempt(cpu: u32, arena: Mapping, shape: Shape, rng: &mut fastrand::Rng) -> Self {
-        let begin = Instant::now();
-        // SAFETY: the pages belong to `arena`, which lives as long as the
-        // prober: both become fields of the same value, and a value moved does
-        // not move its mapping.
-        let mut prober = unsafe { Hardware::new(arena.iter().collect()) };
-        let mut pages: Vec<PageId> = (0..arena.pages() as u32).map(PageId).collect();
-        rng.shuffle(&mut pages);
-        let lines = Lines::find(&mut prober, &pages, shape, rng);
-        let mut run = |prober: Hardware, bases: &[u8]| {
-            Palette::discover(prober, &pages, shape, &lines.masks, bases, rng.fork())
-        };
-        let first = run(prober.clone(), &lines.first);
-        let discover = begin.elapsed();
-        let second = run(prober, &lines.second);
-        let count = ColorCount::new(first.colors() as u32);
-        MeasuredOracle {
-            cpu,
-            count: count.unwrap_or(ColorCount::new(1).expect("one is not zero")),
-            lines,
-            first,
-            second,
-            evidence: Evidence::default(),
-            discover,
-            verify: begin.elapsed() - discover,
-            arena,
-        }
-    }
-
-    fn judge(&mut self, shape: Shape, rng: &mut fastrand::Rng) -> Attempt {
-        let begin = Instant::now();
-        let testers = [&self.first.tester, &self.second.tester];
-        let contrast = testers.map(|t| t.contrast()).into_iter().fold(1.0, f64::min);
-        let sum = |f: fn(&Palette<Hardware>) -> u64| (f(&self.first) + f(&self.second)) as f64;
-        let disturbed = sum(|p| p.tester.disturbed) / sum(|p| p.tester.samples).max(1.0);
-        let colors = (self.first.colors(), self.second.colors());
-        let mut attempt = Attempt {
-            contrast,
-            line_masks: self.lines.masks.len(),
-            expected_colors: shape.colors,
-            colors,
-            mixed: self.first.found.impure + self.second.found.impure,
-            joined: self.first.found.joined + self.second.found.joined,
-            disturbed,
-            unassigned: 1.0,
-            agreement: 0.0,
-            distrust: None,
-        };
-        attempt.distrust = if contrast < LEAST_CONTRAST {
-            Some(Distrust::NoContrast)
-        } else if colors.0 < 2 || colors.1 < 2 {
-            Some(Distrust::NoColors)
-        } else if shape.colors.is_some_and(|expected| colors.0 != expected as usize) {
-            Some(Distrust::ColorCount)
-        } else if colors.0 != colors.1 {
-            Some(Distrust::RunsDiffer)
-        } else {
-            let all = (0..self.arena.pages() as u32).map(PageId);
-            let judged = rng.choose_multiple(all, JUDGED);
-            let (a, b) = self.assign_held_out(&judged);
-            attempt.agreement = agreement(&a, &b).among_all;
-            attempt.unassigned =
-                a.iter().filter(|c| c.is_none()).count() as f64 / a.len().max(1) as f64;
-            if attempt.unassigned > MOST_UNASSIGNED {
-                Some(Distrust::Unassigned)
-            } else {
-                (attempt.agreement < LEAST_AGREEMENT).then_some(Distrust::Disagreement)
-            }
-        };
-        self.verify += begin.elapsed();
-        attempt
-    }
-
-    /// Both runs' colors of the pages, at lines that neither discovered with.
-    fn assign_held_out(&mut self, pages: &[PageId]) -> (Vec<Option<Color>>, Vec<Option<Color>>) {
-        let lines = &self.lines;
-        let run = |palette: &mut Palette<Hardware>, own: &[u8]| {
-            palette.tester.use_lines(&lines.masks, &lines.held_out);
-            let colors = palette.assign(pages);
-            palette.tester.use_lines(&lines.masks, own);
-            colors
-        };
-        (run(&mut self.first, &lines.first), run(&mut self.second, &lines.second))
     }
 
     /// What the attempts saw; the last is the one believed.
@@ -225,12 +123,12 @@ impl MeasuredOracle {
     /// Time for finding the colors, in the attempt believed, without the second
     /// run and the comparison.
     pub fn discover_time(&self) -> Duration {
-        self.discover
+        self.runs.discover
     }
 
     /// Time for the second run and for comparing both.
     pub fn verify_time(&self) -> Duration {
-        self.verify
+        self.runs.verify
     }
 
     /// Tells the colors of `pages`, and by two independent runs at held-out
@@ -245,9 +143,9 @@ impl MeasuredOracle {
         let _pinned = Pinned::to(self.cpu)?;
         let work = |oracle: &mut Self, ids: &[PageId]| {
             let begin = Instant::now();
-            let colors = oracle.first.assign(ids);
+            let colors = oracle.runs.first.assign(ids);
             let assign = begin.elapsed();
-            let (a, b) = oracle.assign_held_out(ids);
+            let (a, b) = oracle.runs.assign_held_out(ids);
             let agreement = agreement(&a, &b).among_all;
             Survey { colors, agreement, assign, verify: begin.elapsed() - assign }
         };
@@ -266,13 +164,13 @@ impl MeasuredOracle {
     ) -> T {
         let own = self.arena.pages();
         let ids: Vec<PageId> = (own as u32..(own + pages.len()) as u32).map(PageId).collect();
-        for palette in [&mut self.first, &mut self.second] {
+        for palette in [&mut self.runs.first, &mut self.runs.second] {
             // SAFETY: the pages are mapped and readable during this call (the
             // caller's contract) and are taken out again at its end.
             unsafe { palette.tester.prober.extend(pages) };
         }
         let result = work(self, &ids);
-        for palette in [&mut self.first, &mut self.second] {
+        for palette in [&mut self.runs.first, &mut self.runs.second] {
             palette.tester.prober.truncate(own);
         }
         result
@@ -291,7 +189,7 @@ impl ColorOracle for MeasuredOracle {
     unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
         let _pinned = Pinned::to(self.cpu)?;
         // SAFETY: the caller's contract is that of `with_pages`.
-        Ok(unsafe { self.with_pages(pages, |oracle, ids| oracle.first.assign(ids)) })
+        Ok(unsafe { self.with_pages(pages, |oracle, ids| oracle.runs.first.assign(ids)) })
     }
 }
 

@@ -7,26 +7,27 @@ use super::{
     tester::Tester,
 };
 
-/// The members that the others evict. `None` where these are less than three
-/// quarters: a group of two colors has too few of either in a half to evict
-/// anything.
+/// The members that others of the group evict. `None` where these are less than
+/// three quarters, as in a group of two colors.
 pub(super) fn purified<P: Prober>(
     tester: &mut Tester<P>,
     members: &[PageId],
     shape: Shape,
 ) -> Option<Vec<PageId>> {
+    // So few of the others that, of two colors mixed evenly, neither has enough
+    // to evict a lone target; but more than L1 has ways, or only the first pass
+    // would reach the cache.
+    let others = (2 * (shape.ways as usize - 1)).max(shape.ways_to_fill() + 1);
+    let parts = if members.len() >= 2 * others { 2 } else { 4 };
     let mut kept = Vec::new();
-    // Each member against the half it is not in; where a half is smaller than
-    // the associativity, against all but a quarter.
-    let parts = if members.len() / 2 > shape.ways as usize + 2 { 2 } else { 4 };
     for part in 0..parts {
-        let (inside, outside): (Vec<_>, Vec<_>) =
-            members.iter().enumerate().partition(|(i, _)| i % parts == part);
-        let pages = |side: Vec<(usize, &PageId)>| -> Vec<PageId> {
-            side.into_iter().map(|(_, &page)| page).collect()
+        let side = |inside: bool| {
+            let of_side = move |(i, _): &(usize, PageId)| (i % parts == part) == inside;
+            members.iter().copied().enumerate().filter(of_side).map(|(_, page)| page)
         };
-        let (evicted, _) =
-            tester.split(&pages(inside), shape.batch(1), &pages(outside), SMALL_SET_PASSES, 3, 5);
+        let targets: Vec<PageId> = side(true).collect();
+        let set: Vec<PageId> = side(false).take(others).collect();
+        let (evicted, _) = tester.split(&targets, shape.batch(1), &set, SMALL_SET_PASSES, 3, 5);
         kept.extend(evicted);
     }
     (kept.len() * 4 >= members.len() * 3 && kept.len() >= shape.least()).then_some(kept)
@@ -61,4 +62,60 @@ pub(super) fn join<P: Prober>(
     }
     *sets = kept;
     before - sets.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            calibrate::Gauge,
+            lines::Masks,
+            simulated::{Machine, Simulated},
+        },
+        *,
+    };
+
+    const SHAPE: Shape = Shape { colors: Some(8), ways: 8 };
+
+    /// A tester, and the pages of each true color.
+    fn sorted_pages(seed: u64) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
+        let pages: Vec<PageId> = (0..1200).map(PageId).collect();
+        let prober = Simulated::new(Machine::new(256 << 10, 8), pages.len(), seed);
+        let mut colors = vec![Vec::new(); 8];
+        for &page in &pages {
+            colors[prober.color(page) as usize].push(page);
+        }
+        let gauge = Gauge::new(&pages, SHAPE.full(), SHAPE.batch_all());
+        let rng = fastrand::Rng::with_seed(seed);
+        let masks = Masks::generated_by([]);
+        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), colors)
+    }
+
+    #[test]
+    fn a_pure_group_is_kept_and_a_stranger_dropped() {
+        let (mut tester, colors) = sorted_pages(41);
+        let mut group = colors[0][..20].to_vec();
+        group[7] = colors[1][0];
+        let kept = purified(&mut tester, &group, SHAPE).unwrap();
+        assert!(kept.len() >= 18 && !kept.contains(&colors[1][0]), "{kept:?}");
+    }
+
+    #[test]
+    fn a_group_of_two_colors_is_refused() {
+        let (mut tester, colors) = sorted_pages(42);
+        let mixed: Vec<PageId> = colors[2][..10].iter().chain(&colors[3][..10]).copied().collect();
+        assert_eq!(purified(&mut tester, &mixed, SHAPE), None);
+    }
+
+    #[test]
+    fn a_color_in_two_groups_is_joined_and_unlike_colors_are_not() {
+        let (mut tester, colors) = sorted_pages(43);
+        let mut sets =
+            vec![colors[4][..20].to_vec(), colors[5][..20].to_vec(), colors[4][20..35].to_vec()];
+        assert_eq!(join(&mut tester, &mut sets, SHAPE), 1);
+        assert_eq!(sets.len(), 2);
+        for (set, color) in sets.iter().zip([4, 5]) {
+            assert!(set.iter().all(|page| colors[color].contains(page)));
+        }
+    }
 }

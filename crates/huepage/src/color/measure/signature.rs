@@ -155,12 +155,13 @@ fn fickleness<P: Prober>(
 
 /// Asks every target about [`CROWDS`] crowds drawn from `pool`, which must not
 /// hold targets: a page that is read with the crowd is never evicted by it.
+/// `batch` targets are timed at once.
 pub(super) fn collect<P: Prober>(
     tester: &mut Tester<P>,
     targets: &[PageId],
     pool: &[PageId],
     crowd: Crowd,
-    shape: Shape,
+    batch: usize,
 ) -> Vec<Signature> {
     let mut signatures = vec![Signature(0); targets.len()];
     for bit in 0..CROWDS {
@@ -168,7 +169,7 @@ pub(super) fn collect<P: Prober>(
             tester.recalibrate();
         }
         let set = draw(tester, pool, crowd.pages);
-        let votes = tester.votes(targets, shape.batch_all(), &set, crowd.passes);
+        let votes = tester.votes(targets, batch, &set, crowd.passes);
         for (signature, vote) in signatures.iter_mut().zip(votes) {
             signature.0 |= u128::from(vote == Some(true)) << bit;
         }

@@ -25,6 +25,11 @@ pub(super) struct Machine {
     pub replacement: Replacement,
     /// Index bits within a page that are mixed with a hash of the frame.
     pub mixed_lines: u8,
+    /// Whether the set of a line is a hash of its whole address, so that pages
+    /// have no colors.
+    pub index_by_hash: bool,
+    /// Whether a line that misses brings its neighbor in a pair of lines along.
+    pub pair_prefetch: bool,
     /// Ticks of one line from L1, from the cache, from beyond.
     pub latency: (u32, u32, u32),
     /// Standard deviation of a sample, in ticks.
@@ -46,6 +51,8 @@ impl Machine {
             ways,
             replacement: Replacement::Lru,
             mixed_lines: 0,
+            pair_prefetch: false,
+            index_by_hash: false,
             latency: (5, 20, 70),
             jitter: 4.0,
             step: 2,
@@ -140,7 +147,7 @@ impl Cache {
         while node > 1 {
             let parent = node / 2;
             self.tree[set] &= !(1 << parent);
-            self.tree[set] |= u64::from(node % 2 == 0) << parent;
+            self.tree[set] |= u64::from(node.is_multiple_of(2)) << parent;
             node = parent;
         }
     }
@@ -177,17 +184,38 @@ impl Simulated {
 
     /// Reads a line; its latency.
     fn read(&mut self, page: PageId, line: u8) -> u32 {
-        let frame = self.frames[page.index()];
-        let address = frame * u64::from(LINES_PER_PAGE) + u64::from(line);
         let (l1, near, far) = self.machine.latency;
+        let address = self.address(page, line);
         if self.l1.read(usize::from(line), address, &mut self.rng) {
             return l1;
         }
+        if self.read_cache(page, line) {
+            return near;
+        }
+        if self.machine.pair_prefetch {
+            self.read_cache(page, line ^ 1);
+        }
+        far
+    }
+
+    fn address(&self, page: PageId, line: u8) -> u64 {
+        self.frames[page.index()] * u64::from(LINES_PER_PAGE) + u64::from(line)
+    }
+
+    /// Whether the line was in the cache.
+    fn read_cache(&mut self, page: PageId, line: u8) -> bool {
+        let address = self.address(page, line);
+        let frame = self.frames[page.index()];
         // A hash of the whole frame number (a multiplication by 2^64/φ).
         let hash = (frame.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as u8;
         let line = line ^ (hash & self.machine.mixed_lines);
+        if self.machine.index_by_hash {
+            let hash = address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+            let set = hash as usize % self.machine.sets();
+            return self.cache.read(set, address, &mut self.rng);
+        }
         let set = self.color(page) as usize * usize::from(LINES_PER_PAGE) + usize::from(line);
-        if self.cache.read(set, address, &mut self.rng) { near } else { far }
+        self.cache.read(set, address, &mut self.rng)
     }
 
     /// A draw from a normal distribution of mean 0 and deviation 1: the sum of

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether placed pages still have their colors, and putting that right.
+
+use super::{
+    PlaceError, Pool, Recolored, Region,
+    exchange::Outcome,
+    recolor::{Others, Task},
+    region::Colors,
+};
+use crate::{color::ColorOracle, frames::Pagemap, mapping::PageAddr};
+
+/// How far a region's colors are from what was noted, in pages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drift {
+    /// Looked at and still of the color noted.
+    pub same: usize,
+    /// Looked at and of another color.
+    pub changed: usize,
+    /// Looked at, but the color could not be told.
+    pub unknown: usize,
+}
+
+impl Drift {
+    /// The share of pages whose color is another one, of those that could be
+    /// told; zero if none could.
+    pub fn staleness(&self) -> f64 {
+        let told = self.same + self.changed;
+        if told == 0 { 0.0 } else { self.changed as f64 / told as f64 }
+    }
+}
+
+/// Asks the oracle for the colors of up to `sample` pages of a region, drawn
+/// evenly by `seed`. Only pages that are present and whose color was noted are
+/// looked at.
+///
+/// # Errors
+/// [`PlaceError::Color`] from the oracle; [`PlaceError::System`] where
+/// `/proc/self/pagemap` cannot be read.
+pub fn verify(
+    region: &Region,
+    oracle: &mut dyn ColorOracle,
+    sample: usize,
+    seed: u64,
+) -> Result<Drift, PlaceError> {
+    let mut pages = present(region)?;
+    let mut rng = fastrand::Rng::with_seed(seed);
+    rng.shuffle(&mut pages);
+    pages.truncate(sample);
+    let addresses: Vec<PageAddr> = pages.iter().map(|&i| region.page(i)).collect();
+    // SAFETY: the pages lie in the region, which is borrowed.
+    let told = unsafe { oracle.classify(&addresses) }?;
+    let mut drift = Drift::default();
+    for (index, told) in pages.into_iter().zip(told) {
+        match told {
+            None => drift.unknown += 1,
+            told if told == region.color(index) => drift.same += 1,
+            Some(_) => drift.changed += 1,
+        }
+    }
+    Ok(drift)
+}
+
+/// The pages of a region that have a frame and a noted color.
+fn present(region: &Region) -> Result<Vec<usize>, PlaceError> {
+    let states = Pagemap::open()
+        .and_then(|pagemap| pagemap.read(region.page(0), region.pages()))
+        .map_err(PlaceError::system("read /proc/self/pagemap"))?;
+    let noted = |i: &usize| states[*i].present() && region.color(*i).is_some();
+    Ok((0..region.pages()).filter(noted).collect())
+}
+
+impl Pool {
+    /// Exchanges the pages of a region whose color is no longer the one noted.
+    ///
+    /// The exclusive borrow keeps safe code out meanwhile; memory that other
+    /// threads use through pointers is [`Pool::recolor`]'s.
+    ///
+    /// # Errors
+    /// [`PlaceError::FollowsFirstTouch`] for a region of
+    /// [`super::Policy::Sequence`] before [`Pool::settle`];
+    /// [`PlaceError::ForeignRegion`]; [`PlaceError::Color`];
+    /// [`PlaceError::MappingLimit`]; [`PlaceError::OtherProcess`].
+    pub fn repair(
+        &mut self,
+        region: &mut Region,
+        oracle: &mut dyn ColorOracle,
+    ) -> Result<Recolored, PlaceError> {
+        self.owner.check()?;
+        if region.pool != self.id {
+            return Err(PlaceError::ForeignRegion);
+        }
+        if matches!(region.colors, Colors::FirstTouch(_)) {
+            return Err(PlaceError::FollowsFirstTouch);
+        }
+        let pages = present(region)?;
+        let mut report =
+            Recolored { untouched: region.pages() - pages.len(), ..Recolored::default() };
+        let addresses: Vec<PageAddr> = pages.iter().map(|&i| region.page(i)).collect();
+        // SAFETY: the pages lie in the region, which is borrowed.
+        let told = unsafe { oracle.classify(&addresses) }?;
+        let mut tasks = Vec::new();
+        for ((index, live), told) in pages.into_iter().zip(addresses).zip(told) {
+            let Some(wanted) = region.color(index) else { continue };
+            match told.filter(|told| told.0 < self.count.get()) {
+                None => report.unknown += 1,
+                Some(told) if told == wanted => report.already += 1,
+                old => tasks.push(Task { live, old, wanted }),
+            }
+        }
+        // SAFETY: the region is borrowed exclusively: nobody else uses it.
+        let outcomes = unsafe { self.exchange_all(&tasks, Others::Nobody) }?;
+        if let Colors::Fixed(colors) = &mut region.colors {
+            for task in &tasks {
+                if outcomes.get(&task.live) != Some(&Some(Outcome::Placed)) {
+                    let page = rustix::param::page_size();
+                    let first = region.space.page(0).get();
+                    colors[(task.live.get() - first) / page] = task.old;
+                }
+            }
+        }
+        report.add(outcomes.values());
+        Ok(report)
+    }
+}

@@ -1,0 +1,708 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Placement on the real kernel, under a program that goes on using its
+//! memory. One test at a time: they fork, and count mappings.
+
+use std::{
+    os::fd::AsRawFd,
+    sync::{
+        Mutex, MutexGuard,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+};
+
+use huepage::{
+    color::{Color, ColorCount, ColorError, ColorOracle, Method},
+    frames::Pagemap,
+    mapping::{Mapping, PageAddr, PageKind, page_size},
+    place::{self, Mechanism, PlaceError, Policy, Pool, Unsuitable},
+    units::Bytes,
+};
+
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+const COLORS: u32 = 8;
+
+fn count() -> ColorCount {
+    ColorCount::new(COLORS).unwrap()
+}
+
+fn bytes(pages: usize) -> Bytes {
+    Bytes(pages as u64 * page_size().0)
+}
+
+fn page_len() -> usize {
+    page_size().0 as usize
+}
+
+/// Takes the frame number modulo 8 for the color, so that what a test is told
+/// really follows the frames.
+struct ByFrame(Pagemap);
+
+impl ByFrame {
+    fn new() -> Option<Self> {
+        let pagemap = Pagemap::open().unwrap();
+        if !pagemap.frame_numbers_visible().unwrap() {
+            eprintln!("skipped: frame numbers are hidden, needs CAP_SYS_ADMIN");
+            return None;
+        }
+        Some(ByFrame(pagemap))
+    }
+}
+
+impl ColorOracle for ByFrame {
+    fn method(&self) -> Method {
+        Method::FrameNumber
+    }
+
+    fn count(&self) -> ColorCount {
+        count()
+    }
+
+    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        let color = |page: &PageAddr| {
+            let frame = self.0.read(*page, 1).unwrap()[0].pfn()?;
+            Some(Color((frame.0 % u64::from(COLORS)) as u32))
+        };
+        Ok(pages.iter().map(color).collect())
+    }
+}
+
+/// A pool for `pages` balanced pages, and the oracle; `None` with the reason
+/// printed where recoloring cannot be served.
+fn pool_for(pages: usize) -> Option<(Pool, ByFrame)> {
+    let mut oracle = ByFrame::new()?;
+    let pool = Pool::build(&mut oracle, bytes(pages), &Policy::Balanced).unwrap();
+    if pool.mechanism() != Mechanism::Userfaultfd {
+        eprintln!("skipped: {}", pool.fallback().unwrap());
+        return None;
+    }
+    let mut probe = Mapping::populated(1, PageKind::Base).unwrap();
+    match recolor(&mut pool_of_one(), &mut probe, &Policy::Balanced, &mut oracle) {
+        Err(PlaceError::NeedsPrivilege { source, .. }) => {
+            eprintln!("skipped: {source}");
+            None
+        }
+        other => {
+            other.unwrap();
+            Some((pool, oracle))
+        }
+    }
+}
+
+fn pool_of_one() -> Pool {
+    let mapping = Mapping::populated(1, PageKind::Base).unwrap();
+    Pool::from_parts(mapping, &[Some(Color(0))], count(), None).unwrap()
+}
+
+fn recolor(
+    pool: &mut Pool,
+    mapping: &mut Mapping,
+    policy: &Policy,
+    oracle: &mut ByFrame,
+) -> Result<place::Recolored, PlaceError> {
+    // SAFETY: the mapping is borrowed during the call.
+    unsafe { pool.recolor(mapping.page(0), mapping.pages(), policy, oracle) }
+}
+
+fn balanced_share(mapping: &Mapping, oracle: &mut ByFrame) -> f64 {
+    let pages: Vec<PageAddr> = mapping.iter().collect();
+    // SAFETY: the pages are mapped.
+    let told = unsafe { oracle.classify(&pages) }.unwrap();
+    let fits = |(page, color): &(&PageAddr, Option<Color>)| {
+        color.is_some_and(|c| c.index() == page.get() / page_len() % COLORS as usize)
+    };
+    pages.iter().zip(told).filter(fits).count() as f64 / pages.len() as f64
+}
+
+/// Fills every word with a value that names its place.
+fn fill(mapping: &Mapping) {
+    for (i, word) in words(mapping).iter().enumerate() {
+        word.store(mix(i), Ordering::Relaxed);
+    }
+}
+
+fn mix(i: usize) -> usize {
+    (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+fn words(mapping: &Mapping) -> &[AtomicUsize] {
+    // SAFETY: mapped memory, aligned, and accessed by atomics only.
+    unsafe {
+        std::slice::from_raw_parts(mapping.as_ptr().cast(), mapping.len() / size_of::<usize>())
+    }
+}
+
+/// Runs `child` in a forked process; what it returns is the exit code.
+fn forked(child: impl FnOnce() -> i32) -> i32 {
+    // SAFETY: the child runs `child` only, and ends without unwinding.
+    let pid = unsafe { libc::fork() };
+    if pid == 0 {
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(99);
+        // SAFETY: ends this process.
+        unsafe { libc::_exit(code) };
+    }
+    assert!(pid > 0, "fork failed");
+    wait(pid)
+}
+
+fn wait(pid: i32) -> i32 {
+    let mut status = 0;
+    // SAFETY: `pid` is a child of this process.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { 128 + libc::WTERMSIG(status) }
+}
+
+/// Tells the other threads to stop, also when the test fails: the scope waits
+/// for them.
+struct Stop<'a>(&'a AtomicBool);
+
+impl Drop for Stop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Policies that send most pages elsewhere each time.
+fn round_policy(round: usize) -> Policy {
+    let first = (round % COLORS as usize) as u32;
+    if round.is_multiple_of(2) {
+        Policy::Balanced
+    } else {
+        Policy::Colors((0..COLORS).map(|i| Color((first + 5 * i) % COLORS)).collect())
+    }
+}
+
+#[test]
+fn four_writing_threads_lose_no_byte() {
+    let _alone = alone();
+    const PAGES: usize = 256;
+    let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
+    let mut memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
+    fill(&memory);
+    let shared = Mutex::new(&mut memory);
+    let start = shared.lock().unwrap().page(0);
+    let stop = AtomicBool::new(false);
+    let writes = AtomicUsize::new(0);
+    let placed = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4usize)
+            .map(|mine| {
+                let (stop, writes) = (&stop, &writes);
+                scope.spawn(move || {
+                    // Word `mine` modulo 4 of every page is this thread's.
+                    // SAFETY: the memory outlives the scope; atomics only.
+                    let words: &[AtomicUsize] = unsafe {
+                        std::slice::from_raw_parts(
+                            start.as_ptr().cast(),
+                            PAGES * page_len() / size_of::<usize>(),
+                        )
+                    };
+                    let mut mirror: Vec<usize> = (0..words.len()).map(mix).collect();
+                    let mut rng = fastrand::Rng::with_seed(mine as u64);
+                    while !stop.load(Ordering::Relaxed) {
+                        let i = rng.usize(0..words.len() / 4) * 4 + mine;
+                        let old = words[i].load(Ordering::Relaxed);
+                        assert_eq!(old, mirror[i], "word {i}");
+                        mirror[i] = rng.usize(..);
+                        words[i].store(mirror[i], Ordering::Relaxed);
+                        writes.fetch_add(1, Ordering::Relaxed);
+                    }
+                    mirror
+                })
+            })
+            .collect();
+        let stopping = Stop(&stop);
+        let mut placed = 0;
+        for round in 0..24 {
+            // SAFETY: the mapping lives to the end of the test.
+            let done = unsafe { pool.recolor(start, PAGES, &round_policy(round), &mut oracle) };
+            placed += done.unwrap().placed;
+        }
+        drop(stopping);
+        for (mine, thread) in threads.into_iter().enumerate() {
+            let mirror = thread.join().expect("every word read is the word written");
+            let memory = shared.lock().unwrap();
+            for i in (mine..mirror.len()).step_by(4) {
+                assert_eq!(words(&memory)[i].load(Ordering::Relaxed), mirror[i], "word {i}");
+            }
+        }
+        placed
+    });
+    assert!(placed > 12 * PAGES, "{placed} pages placed");
+    assert!(writes.load(Ordering::Relaxed) > 1000);
+}
+
+#[test]
+fn recolored_pages_have_the_colors_asked_for_and_no_mapping_is_added() {
+    let _alone = alone();
+    const PAGES: usize = 400;
+    let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
+    let mut memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
+    fill(&memory);
+    let held = pool.pages();
+    let mappings = || std::fs::read_to_string("/proc/self/maps").unwrap().lines().count();
+    let before = mappings();
+    let report = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    assert!(mappings() <= before + 2, "{before} mappings, then {}", mappings());
+    assert_eq!(report.placed + report.already, PAGES, "{report:?}");
+    assert!(report.placed > PAGES / 2, "{report:?}");
+    assert!(balanced_share(&memory, &mut oracle) > 0.99);
+    // One frame for another.
+    assert_eq!(pool.pages(), held);
+    let found = pool.reclassify(&mut oracle).unwrap();
+    assert_eq!((found.changed, found.released), (0, 0), "{found:?}");
+    for (i, word) in words(&memory).iter().enumerate() {
+        assert_eq!(word.load(Ordering::Relaxed), mix(i));
+    }
+    let again = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    assert_eq!(again.already, PAGES);
+}
+
+#[test]
+fn system_calls_reading_into_the_range_succeed() {
+    let _alone = alone();
+    const PAGES: usize = 128;
+    const LEN: usize = 3;
+    let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
+    let memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
+    let pattern: Vec<u8> = (0..LEN * page_len()).map(|i| (i % 251) as u8 + 1).collect();
+    let file = std::env::temp_dir().join(format!("huepage-read-{}", std::process::id()));
+    std::fs::write(&file, &pattern).unwrap();
+    let source = std::fs::File::open(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let stop = AtomicBool::new(false);
+    let start = memory.page(0);
+    let reads = std::thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            let mut rng = fastrand::Rng::with_seed(1);
+            let mut reads = 0usize;
+            while !stop.load(Ordering::Relaxed) {
+                let at = rng.usize(0..(PAGES - LEN) * page_len());
+                let target = start.as_ptr().wrapping_add(at);
+                // SAFETY: the target lies in `memory`, which only this thread
+                // reads and writes.
+                let (got, bytes) = unsafe {
+                    target.write_bytes(0, pattern.len());
+                    let fd = source.as_raw_fd();
+                    let got = libc::pread(fd, target.cast(), pattern.len(), 0);
+                    (got, std::slice::from_raw_parts(target, pattern.len()))
+                };
+                assert_eq!(got, pattern.len() as isize, "{}", std::io::Error::last_os_error());
+                assert_eq!(bytes, pattern);
+                reads += 1;
+            }
+            reads
+        });
+        let stopping = Stop(&stop);
+        for round in 0..24 {
+            // SAFETY: the mapping lives to the end of the test.
+            unsafe { pool.recolor(start, PAGES, &round_policy(round), &mut oracle) }.unwrap();
+        }
+        drop(stopping);
+        reader.join().expect("every read is complete and right")
+    });
+    assert!(reads > 10, "{reads} reads");
+}
+
+/// Whether every word has the value that names its place; allocates nothing.
+fn intact(start: PageAddr, len: usize) -> bool {
+    let first = start.as_ptr().cast::<usize>();
+    // SAFETY: the caller's memory, inherited by this process.
+    (0..len / size_of::<usize>()).all(|i| unsafe { first.add(i).read_volatile() } == mix(i))
+}
+
+#[test]
+fn children_forked_meanwhile_read_every_byte() {
+    let _alone = alone();
+    const PAGES: usize = 192;
+    let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
+    let memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
+    fill(&memory);
+    let (start, len) = (memory.page(0), memory.len());
+    let stop = AtomicBool::new(false);
+    let (rounds, forks) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let mut placed = 0;
+    std::thread::scope(|scope| {
+        let forker = scope.spawn(|| {
+            let mut rng = fastrand::Rng::with_seed(4);
+            while !stop.load(Ordering::Relaxed) {
+                // A round with pages that no child shares, and part of the next.
+                let until = rounds.load(Ordering::Relaxed) + rng.usize(1..3);
+                while rounds.load(Ordering::Relaxed) < until && !stop.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                (0..rng.u32(0..20_000)).for_each(|_| std::hint::spin_loop());
+                // SAFETY: parent and child only read the memory; the children
+                // end without unwinding.
+                let pid = unsafe { libc::fork() };
+                if pid == 0 {
+                    // SAFETY: as above. A grandchild too, forked at once.
+                    unsafe {
+                        let grandchild = libc::fork();
+                        let good = intact(start, len);
+                        if grandchild > 0 {
+                            let mut status = 0;
+                            libc::waitpid(grandchild, &mut status, 0);
+                            libc::_exit(i32::from(!good) + 2 * i32::from(status != 0));
+                        }
+                        libc::_exit(i32::from(!good));
+                    }
+                }
+                assert!(pid > 0);
+                assert_eq!(wait(pid), 0, "1: child, 2: grandchild");
+                // A write takes the page back from the child that shared it.
+                let words = start.as_ptr().cast::<usize>();
+                for page in 0..PAGES {
+                    let i = page * page_len() / size_of::<usize>();
+                    // SAFETY: the value that is there already.
+                    unsafe { words.add(i).write_volatile(mix(i)) };
+                }
+                forks.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        let stopping = Stop(&stop);
+        while !forker.is_finished() && (forks.load(Ordering::Relaxed) < 40 || placed < 4 * PAGES) {
+            let policy = round_policy(rounds.load(Ordering::Relaxed));
+            // SAFETY: the mapping lives to the end of the test.
+            let done = unsafe { pool.recolor(start, PAGES, &policy, &mut oracle) };
+            placed += done.unwrap().placed;
+            rounds.fetch_add(1, Ordering::Relaxed);
+        }
+        drop(stopping);
+        forker.join().expect("no child misses a byte");
+    });
+    assert!(intact(start, len));
+}
+
+#[test]
+fn pages_touched_first_meanwhile_and_pages_discarded_meanwhile_are_right() {
+    let _alone = alone();
+    const PAGES: usize = 128;
+    let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
+    let memory = Mapping::reserve(PAGES, PageKind::Base).unwrap();
+    let start = memory.page(0);
+    let stop = AtomicBool::new(false);
+    let discarding = AtomicBool::new(false);
+    let checks = std::thread::scope(|scope| {
+        let user = scope.spawn(|| {
+            let mut rng = fastrand::Rng::with_seed(9);
+            let mut mirror = [0usize; PAGES];
+            let mut checks = 0usize;
+            while !stop.load(Ordering::Relaxed) {
+                let i = rng.usize(0..PAGES);
+                let word = start.as_ptr().wrapping_add(i * page_len()).cast::<usize>();
+                // SAFETY: the page lies in `memory`, which only this thread uses.
+                unsafe {
+                    assert_eq!(word.read_volatile(), mirror[i], "page {i}");
+                    if rng.u8(..) < 64 {
+                        mirror[i] = 0;
+                        discarding.store(true, Ordering::SeqCst);
+                        assert_eq!(libc::madvise(word.cast(), page_len(), libc::MADV_DONTNEED), 0);
+                        discarding.store(false, Ordering::SeqCst);
+                        assert_eq!(word.read_volatile(), 0, "page {i} was discarded");
+                    }
+                    mirror[i] = rng.usize(..);
+                    word.write_volatile(mirror[i]);
+                }
+                checks += 1;
+            }
+            checks
+        });
+        let stopping = Stop(&stop);
+        for round in 0..60 {
+            while discarding.load(Ordering::SeqCst) {
+                std::hint::spin_loop();
+            }
+            // SAFETY: the mapping lives to the end of the test.
+            unsafe { pool.recolor(start, PAGES, &round_policy(round), &mut oracle) }.unwrap();
+        }
+        drop(stopping);
+        user.join().expect("every page reads as written")
+    });
+    assert!(checks > 100, "{checks}");
+}
+
+#[test]
+fn untouched_pages_stay_untouched_and_pages_shared_with_a_child_stay() {
+    let _alone = alone();
+    let Some((mut pool, mut oracle)) = pool_for(64) else { return };
+    let mut memory = Mapping::reserve(64, PageKind::Base).unwrap();
+    for i in 0..48 {
+        // SAFETY: the page lies in `memory`.
+        unsafe { memory.page(i).as_ptr().write_volatile(i as u8 + 1) };
+    }
+    // A child that holds the pages until its pipe is closed.
+    let mut pipe = [0; 2];
+    // SAFETY: the child only waits, and ends.
+    let child = unsafe {
+        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+        let child = libc::fork();
+        if child == 0 {
+            libc::close(pipe[1]);
+            libc::read(pipe[0], (&raw mut pipe).cast(), 1);
+            libc::_exit(0);
+        }
+        child
+    };
+    // Written since: these are the parent's alone again.
+    for i in 0..16 {
+        // SAFETY: the page lies in `memory`.
+        unsafe { memory.page(i).as_ptr().write_volatile(i as u8 + 1) };
+    }
+    let report = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    assert_eq!(report.untouched, 16, "{report:?}");
+    assert_eq!(report.busy, 32, "{report:?}");
+    assert_eq!(report.placed + report.already, 16, "{report:?}");
+    for i in 0..48 {
+        // SAFETY: the page lies in `memory`.
+        assert_eq!(unsafe { memory.page(i).as_ptr().read_volatile() }, i as u8 + 1);
+    }
+    let states = Pagemap::open().unwrap().read(memory.page(48), 16).unwrap();
+    assert!(states.iter().all(|state| !state.present()));
+    // SAFETY: ends the child.
+    unsafe {
+        libc::close(pipe[1]);
+        libc::close(pipe[0]);
+    }
+    assert_eq!(wait(child), 0);
+}
+
+#[test]
+fn swapped_pages_are_placed_with_their_bytes() {
+    let _alone = alone();
+    let Some((mut pool, mut oracle)) = pool_for(32) else { return };
+    let mut memory = Mapping::populated(32, PageKind::Base).unwrap();
+    fill(&memory);
+    // SAFETY: the advice keeps contents.
+    unsafe { libc::madvise(memory.as_ptr().cast(), memory.len(), libc::MADV_PAGEOUT) };
+    let states = Pagemap::open().unwrap().read(memory.page(0), 32).unwrap();
+    if !states.iter().any(|state| state.swapped()) {
+        eprintln!("skipped: nothing was swapped out, the machine has no swap to spare");
+        return;
+    }
+    let report = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    assert_eq!(report.placed + report.already + report.busy, 32, "{report:?}");
+    assert!(intact(memory.page(0), memory.len()));
+}
+
+#[test]
+fn memory_that_cannot_be_placed_is_refused_by_name_before_anything_moves() {
+    let _alone = alone();
+    let Some((mut pool, mut oracle)) = pool_for(16) else { return };
+    let mut refuse = |start: PageAddr, pages: usize, want: Unsuitable| {
+        // SAFETY: the ranges below are mapped or refused.
+        match unsafe { pool.recolor(start, pages, &Policy::Balanced, &mut oracle) } {
+            Err(PlaceError::Unsuitable { reason, .. }) => assert_eq!(reason, want),
+            other => panic!("{want:?}: {other:?}"),
+        }
+    };
+    let memory = Mapping::populated(16, PageKind::Base).unwrap();
+    let (start, len) = (memory.page(0), page_len());
+    refuse(start, 0, Unsuitable::Empty);
+    // SAFETY: changes of protection and locking of memory this test owns.
+    unsafe {
+        assert_eq!(libc::mlock(memory.page(3).as_ptr().cast(), len), 0);
+        refuse(memory.page(3), 1, Unsuitable::Locked);
+        refuse(start, 16, Unsuitable::SeveralMappings);
+        libc::munlock(memory.page(3).as_ptr().cast(), len);
+        assert_eq!(libc::mprotect(memory.page(5).as_ptr().cast(), len, libc::PROT_READ), 0);
+        refuse(memory.page(5), 1, Unsuitable::NotReadWrite);
+        let shared = libc::mmap(
+            std::ptr::null_mut(),
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+            -1,
+            0,
+        );
+        assert_ne!(shared, libc::MAP_FAILED);
+        refuse(PageAddr::containing(shared), 1, Unsuitable::NotPrivateAnonymous);
+        libc::munmap(shared, len);
+        refuse(PageAddr::containing(shared), 1, Unsuitable::Unmapped);
+    }
+    let local = 0u8;
+    let on_stack = PageAddr::containing(&raw const local);
+    // SAFETY: the stack is mapped; the call is to be refused.
+    let result = unsafe { pool.recolor(on_stack, 1, &Policy::Balanced, &mut oracle) };
+    let fits_already = result.as_ref().is_ok_and(|report| report.already == 1);
+    assert!(
+        fits_already
+            || matches!(result, Err(PlaceError::Unsuitable { reason: Unsuitable::InUseHere, .. })),
+        "{result:?}"
+    );
+}
+
+#[test]
+fn memory_nobody_else_uses_is_placed_by_either_mechanism() {
+    let _alone = alone();
+    let Some(mut oracle) = ByFrame::new() else { return };
+    for mechanism in [Mechanism::Userfaultfd, Mechanism::Remap] {
+        let pool = Pool::build_with(&mut oracle, bytes(200), &Policy::Balanced, Some(mechanism));
+        let mut pool = match pool {
+            Err(PlaceError::NeedsMove { source, .. }) => {
+                eprintln!("skipped: {source}");
+                continue;
+            }
+            pool => pool.unwrap(),
+        };
+        let memory = Mapping::populated(200, PageKind::Base).unwrap();
+        fill(&memory);
+        // SAFETY: the memory is this test's alone.
+        let report =
+            unsafe { pool.recolor_exclusive(memory.page(0), 200, &Policy::Balanced, &mut oracle) };
+        let report = report.unwrap();
+        assert_eq!(report.placed + report.already, 200, "{mechanism:?} {report:?}");
+        assert!(intact(memory.page(0), memory.len()), "{mechanism:?}");
+        assert!(balanced_share(&memory, &mut oracle) > 0.99, "{mechanism:?}");
+        // A child inherits what was placed.
+        let (start, len) = (memory.page(0), memory.len());
+        assert_eq!(forked(|| i32::from(!intact(start, len))), 0, "{mechanism:?}");
+    }
+}
+
+#[test]
+fn drift_is_found_and_repaired() {
+    let _alone = alone();
+    const PAGES: usize = 300;
+    let Some(mut oracle) = ByFrame::new() else { return };
+    // Twice the need: repairing takes pages that the region does not have.
+    let mut pool = Pool::build(&mut oracle, bytes(2 * PAGES), &Policy::Balanced).unwrap();
+    let mut region = pool.allocate(bytes(PAGES), &Policy::Balanced).unwrap();
+    region.as_mut_slice().fill(0x5a);
+    let drift = place::verify(&region, &mut oracle, 100, 1).unwrap();
+    assert_eq!((drift.same, drift.changed), (100, 0));
+    // Writing while a child shares the pages exchanges their frames.
+    let mut pipe = [0; 2];
+    // SAFETY: the child only waits, and ends.
+    let child = unsafe {
+        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+        let child = libc::fork();
+        if child == 0 {
+            libc::close(pipe[1]);
+            libc::read(pipe[0], (&raw mut pipe).cast(), 1);
+            libc::_exit(0);
+        }
+        child
+    };
+    region.as_mut_slice().fill(0xa5);
+    // SAFETY: ends the child.
+    unsafe {
+        libc::close(pipe[1]);
+        libc::close(pipe[0]);
+    }
+    assert_eq!(wait(child), 0);
+    let drift = place::verify(&region, &mut oracle, PAGES, 1).unwrap();
+    assert!(drift.staleness() > 0.5, "{drift:?}");
+    let report = pool.repair(&mut region, &mut oracle).unwrap();
+    assert_eq!(report.placed, drift.changed, "{report:?}");
+    let drift = place::verify(&region, &mut oracle, PAGES, 2).unwrap();
+    assert_eq!((drift.same, drift.changed, drift.staleness()), (PAGES, 0, 0.0));
+    assert!(region.as_slice().iter().all(|&byte| byte == 0xa5));
+}
+
+#[test]
+fn a_forked_child_can_read_a_region_but_not_use_the_pool() {
+    let _alone = alone();
+    let mapping = Mapping::populated(16, PageKind::Base).unwrap();
+    let labels: Vec<_> = (0..16).map(|i| Some(Color(i % COLORS))).collect();
+    for mechanism in [Mechanism::Remap, Mechanism::Userfaultfd] {
+        let mapping = Mapping::populated(mapping.pages(), PageKind::Base).unwrap();
+        let Ok(mut pool) = Pool::from_parts(mapping, &labels, count(), Some(mechanism)) else {
+            eprintln!("skipped: no UFFDIO_MOVE");
+            continue;
+        };
+        let mut region = pool.allocate(bytes(8), &Policy::Balanced).unwrap();
+        region.as_mut_slice().fill(7);
+        let code = forked(|| {
+            if !region.as_slice().iter().all(|&byte| byte == 7) {
+                return 1;
+            }
+            match pool.allocate(bytes(1), &Policy::Balanced) {
+                Err(PlaceError::OtherProcess) => {}
+                _ => return 2,
+            }
+            drop(region);
+            match pool.reclassify(&mut ByFrame(Pagemap::open().unwrap())) {
+                Err(PlaceError::OtherProcess) => 0,
+                _ => 3,
+            }
+        });
+        assert_eq!(code, 0, "{mechanism:?}");
+    }
+}
+
+#[test]
+fn without_privileges_regions_work_and_the_rest_is_refused_by_name() {
+    let _alone = alone();
+    // SAFETY: asks who runs this.
+    if unsafe { libc::geteuid() } != 0 {
+        eprintln!("skipped: only root can give up its privileges");
+        return;
+    }
+    let sysctl = std::fs::read_to_string("/proc/sys/vm/unprivileged_userfaultfd");
+    if sysctl.is_ok_and(|text| text.trim() != "0") {
+        eprintln!("skipped: vm.unprivileged_userfaultfd lets everyone serve system calls");
+        return;
+    }
+    let code = forked(|| {
+        // SAFETY: this process gives up what root may do; becoming another
+        // user clears all capabilities (capabilities(7)).
+        unsafe {
+            if libc::setgroups(0, std::ptr::null()) != 0
+                || libc::setresgid(65534, 65534, 65534) != 0
+                || libc::setresuid(65534, 65534, 65534) != 0
+                || libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) != 0
+            {
+                return 1;
+            }
+        }
+        let pagemap = Pagemap::open().unwrap();
+        if pagemap.frame_numbers_visible().unwrap() {
+            return 2;
+        }
+        let mut oracle = ByFrame(pagemap);
+        let labels: Vec<_> = (0..64).map(|i| Some(Color(i % COLORS))).collect();
+        let mapping = Mapping::populated(64, PageKind::Base).unwrap();
+        let mut pool = match Pool::from_parts(mapping, &labels, count(), None) {
+            Ok(pool) => pool,
+            Err(_) => return 3,
+        };
+        let mut region = match pool.allocate(bytes(32), &Policy::Balanced) {
+            Ok(region) => region,
+            Err(_) => return 4,
+        };
+        region.as_mut_slice().fill(1);
+        if pool.give_back(region).is_err() || pool.pages() != 64 {
+            return 5;
+        }
+        if pool.mechanism() == Mechanism::Remap {
+            return 0;
+        }
+        match pool.allocate(bytes(8), &Policy::Sequence) {
+            Err(error @ PlaceError::NeedsPrivilege { .. }) => {
+                let text = error.to_string();
+                if !text.contains("CAP_SYS_PTRACE") || !text.contains("/dev/userfaultfd") {
+                    return 6;
+                }
+            }
+            _ => return 7,
+        }
+        if pool.pages() != 64 {
+            return 8;
+        }
+        let mut memory = Mapping::populated(4, PageKind::Base).unwrap();
+        match recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle) {
+            Err(error @ PlaceError::NeedsPrivilege { .. }) => {
+                if !error.to_string().contains("CAP_SYS_PTRACE") {
+                    return 9;
+                }
+            }
+            _ => return 10,
+        }
+        0
+    });
+    assert_eq!(code, 0);
+}
