@@ -265,21 +265,21 @@ fn a_geometry_that_is_not_true_ends_with_the_evidence_and_without_a_map() {
     };
     let size = integer(&report["cache"]["size"]);
     let found = integer(&report["colors"]);
-    for (size, expected) in [(2 * size, 2 * found), (size / 2, found / 2)] {
+    for (size, expected, format) in
+        [(2 * size, 2 * found, "--colors-by=auto"), (size / 2, found / 2, "--json")]
+    {
         if expected < 2 {
             continue;
         }
         let given = format!("size={size},ways={ways}");
-        for extra in [&[][..], &["--json"]] {
-            let begin = Instant::now();
-            let output = huepage(&["colors", "--cache", &given]).args(extra).output().unwrap();
-            let text = stderr(&output);
-            assert_eq!(code(&output), Some(1), "{given}: {text}");
-            assert_eq!(stdout(&output), "", "{given}");
-            assert!(text.contains("no color map could be trusted:\n  attempt 1: "), "{text}");
-            assert!(text.contains(&format!(" colors of {expected}, contrast ")), "{text}");
-            assert!(begin.elapsed() < Duration::from_secs(60), "{given}: {:?}", begin.elapsed());
-        }
+        let begin = Instant::now();
+        let output = colors(&["--cache", &given, format]);
+        let text = stderr(&output);
+        assert_eq!(code(&output), Some(1), "{given}: {text}");
+        assert_eq!(stdout(&output), "", "{given}");
+        assert!(text.contains("no color map could be trusted:\n  attempt 1: "), "{text}");
+        assert!(text.contains(&format!(" colors of {expected}, contrast ")), "{text}");
+        assert!(begin.elapsed() < Duration::from_secs(60), "{given}: {:?}", begin.elapsed());
     }
 }
 
