@@ -2,23 +2,40 @@
 //! The command `huepage`: reads options, runs one subcommand, prints errors in
 //! one place.
 
+mod available_memory;
 mod bench;
 mod commands;
 mod output;
 mod wrap;
 
-use std::process::ExitCode;
+use std::{
+    io::{IsTerminal, stderr},
+    process::ExitCode,
+};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use huepage::{
     color::ColorError,
     topology::{ChoiceError, PinError},
 };
 
-/// Decides where physical memory pages land: finds the colors of the cache,
-/// places memory by them, shows the difference.
+/// Decide where physical memory pages land
+///
+/// Finds the colors of the cache, places memory by them, and shows what that is
+/// worth. Every command that reports figures has --json.
 #[derive(Parser)]
 #[command(name = "huepage", version, max_term_width = 80)]
+#[command(after_help = "Examples:
+  huepage demo              all of it in a minute, with pictures in out/
+  huepage colors            which colors the cache has, and how sure that is
+  huepage bench repeat      the same program, the same time?
+  huepage help colors       more on one command
+
+Exit codes:
+  0  done
+  1  failed; the message says why and what to do
+  2  usage: an option is wrong, or names a CPU that is not there
+  3  done in part; the message says which part is missing and why")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -31,6 +48,8 @@ enum Command {
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
+    Completions(commands::completions::Options),
+    Man(commands::man::Options),
 }
 
 fn main() -> ExitCode {
@@ -38,10 +57,17 @@ fn main() -> ExitCode {
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("huepage: {error:#}");
+            eprint!("{}", message(&error, stderr().is_terminal()));
             exit_code(&error)
         }
     }
+}
+
+/// What is printed of an error: within 80 columns for people, unbroken for logs
+/// and for those who search them.
+fn message(error: &anyhow::Error, terminal: bool) -> String {
+    let text = format!("huepage: {error:#}\n");
+    if terminal { text.lines().map(|line| wrap::wrap(line, "    ")).collect() } else { text }
 }
 
 /// 2 for a CPU that is not there: the option is wrong, though only the machine
@@ -62,5 +88,26 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Colors(options) => commands::colors::run(options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
+        Command::Completions(options) => commands::completions::run(&options, Cli::command()),
+        Command::Man(options) => commands::man::run(&options, Cli::command()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_and_their_attributes_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_message_is_broken_for_people_only() {
+        let error = anyhow::anyhow!("{}\n  attempt 1: {}", "word ".repeat(20), "9 % ".repeat(30));
+        let broken = message(&error, true);
+        assert!(broken.lines().all(|line| line.chars().count() <= 80), "{broken}");
+        assert!(broken.contains("\n  attempt 1: 9 %"), "{broken}");
+        assert_eq!(message(&error, false), format!("huepage: {error}\n"));
     }
 }

@@ -38,10 +38,7 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
         (vec!["repeat", "--samples", "0"], "0 is not in 1..=100000"),
         (vec!["repeat", "-o", "a.pdf"], "use .svg, .png, .json or .txt"),
         (vec!["repeat", "--time-limit", "soon"], "invalid digit"),
-        (
-            vec!["repeat", "--cpu", "99999"],
-            "CPU 99999 is not available to this process: choose one of 0",
-        ),
+        (vec!["repeat", "--cpu", "99999"], "CPU 99999 is not available to this process"),
         (vec!["nothing"], "unrecognized subcommand"),
         (vec![], "working-set"),
     ] {

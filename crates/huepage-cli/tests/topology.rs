@@ -172,10 +172,10 @@ fn an_input_that_cannot_be_used_is_told_with_exit_code_1() {
 fn a_cpu_that_does_not_exist_is_told_with_those_that_do() {
     let input = machine("raspberry-pi-4");
     let output = topology(&["--input", &input, "--cpu", "4"]);
-    assert_eq!(code(&output), 1);
+    assert_eq!(code(&output), 2);
     assert_eq!(stderr(&output), "huepage: CPU 4 is not online: choose one of 0-3\n");
     let here = topology(&["--cpu", "999999"]);
-    assert_eq!(code(&here), 1);
+    assert_eq!(code(&here), 2);
     assert!(
         stderr(&here)
             .starts_with("huepage: CPU 999999 is not available to this process: choose one of "),

@@ -37,24 +37,35 @@ impl FromStr for Output {
         if name == "-" {
             return Ok(Output::Stdout);
         }
-        let path = PathBuf::from(name);
+        Output::to_file(name.into()).ok_or_else(|| {
+            "the suffix picks the format: use .svg, .png, .json or .txt, or - for the terminal"
+                .to_owned()
+        })
+    }
+}
+
+impl Output {
+    /// A file in the format of its suffix; `None` for a suffix of no format.
+    pub fn to_file(path: PathBuf) -> Option<Self> {
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
         let format = match suffix.to_ascii_lowercase().as_str() {
             "txt" => Format::Text,
             "json" => Format::Json,
             "svg" => Format::Svg,
             "png" => Format::Png,
-            _ => {
-                return Err("the suffix picks the format: use .svg, .png, .json or .txt, \
-                            or - for the terminal"
-                    .to_owned());
-            }
+            _ => return None,
         };
-        Ok(Output::File(path, format))
+        Some(Output::File(path, format))
     }
-}
 
-impl Output {
+    /// The name of the file, for people; `None` for standard output.
+    pub fn file_name(&self) -> Option<String> {
+        match self {
+            Output::Stdout => None,
+            Output::File(path, _) => Some(path.display().to_string()),
+        }
+    }
+
     /// Looks whether the file may be written, before minutes are spent on what
     /// goes into it.
     ///

@@ -21,7 +21,7 @@ pub enum Placement {
     Random,
     /// Color follows the virtual page number
     Balanced,
-    /// Only the first quarter of the colors
+    /// Only a quarter of the colors, other ones in each allocation
     Quarter,
     /// An ordinary mapping with transparent huge pages
     Thp,

@@ -18,20 +18,32 @@ use crate::bench::{
 
 /// Options of `huepage bench`.
 #[derive(Args)]
+#[command(after_help = "Examples:
+  huepage bench working-set -o chase.svg -o chase.json -o -
+  huepage bench repeat --placements default,balanced
+  huepage bench fft --samples 30 --json
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all samples")]
 pub struct Options {
     #[command(subcommand)]
     what: What,
 }
 
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all samples";
+
 #[derive(Subcommand)]
 enum What {
     /// Pointer chase and sequential read, from 1/8 to 12/8 of the cache
+    #[command(after_help = EXIT_CODES)]
     WorkingSet(Common),
-    /// 1000x1000 doubles, a cache-blocked kernel whose tile fills the cache
+    /// Multiply 1000x1000 doubles in blocks that fill the cache
+    #[command(after_help = EXIT_CODES)]
     Matmul(Common),
-    /// FFT of 64k and of 1M complex doubles
+    /// Transform 64k and 1M complex doubles
+    #[command(after_help = EXIT_CODES)]
     Fft(Common),
-    /// The same small program again and again: is it the same time every time?
+    /// Repeat a small program: does it take the same time every time?
+    #[command(after_help = EXIT_CODES)]
     Repeat(Common),
 }
 

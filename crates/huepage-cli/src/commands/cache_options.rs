@@ -2,10 +2,14 @@
 //! The options that say which cache to color and how, shared by subcommands.
 
 use anyhow::Context;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use huepage::{
     color::{ColorsBy, MeasureOptions},
     topology::{CacheGeometry, CacheOverride, ChoiceError, LiveMachine, Topology, allowed_cpus},
 };
+
+/// All that [`ColorsBy`] reads, for help and completions.
+const COLORS_BY: [&str; 3] = ["auto", "frame-number", "measurement"];
 
 /// Which cache, and how to tell colors.
 #[derive(Debug, clap::Args)]
@@ -19,8 +23,10 @@ pub struct CacheOptions {
     #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
     pub cache: Option<CacheOverride>,
 
-    /// How to tell colors: auto, frame-number, measurement
-    #[arg(long, value_name = "HOW", default_value = "auto")]
+    /// How to tell colors; auto measures, and takes frame numbers where they
+    /// predict what was measured
+    #[arg(long, value_name = "HOW", default_value = "auto",
+          value_parser = PossibleValuesParser::new(COLORS_BY).try_map(|how| how.parse::<ColorsBy>()))]
     pub colors_by: ColorsBy,
 
     /// Seed of all random choices [default: random]

@@ -3,7 +3,7 @@
 
 use std::{process::ExitCode, time::Duration};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use huepage::{
     color::{Chosen, Color, ColorOracle, Method, Oracle, choose, pair_agreement},
     color::{Evidence, FrameNumberCheck, FrameNumberOracle},
@@ -14,10 +14,22 @@ use huepage::{
 };
 use serde::Serialize;
 
-use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
+use crate::{
+    available_memory::available_memory, commands::cache_options::CacheOptions, output, wrap::wrap,
+};
 
 /// Find the colors of the cache and show how sure that is
+///
+/// Two independent measurements must agree. A map that cannot be trusted is never
+/// shown; what was seen is, and the exit code is 1.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  huepage colors
+  huepage colors --cpu 2 --pages 65536 --json
+  huepage colors --cache size=2M,ways=16    where the machine declares none
+  huepage colors --colors-by frame-number   needs CAP_SYS_ADMIN
+
+Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
 pub struct Options {
     #[command(flatten)]
     cache: CacheOptions,
@@ -89,6 +101,7 @@ pub struct Seconds {
 /// Runs the command.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.resolve()?;
+    check_memory(options.pages)?;
     let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
         .with_context(|| format!("colors of CPU {}", cache.cpu))?;
     let report = survey(&mut chosen, cache.cpu, cache.geometry, options.pages as usize)?;
@@ -98,6 +111,19 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     };
     output::print(&printed)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The kernel grants any mapping and kills a process when pages run out, maybe
+/// another one: better to ask first.
+fn check_memory(pages: u32) -> anyhow::Result<()> {
+    let wanted = Bytes(u64::from(pages) * page_size().0);
+    match available_memory() {
+        Some(available) if available < wanted => bail!(
+            "{pages} pages are {wanted}, and {available} of memory are available: give fewer \
+             with --pages"
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// Tells the colors of `pages` fresh pages, and how sure that is.

@@ -3,9 +3,14 @@
 
 mod verdict;
 
-use std::{fs, path::PathBuf, process::ExitCode, time::Duration};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use huepage::{
     color::choose,
     topology::{CacheGeometry, Pinned},
@@ -18,11 +23,16 @@ use crate::{
     wrap::wrap,
 };
 
-/// Find the colors of this machine, place memory by them, show the difference
+/// Find the colors, place memory by them, show the difference
 ///
 /// Writes the figures and pictures into a directory of its own and replaces
 /// those of an earlier demo there.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  huepage demo
+  huepage demo --samples 30 --out /tmp/demo
+
+Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
 pub struct Options {
     #[command(flatten)]
     cache: CacheOptions,
@@ -48,14 +58,16 @@ const TIME_LIMIT: Duration = Duration::from_secs(20);
 /// # Errors
 /// Whatever keeps colors from being found or memory from being placed.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    fs::create_dir_all(&options.out)
-        .with_context(|| format!("cannot make the directory {}", options.out.display()))?;
     let cache = options.cache.resolve()?;
+    make_directory(&options.out)?;
+    let working_set_files = files(&options.out, "working-set")?;
+    let repeat_files = files(&options.out, "repeat")?;
     section("topology", &topology::overview(cache.cpu, options.cache.cache)?)?;
 
     let _pinned = Pinned::to(cache.cpu)?;
     let measured = cache.measure_options();
-    let mut chosen = choose(options.cache.colors_by, &measured)?;
+    let mut chosen = choose(options.cache.colors_by, &measured)
+        .with_context(|| format!("colors of CPU {}", cache.cpu))?;
     let survey = colors::survey(&mut chosen, cache.cpu, cache.geometry, PAGES)?;
     section("colors", &colors::text(&survey))?;
 
@@ -73,16 +85,10 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let repeat = measure(&mut workbench, Suite::Repeat, 2 * options.samples, cache.cpu, geometry)?;
     section("repeat", &text(&repeat))?;
 
-    let mut written = Vec::new();
-    for (name, report) in [("working-set", &working_set), ("repeat", &repeat)] {
-        for suffix in ["svg", "png", "json"] {
-            let path = options.out.join(name).with_extension(suffix);
-            let target: Output =
-                path.to_string_lossy().parse().map_err(|error: String| anyhow::anyhow!(error))?;
-            write_all(report, &[target], false, true)?;
-            written.push(path.display().to_string());
-        }
-    }
+    write_all(&working_set, &working_set_files, false, true)?;
+    write_all(&repeat, &repeat_files, false, true)?;
+    let written: Vec<String> =
+        working_set_files.iter().chain(&repeat_files).filter_map(Output::file_name).collect();
     let verdict = verdict::verdict(&survey, &working_set, &repeat);
     section(
         "verdict",
@@ -92,6 +98,25 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         ),
     )?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The picture in both formats and the figures, to be written over those of an
+/// earlier demo. What keeps them from being written is told before minutes are
+/// spent on measuring.
+fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Output>> {
+    let files = ["svg", "png", "json"].map(|suffix| directory.join(name).with_extension(suffix));
+    let outputs: Vec<Output> = files.into_iter().filter_map(Output::to_file).collect();
+    outputs.iter().try_for_each(|output| output.check(true))?;
+    Ok(outputs)
+}
+
+/// Before anything is measured, since minutes would be lost after it.
+fn make_directory(path: &Path) -> anyhow::Result<()> {
+    if path.exists() && !path.is_dir() {
+        bail!("{} is no directory: choose another with --out", path.display());
+    }
+    fs::create_dir_all(path)
+        .with_context(|| format!("cannot make the directory {}", path.display()))
 }
 
 fn measure<W: Workbench>(

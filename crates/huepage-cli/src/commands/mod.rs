@@ -4,5 +4,7 @@
 pub mod bench;
 pub mod cache_options;
 pub mod colors;
+pub mod completions;
 pub mod demo;
+pub mod man;
 pub mod topology;

@@ -16,11 +16,19 @@ use serde::Serialize;
 
 use crate::output;
 
-/// Shows caches with their colors, NUMA nodes and memory-side caches.
+/// Show caches, their colors, NUMA nodes and memory-side caches
 ///
 /// Caches are shown as the system declares them and, beside that, where timing
-/// says they end. Exit codes: 0 done, 1 failed, 2 usage, 3 done in part.
+/// says they end. A machine can be recorded and shown again elsewhere.
 #[derive(clap::Args)]
+#[command(after_help = "Examples:
+  huepage topology
+  huepage topology --no-measure --json
+  huepage topology --record here.json    for a bug report
+  huepage topology --input here.json
+
+Exit codes: 0 done, 1 failed, 2 usage,
+  3 done in part: what could not be read is listed under 'Not shown'")]
 pub struct Options {
     /// Print JSON (schema huepage.topology/1)
     #[arg(long)]

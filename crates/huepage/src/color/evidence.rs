@@ -69,8 +69,8 @@ impl fmt::Display for Distrust {
                 "no pages evict each other: the cache is not indexed by page frame, or too noisy"
             }
             Distrust::ColorCount => {
-                "another number of colors than the geometry gives; if it is declared wrong, give \
-                 the true one with --cache size=…,ways=…"
+                "another number of colors than the geometry gives; if that is wrong, give the \
+                 true one: --cache size=…,ways=…"
             }
             Distrust::RunsDiffer => "two independent runs found different numbers of colors",
             Distrust::Unassigned => "too many pages fit no color; try again on a quieter CPU",
@@ -85,11 +85,26 @@ impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, attempt) in self.attempts.iter().enumerate() {
             write!(f, "\n  attempt {}: {attempt}", number + 1)?;
+            // Attempts mostly fail for one reason, told once after the last.
+            let next = self.attempts.get(number + 1).map(|next| next.distrust);
+            match attempt.distrust {
+                Some(reason) if next != Some(Some(reason)) => write!(f, "\n  {reason}")?,
+                _ => {}
+            }
         }
         Ok(())
     }
 }
 
+impl Attempt {
+    /// Whether it came as far as having both runs color the same pages; before
+    /// that, `unassigned` and `agreement` are not measured.
+    fn judged(&self) -> bool {
+        matches!(self.distrust, None | Some(Distrust::Unassigned | Distrust::Disagreement))
+    }
+}
+
+/// The figures, without the reason why they were not believed.
 impl fmt::Display for Attempt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} and {} colors", self.colors.0, self.colors.1)?;
@@ -98,16 +113,54 @@ impl fmt::Display for Attempt {
         }
         write!(
             f,
-            ", contrast {:.2}, {} mixed, {:.1} % unassigned, {:.1} % agreement, {:.2} % disturbed",
+            ", contrast {:.2}, {} mixed, {:.2} % disturbed",
             self.contrast,
             self.mixed,
-            100.0 * self.unassigned,
-            100.0 * self.agreement,
             100.0 * self.disturbed
         )?;
-        match self.distrust {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
+        if self.judged() {
+            let (unassigned, agreement) = (100.0 * self.unassigned, 100.0 * self.agreement);
+            write!(f, ",\n    {unassigned:.1} % unassigned, {agreement:.1} % agreement")?;
         }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attempt(distrust: Distrust) -> Attempt {
+        Attempt {
+            contrast: 1.0,
+            expected_colors: Some(32),
+            colors: (16, 16),
+            unassigned: 0.25,
+            agreement: 0.5,
+            distrust: Some(distrust),
+            ..Attempt::default()
+        }
+    }
+
+    #[test]
+    fn a_reason_is_told_once_after_the_attempts_it_ended() {
+        use Distrust::{ColorCount, NoContrast};
+        let attempts = [ColorCount, ColorCount, NoContrast].map(attempt).to_vec();
+        let text = Evidence { attempts }.to_string();
+        let starts: Vec<&str> =
+            text.lines().skip(1).map(|line| &line[..line.len().min(11)]).collect();
+        assert_eq!(
+            starts,
+            ["  attempt 1", "  attempt 2", "  another n", "  attempt 3", "  hits and "]
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_told() {
+        let text = |distrust| Evidence { attempts: vec![attempt(distrust)] }.to_string();
+        assert!(!text(Distrust::ColorCount).contains("unassigned"));
+        let judged = text(Distrust::Disagreement);
+        assert!(judged.contains("25.0 % unassigned, 50.0 % agreement"), "{judged}");
+        assert!(judged.lines().take(3).all(|line| line.len() <= 80), "{judged}");
     }
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How much memory this process can have before the kernel kills something.
+
+use std::{fs, path::Path};
+
+use huepage::units::Bytes;
+
+/// The least of what the machine has left and what the control groups of this
+/// process allow; `None` where the kernel says neither.
+pub fn available_memory() -> Option<Bytes> {
+    let read = |path: &str| fs::read_to_string(path).ok();
+    let machine = read("/proc/meminfo").as_deref().and_then(machine);
+    let group = read("/proc/self/cgroup").as_deref().and_then(|own| {
+        let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
+        // A parent's limit holds as well.
+        Path::new(own)
+            .ancestors()
+            .filter_map(|group| {
+                let file = |name: &str| read(Path::new(ROOT).join(group).join(name).to_str()?);
+                left(&file("memory.max")?, &file("memory.current")?)
+            })
+            .min()
+    });
+    [machine, group].into_iter().flatten().min()
+}
+
+/// Where version 2 of control groups is mounted, by convention.
+const ROOT: &str = "/sys/fs/cgroup";
+
+/// `MemAvailable:   22689000 kB`, where kB means KiB.
+fn machine(meminfo: &str) -> Option<Bytes> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kib: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(Bytes(kib.saturating_mul(1024)))
+}
+
+/// `None` for a limit of `max`: there is none.
+fn left(limit: &str, current: &str) -> Option<Bytes> {
+    let number = |text: &str| text.trim().parse::<u64>().ok();
+    Some(Bytes(number(limit)?.saturating_sub(number(current)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_tells_in_kib() {
+        let meminfo = "MemTotal:  2048 kB\nMemFree:  1 kB\nMemAvailable:    1024 kB\n";
+        assert_eq!(machine(meminfo), Some(Bytes::mib(1)));
+        assert_eq!(machine("MemTotal:  2048 kB\n"), None);
+    }
+
+    #[test]
+    fn a_group_leaves_its_limit_less_what_is_taken() {
+        assert_eq!(left("4096\n", "1024\n"), Some(Bytes(3072)));
+        assert_eq!(left("4096\n", "5000\n"), Some(Bytes(0)));
+        assert_eq!(left("max\n", "1024\n"), None);
+    }
+
+    #[test]
+    fn this_machine_has_memory_left() {
+        assert!(available_memory().is_some_and(|left| left > Bytes::mib(1)));
+    }
+}

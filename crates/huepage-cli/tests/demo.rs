@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage demo` as a user meets it: what it prints, what it writes, and what
+//! it says when it cannot.
+
+mod support;
+
+use std::{fs, path::Path, process::Output};
+
+use serde_json::Value;
+use support::{assert_plain, code, huepage, no_colors_here, stderr, stdout};
+
+const FILES: [&str; 6] = [
+    "working-set.svg",
+    "working-set.png",
+    "working-set.json",
+    "repeat.svg",
+    "repeat.png",
+    "repeat.json",
+];
+
+fn demo(out: &Path, arguments: &[&str]) -> Output {
+    huepage(&["demo", "--out"]).arg(out).args(arguments).output().unwrap()
+}
+
+/// The directory holds an earlier demo's files, which are to be replaced, and
+/// one that is not its own.
+#[test]
+fn a_demo_prints_every_section_and_replaces_its_own_six_files() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    for name in FILES.iter().chain(&["notes.txt"]) {
+        fs::write(path(name), "old").unwrap();
+    }
+    let output = demo(directory.path(), &["--samples", "3"]);
+    if no_colors_here(&output) {
+        return;
+    }
+    if stderr(&output).contains("fonts-dejavu-core") {
+        return println!("skipped: {}", stderr(&output));
+    }
+    assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+    let text = stdout(&output);
+    assert_plain(&text);
+    let sections: Vec<&str> = text.lines().filter(|line| line.starts_with("== ")).collect();
+    assert_eq!(
+        sections,
+        ["== topology ==", "== colors ==", "== working set ==", "== repeat ==", "== verdict =="]
+    );
+    let (_, verdict) = text.split_once("== verdict ==\n").unwrap();
+    assert!(verdict.starts_with("The L2 of this machine has "), "{verdict}");
+    for name in FILES {
+        assert!(verdict.contains(name), "{name}: {verdict}");
+    }
+
+    for (name, benches, samples) in
+        [("working-set", &["chase", "read"][..], 3), ("repeat", &["repeat"], 6)]
+    {
+        let json = fs::read(path(&format!("{name}.json"))).unwrap();
+        let report: Value = serde_json::from_slice(&json).unwrap();
+        assert_eq!(report["schema"], "huepage.bench/1");
+        assert_eq!(report["samples_wanted"], samples);
+        let rows = report["rows"].as_array().unwrap();
+        for bench in benches {
+            assert!(rows.iter().any(|row| row["bench"] == *bench), "{name}: {bench}");
+        }
+        for placement in ["balanced", if name == "repeat" { "default" } else { "random" }] {
+            assert!(rows.iter().any(|row| row["placement"] == placement), "{name}: {placement}");
+        }
+        // At least one round is taken however slow the machine.
+        assert!(rows.iter().all(|row| !row["samples"].as_array().unwrap().is_empty()));
+        assert!(fs::read(path(&format!("{name}.png"))).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
+        let svg = fs::read_to_string(path(&format!("{name}.svg"))).unwrap();
+        assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
+    }
+    assert_eq!(fs::read_to_string(path("notes.txt")).unwrap(), "old");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), FILES.len() + 1);
+}
+
+#[test]
+fn what_cannot_be_a_directory_is_told_before_anything_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    fs::write(&file, "precious").unwrap();
+    for (out, message) in [
+        (file.clone(), "is no directory: choose another with --out"),
+        (file.join("below"), "cannot make the directory "),
+    ] {
+        let output = demo(&out, &["--samples", "3"]);
+        assert_eq!(code(&output), Some(1));
+        assert_eq!(stdout(&output), "");
+        let text = stderr(&output);
+        assert!(text.contains(message) && text.contains(out.to_str().unwrap()), "{text}");
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+}
+
+#[test]
+fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join("out");
+    for (arguments, message) in [
+        (&["--samples", "2"][..], "2 is not in 3..=10000"),
+        (&["--samples", "some"], "invalid digit"),
+        (&["--cpu", "99999"], "CPU 99999 is not available to this process: choose one of "),
+        (&["--cache", "big"], "'big' is no KEY=VALUE"),
+        (&["--colors-by", "pfn"], "[possible values: auto, frame-number, measurement]"),
+        (&["--seed", "x"], "invalid value 'x' for '--seed <N>'"),
+        (&["--json"], "unexpected argument '--json'"),
+    ] {
+        let output = demo(&out, arguments);
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert!(!out.exists(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_cache_without_colors_is_told_and_nothing_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = demo(directory.path(), &["--samples", "3", "--cache", "size=32k,ways=8"]);
+    assert_eq!(code(&output), Some(1));
+    let text = stderr(&output);
+    assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{text}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}

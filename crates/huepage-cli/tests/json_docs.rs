@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! docs/json.md against what the real binary prints: every field it prints is
+//! documented, with a type that fits, and every field documented is printed.
+
+mod support;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
+
+use serde_json::Value;
+use support::{alone, code, huepage, no_colors_here, stdout};
+
+/// Path of each documented field of a schema to its type.
+fn documented(schema: &str) -> BTreeMap<String, String> {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md");
+    let text = fs::read_to_string(path).unwrap();
+    let heading = format!("## `{schema}`\n");
+    let (_, section) = text.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
+    let section = section.split("\n## ").next().unwrap();
+    section
+        .lines()
+        .filter_map(|line| {
+            let mut cells = line.strip_prefix("| `")?.split(" | ");
+            let path = cells.next()?.strip_suffix('`').unwrap();
+            Some((path.to_owned(), cells.next().unwrap().to_owned()))
+        })
+        .collect()
+}
+
+/// Whether a value is of a documented type, such as `integer, bytes, or null`.
+fn fits(value: &Value, of: &str) -> bool {
+    let entries = |list: &[Value], of: &str| list.iter().all(|entry| fits(entry, of));
+    match value {
+        Value::Null => of.ends_with("or null"),
+        Value::Bool(_) => of.starts_with("boolean"),
+        Value::String(_) => of.starts_with("string"),
+        Value::Object(_) => of.starts_with("object"),
+        Value::Number(number) if number.is_u64() => {
+            of.starts_with("integer") || of.starts_with("number")
+        }
+        Value::Number(_) => of.starts_with("number"),
+        Value::Array(list) => match of.strip_prefix("list of ") {
+            Some("objects") => entries(list, "object"),
+            Some("strings") => entries(list, "string"),
+            Some("integers") => entries(list, "integer"),
+            Some("numbers") => entries(list, "number"),
+            Some("2 integers") => list.len() == 2 && entries(list, "integer"),
+            Some("4 integers") => list.len() == 4 && entries(list, "integer"),
+            _ => false,
+        },
+    }
+}
+
+/// Checks all fields of `value` and notes them as seen.
+fn check(
+    value: &Value,
+    path: &str,
+    documented: &BTreeMap<String, String>,
+    seen: &mut BTreeSet<String>,
+) {
+    match value {
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+                let of = documented.get(&path).unwrap_or_else(|| panic!("{path} is undocumented"));
+                assert!(fits(field, of), "{path} is documented as {of}: {field}");
+                seen.insert(path.clone());
+                // Its names are paths on the machine recorded.
+                if path != "files" {
+                    check(field, &path, documented, seen);
+                }
+            }
+        }
+        Value::Array(list) => {
+            list.iter().for_each(|entry| check(entry, &format!("{path}[]"), documented, seen));
+        }
+        _ => {}
+    }
+}
+
+/// Checks reports of one schema, which together show every field of it.
+fn check_all(schema: &str, reports: &[Value]) {
+    let documented = documented(schema);
+    let mut seen = BTreeSet::new();
+    for report in reports {
+        assert_eq!(report["schema"], schema);
+        check(report, "", &documented, &mut seen);
+    }
+    let never: Vec<&String> = documented.keys().filter(|path| !seen.contains(*path)).collect();
+    assert!(never.is_empty(), "{schema} documents fields that are never printed: {never:?}");
+}
+
+fn machines() -> Vec<PathBuf> {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../huepage/tests/machines");
+    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
+}
+
+fn printed(arguments: &[&str]) -> Value {
+    let output = huepage(arguments).output().unwrap();
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+}
+
+#[test]
+fn every_field_of_a_topology_is_documented() {
+    let mut reports: Vec<Value> = machines()
+        .iter()
+        .map(|path| printed(&["topology", "--json", "--input", path.to_str().unwrap()]))
+        .collect();
+    reports.push(printed(&["topology", "--json", "--no-measure"]));
+    check_all("huepage.topology/1", &reports);
+}
+
+#[test]
+fn every_field_of_a_recorded_machine_is_documented() {
+    let read = |path: PathBuf| serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    let mut reports: Vec<Value> = machines().into_iter().map(read).collect();
+    reports.push(printed(&["topology", "--no-measure", "--record", "-"]));
+    check_all("huepage.recorded-machine/1", &reports);
+}
+
+#[test]
+fn every_field_of_a_benchmark_is_documented() {
+    let arguments = ["bench", "repeat", "--samples", "1", "--placements", "default", "--json"];
+    let mut command = huepage(&arguments);
+    let output = command.args(["--cache", "size=256k,ways=8"]).output().unwrap();
+    assert_eq!(code(&output), Some(0));
+    check_all("huepage.bench/1", &[serde_json::from_str(&stdout(&output)).unwrap()]);
+}
+
+#[test]
+fn every_field_of_colors_is_documented() {
+    let _alone = alone();
+    let arguments = ["colors", "--pages", "512", "--json", "--colors-by", "measurement"];
+    let output = huepage(&arguments).output().unwrap();
+    if no_colors_here(&output) {
+        return;
+    }
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    if report["cache"] == Value::Null {
+        return println!("skipped: this machine declares no cache to show");
+    }
+    check_all("huepage.colors/1", &[report]);
+}
+
+#[test]
+fn a_wrong_type_or_a_field_without_words_is_found() {
+    let fields = BTreeMap::from([("a".to_owned(), "integer or null".to_owned())]);
+    let found = |json: &str| {
+        let value: Value = serde_json::from_str(json).unwrap();
+        std::panic::catch_unwind(|| check(&value, "", &fields, &mut BTreeSet::new())).is_err()
+    };
+    assert!(!found(r#"{"a": 1}"#) && !found(r#"{"a": null}"#));
+    assert!(found(r#"{"a": 1.5}"#) && found(r#"{"a": "1"}"#) && found(r#"{"a": [1]}"#));
+    assert!(found(r#"{"b": 1}"#) && found(r#"{"a": {"b": 1}}"#));
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What tests of the real binary share.
+
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
+
+use std::{
+    fs,
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt},
+        process::CommandExt,
+    },
+    path::PathBuf,
+    process::{Command, Output},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use assert_cmd::cargo::cargo_bin;
+
+/// The binary under test.
+pub fn huepage(arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo_bin("huepage"));
+    command.args(arguments);
+    command
+}
+
+pub fn code(output: &Output) -> Option<i32> {
+    output.status.code()
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// Held by tests that measure: two at a time on one CPU would see each other.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static MEASURING: Mutex<()> = Mutex::new(());
+    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the binary itself says that there are no colors to measure here;
+/// prints what it says, as the reason to skip a test.
+pub fn no_colors_here(output: &Output) -> bool {
+    let text = stderr(output);
+    let reasons = [
+        "no color map could be trusted",
+        "measuring colors is not available",
+        "measuring colors needs",
+        "working sets are measured against the size of the L2, which is not declared",
+        "shared by",
+        "has one color",
+    ];
+    let skip = code(output) == Some(1) && reasons.iter().any(|reason| text.contains(reason));
+    if skip {
+        println!("skipped: {text}");
+    }
+    skip
+}
+
+/// No escape codes, no progress, no line beyond 80 columns.
+#[track_caller]
+pub fn assert_plain(text: &str) {
+    assert!(!text.contains(['\x1b', '\r']), "{text:?}");
+    for line in text.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+        assert_eq!(line.trim_end(), line, "trailing space");
+    }
+}
+
+/// Runs commands as a user without any privilege.
+pub struct Unprivileged {
+    /// A directory that this user can enter and read, as build directories often
+    /// are not.
+    directory: tempfile::TempDir,
+}
+
+impl Unprivileged {
+    const NOBODY: u32 = 65534;
+
+    /// `None`, with the reason printed, where the tests cannot become another
+    /// user.
+    pub fn new() -> Option<Self> {
+        if fs::metadata("/proc/self").unwrap().uid() != 0 {
+            println!("skipped: only root can become another user");
+            return None;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let user = Unprivileged { directory };
+        fs::copy(cargo_bin("huepage"), user.binary()).unwrap();
+        match user.command(&["--version"]).output() {
+            Ok(output) if output.status.success() => Some(user),
+            other => {
+                println!("skipped: cannot run the binary as another user: {other:?}");
+                None
+            }
+        }
+    }
+
+    fn binary(&self) -> PathBuf {
+        self.directory.path().join("huepage")
+    }
+
+    /// The binary under test, without root's capabilities and groups: the
+    /// standard library drops the latter when the user changes.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(self.binary());
+        command.args(arguments).uid(Self::NOBODY).gid(Self::NOBODY);
+        command
+    }
+}
