@@ -13,6 +13,24 @@ pub struct Evidence {
     pub attempts: Vec<Attempt>,
 }
 
+impl Evidence {
+    /// Attempts in a row that say the same before no more are made.
+    const UNANIMOUS: usize = 4;
+
+    /// Whether the last attempts, each by two runs that agree, found one and
+    /// the same wrong number of colors: then it is not noise, and further
+    /// attempts will not help.
+    pub fn is_unanimous(&self) -> bool {
+        let Some(last) = self.attempts.last() else { return false };
+        let same = |attempt: &&Attempt| {
+            attempt.distrust == Some(Distrust::ColorCount)
+                && attempt.colors.0 == attempt.colors.1
+                && attempt.colors == last.colors
+        };
+        self.attempts.iter().rev().take_while(same).count() >= Self::UNANIMOUS
+    }
+}
+
 /// What one attempt saw.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Attempt {
@@ -162,5 +180,18 @@ mod tests {
         let judged = text(Distrust::Disagreement);
         assert!(judged.contains("25.0 % unassigned, 50.0 % agreement"), "{judged}");
         assert!(judged.lines().take(3).all(|line| line.len() <= 80), "{judged}");
+    }
+
+    #[test]
+    fn only_the_same_wrong_count_again_and_again_is_unanimous() {
+        use Distrust::{ColorCount, RunsDiffer};
+        let is_unanimous = |attempts: Vec<Attempt>| Evidence { attempts }.is_unanimous();
+        assert!(!is_unanimous(vec![]));
+        assert!(!is_unanimous(vec![attempt(ColorCount); 3]));
+        assert!(is_unanimous(vec![attempt(ColorCount); 4]));
+        let mut mixed = vec![attempt(ColorCount); 6];
+        mixed[3].colors = (16, 15);
+        assert!(!is_unanimous(mixed));
+        assert!(!is_unanimous(vec![attempt(RunsDiffer); 9]));
     }
 }

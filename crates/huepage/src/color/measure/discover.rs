@@ -117,6 +117,7 @@ pub(super) fn discover<P: Prober>(
         let colors_left = (shape.colors_assumed() as usize).saturating_sub(found.sets.len());
         let batch = shape.batch(colors_left.max(1));
         let signatures = signature::collect(tester, &unclaimed, pool, crowd, batch);
+        let before = found.sets.len();
         for group in signature::cluster(&signatures, shape.least()) {
             let members: Vec<PageId> =
                 group.into_iter().take(shape.set_size()).map(|i| unclaimed[i]).collect();
@@ -126,7 +127,7 @@ pub(super) fn discover<P: Prober>(
             }
         }
         found.joined += repair::join(tester, &mut found.sets, shape);
-        if shape.is_complete(found.sets.len()) {
+        if shape.is_complete(found.sets.len()) || found.sets.len() <= before {
             break;
         }
         let effort = least_effort(tester, &found.sets, shape);

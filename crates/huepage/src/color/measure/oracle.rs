@@ -112,6 +112,7 @@ impl MeasuredOracle {
             }
             if evidence.attempts.len() >= options.attempts as usize
                 || begin.elapsed() > options.time_limit
+                || evidence.is_unanimous()
             {
                 return Err(ColorError::NotTrusted(evidence));
             }

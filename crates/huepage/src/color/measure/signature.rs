@@ -49,6 +49,9 @@ pub(super) struct Crowd {
 
 /// Share of repeated questions that may be answered differently.
 const FICKLE: f64 = 0.1;
+/// Lines of a crowd to read for one question at most: about a tenth of a
+/// millisecond. More passes only where the index is not mixed too thoroughly.
+const MOST_READS: usize = 1 << 16;
 /// Shares of evicted pages between which a crowd tells much.
 const USEFUL: std::ops::RangeInclusive<f64> = 0.43..=0.6;
 /// Crowds that a share is averaged over: one alone may by chance be hard on few
@@ -66,6 +69,10 @@ pub(super) fn tune<P: Prober>(
     let mut best: Option<(f64, Crowd)> = None;
     let mut pages = shape.full();
     for passes in [1, 2, 4, 8] {
+        let reads = pages * tester.lines_per_page() * passes as usize;
+        if best.is_some() && reads > MOST_READS {
+            break;
+        }
         let Some(found) = half_evicting(tester, targets, pool, pages, passes, shape) else {
             continue;
         };

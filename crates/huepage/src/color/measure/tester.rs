@@ -94,6 +94,11 @@ impl<P: Prober> Tester<P> {
         }
     }
 
+    /// Lines read of each page of a set.
+    pub fn lines_per_page(&self) -> usize {
+        self.probes.first().map_or(1, |probe| probe.pattern.set.len())
+    }
+
     /// Mean contrast of the probes in use.
     pub fn contrast(&self) -> f64 {
         mean(self.probes.iter().map(|p| p.threshold.contrast()))
