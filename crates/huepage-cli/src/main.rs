@@ -2,7 +2,6 @@
 //! The command `huepage`: reads options, runs one subcommand, prints errors in
 //! one place.
 
-mod available_memory;
 mod bench;
 mod commands;
 mod output;

@@ -12,6 +12,7 @@
 //! * [`frames`]: what the kernel tells about the frames behind pages.
 //! * [`place`]: pools of classified pages, placement policies, live regions.
 
+mod available_memory;
 pub mod color;
 pub mod frames;
 pub mod list;
@@ -19,3 +20,5 @@ pub mod mapping;
 pub mod place;
 pub mod topology;
 pub mod units;
+
+pub use available_memory::available_memory;

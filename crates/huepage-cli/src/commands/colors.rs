@@ -5,6 +5,7 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, bail};
 use huepage::{
+    available_memory,
     color::{Chosen, Color, ColorOracle, Method, Oracle, choose, pair_agreement},
     color::{Evidence, FrameNumberCheck, FrameNumberOracle},
     list,
@@ -14,9 +15,7 @@ use huepage::{
 };
 use serde::Serialize;
 
-use crate::{
-    available_memory::available_memory, commands::cache_options::CacheOptions, output, wrap::wrap,
-};
+use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
 
 /// Find the colors of the cache and show how sure that is
 ///

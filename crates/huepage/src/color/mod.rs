@@ -26,6 +26,7 @@ mod measure;
 #[cfg(not(all(target_arch = "x86_64", not(huepage_no_measurement))))]
 #[path = "measure_elsewhere.rs"]
 mod measure;
+mod measurement;
 mod oracle;
 
 use std::{fmt, num::NonZeroU32};
@@ -35,7 +36,8 @@ pub use choose::{Chosen, ColorsBy, FrameNumberCheck, Oracle, ParseColorsByError,
 pub use error::ColorError;
 pub use evidence::{Attempt, Distrust, Evidence};
 pub use frame_number::FrameNumberOracle;
-pub use measure::{MeasureOptions, MeasuredOracle, Survey};
+pub use measure::MeasuredOracle;
+pub use measurement::{MeasureOptions, Survey};
 pub use oracle::{ColorOracle, Method};
 use serde::{Deserialize, Serialize};
 

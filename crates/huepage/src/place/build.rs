@@ -3,6 +3,7 @@
 
 use super::{Mechanism, PlaceError, Policy, Pool};
 use crate::{
+    available_memory,
     color::{Color, ColorCount, ColorOracle},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     units::Bytes,
@@ -126,18 +127,10 @@ fn with_spare(quotas: &[usize]) -> Vec<usize> {
     quotas.iter().map(each).collect()
 }
 
-/// Refuses to draw more than the kernel says can be had without swapping.
+/// Refuses to draw more than can be had without swapping.
 fn check_memory(pages: usize) -> Result<(), PlaceError> {
     let wanted = Bytes(pages as u64 * page_size().0);
-    let meminfo = std::fs::read_to_string("/proc/meminfo")
-        .map_err(PlaceError::system("read /proc/meminfo"))?;
-    // In kB; absent before Linux 3.14, where nothing is known.
-    let available = meminfo
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok())
-        .map(Bytes::kib);
-    match available {
+    match available_memory() {
         Some(available) if available < wanted => {
             Err(PlaceError::NotEnoughMemory { wanted, available })
         }

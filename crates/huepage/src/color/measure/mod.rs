@@ -25,4 +25,4 @@ mod simulated;
 mod tester;
 mod timing;
 
-pub use oracle::{MeasureOptions, MeasuredOracle, Survey};
+pub use oracle::MeasuredOracle;

@@ -9,41 +9,14 @@ use std::{
 
 use super::{discover::Shape, hardware::Hardware, prober::PageId, runs::Runs};
 use crate::{
-    color::{Color, ColorCount, ColorError, ColorOracle, Evidence, Method, agreement::agreement},
+    color::{
+        Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Survey,
+        agreement::agreement,
+    },
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::{CacheGeometry, Pinned},
     units::Bytes,
 };
-
-/// How to measure.
-#[derive(Clone, Debug)]
-pub struct MeasureOptions {
-    /// The CPU whose cache to measure.
-    pub cpu: u32,
-    /// The cache's declared geometry; `None` counts colors without a
-    /// preconceived number.
-    pub geometry: Option<CacheGeometry>,
-    /// Seed of every random choice; samples of real time differ all the same.
-    pub seed: u64,
-    /// Attempts before giving up.
-    pub attempts: u32,
-    /// Time after which no further attempt begins.
-    pub time_limit: Duration,
-}
-
-impl MeasureOptions {
-    /// The defaults for a CPU: a seed from the system, at most 20 attempts, none
-    /// begun after ten seconds.
-    pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
-        MeasureOptions {
-            cpu,
-            geometry,
-            seed: fastrand::u64(..),
-            attempts: 20,
-            time_limit: Duration::from_secs(10),
-        }
-    }
-}
 
 /// Pause after the first attempt that fails.
 const PAUSE: Duration = Duration::from_millis(30);
@@ -62,20 +35,6 @@ pub struct MeasuredOracle {
     evidence: Evidence,
     /// Keeps the pages of all sets mapped.
     arena: Mapping,
-}
-
-/// What [`MeasuredOracle::survey`] found out about some pages.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Survey {
-    /// The color of each page.
-    pub colors: Vec<Option<Color>>,
-    /// Share of all pages to which two independent runs gave the same color, at
-    /// line offsets that neither used for discovery.
-    pub agreement: f64,
-    /// Time for telling the colors.
-    pub assign: Duration,
-    /// Time for telling them twice more and comparing.
-    pub verify: Duration,
 }
 
 impl MeasuredOracle {

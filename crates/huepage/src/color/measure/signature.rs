@@ -58,27 +58,27 @@ const USEFUL: std::ops::RangeInclusive<f64> = 0.43..=0.6;
 /// or on many colors.
 const TRIALS: usize = 8;
 
-/// Finds the size of crowd that evicts half of the pages, and the fewest passes
-/// with which answers repeat. `None` if not even all of `pool` evicts half.
+/// Finds the size of crowd that evicts half of the targets, and the fewest
+/// passes with which answers repeat. `None` if not even all of `pool` evicts
+/// a quarter.
 pub(super) fn tune<P: Prober>(
     tester: &mut Tester<P>,
     targets: &[PageId],
     pool: &[PageId],
     shape: Shape,
 ) -> Option<Crowd> {
+    let mut trial = Trial { tester, targets, pool, batch: shape.batch_all() };
     let mut best: Option<(f64, Crowd)> = None;
     let mut pages = shape.full();
     for passes in [1, 2, 4, 8] {
-        let reads = pages * tester.lines_per_page() * passes as usize;
+        let reads = pages * trial.tester.lines_per_page() * passes as usize;
         if best.is_some() && reads > MOST_READS {
             break;
         }
-        let Some(found) = half_evicting(tester, targets, pool, pages, passes, shape) else {
-            continue;
-        };
+        let Some(found) = trial.half_evicting(pages, passes) else { continue };
         pages = found;
         let crowd = Crowd { pages, passes };
-        let fickle = fickleness(tester, targets, pool, crowd, shape);
+        let fickle = trial.fickle_share(crowd);
         if best.is_none_or(|(least, _)| fickle < least) {
             best = Some((fickle, crowd));
         }
@@ -89,75 +89,81 @@ pub(super) fn tune<P: Prober>(
     best.map(|(_, crowd)| crowd)
 }
 
-fn half_evicting<P: Prober>(
-    tester: &mut Tester<P>,
-    targets: &[PageId],
-    pool: &[PageId],
-    guess: usize,
-    passes: u32,
-    shape: Shape,
-) -> Option<usize> {
-    // Bisection in factors: the answer lies within a few times the guess.
-    let (mut low, mut high) = (8, pool.len());
-    let mut pages = guess.clamp(low, high);
-    for _ in 0..24 {
-        let share = evicted_share(tester, targets, pool, Crowd { pages, passes }, shape);
-        if USEFUL.contains(&share) {
-            return Some(pages);
+/// Tries crowds drawn from `pool` on `targets`.
+struct Trial<'a, P> {
+    tester: &'a mut Tester<P>,
+    targets: &'a [PageId],
+    pool: &'a [PageId],
+    batch: usize,
+}
+
+impl<P: Prober> Trial<'_, P> {
+    fn half_evicting(&mut self, guess: usize, passes: u32) -> Option<usize> {
+        // Bisection in factors: the answer lies within a few times the guess.
+        let (mut low, mut high) = (8, self.pool.len());
+        let mut pages = guess.clamp(low, high);
+        for _ in 0..24 {
+            let share = self.evicted_share(Crowd { pages, passes });
+            if USEFUL.contains(&share) {
+                return Some(pages);
+            }
+            if share < 0.5 {
+                low = pages
+            } else {
+                high = pages
+            }
+            let next = if share < 0.5 && high == self.pool.len() {
+                (2 * pages).min(high)
+            } else {
+                ((low as f64 * high as f64).sqrt()) as usize
+            };
+            if next == pages {
+                return (share >= 0.25).then_some(pages);
+            }
+            pages = next;
         }
-        if share < 0.5 {
-            low = pages
-        } else {
-            high = pages
-        }
-        let next = if share < 0.5 && high == pool.len() {
-            (2 * pages).min(high)
-        } else {
-            ((low as f64 * high as f64).sqrt()) as usize
-        };
-        if next == pages {
-            return (share >= 0.25).then_some(pages);
-        }
-        pages = next;
+        Some(pages)
     }
-    Some(pages)
+
+    fn evicted_share(&mut self, crowd: Crowd) -> f64 {
+        self.mean(
+            |tester, part, set, batch| {
+                let votes = tester.votes(part, batch, set, crowd.passes);
+                votes.iter().filter(|v| **v == Some(true)).count()
+            },
+            crowd,
+        )
+    }
+
+    fn fickle_share(&mut self, crowd: Crowd) -> f64 {
+        self.mean(
+            |tester, part, set, batch| {
+                let first = tester.votes(part, batch, set, crowd.passes);
+                let second = tester.votes(part, batch, set, crowd.passes);
+                first.iter().zip(&second).filter(|(a, b)| a != b).count()
+            },
+            crowd,
+        )
+    }
+
+    /// Share of the targets that `count` counts, each part of them asked about
+    /// a crowd of its own.
+    fn mean(
+        &mut self,
+        count: impl Fn(&mut Tester<P>, &[PageId], &[PageId], usize) -> usize,
+        crowd: Crowd,
+    ) -> f64 {
+        let mut counted = 0;
+        for part in self.targets.chunks(self.targets.len().div_ceil(TRIALS)) {
+            let set = draw(self.tester, self.pool, crowd.pages);
+            counted += count(self.tester, part, &set, self.batch);
+        }
+        counted as f64 / self.targets.len() as f64
+    }
 }
 
 fn draw<P: Prober>(tester: &mut Tester<P>, pool: &[PageId], pages: usize) -> Vec<PageId> {
     tester.rng.choose_multiple(pool.iter().copied(), pages)
-}
-
-fn evicted_share<P: Prober>(
-    tester: &mut Tester<P>,
-    targets: &[PageId],
-    pool: &[PageId],
-    crowd: Crowd,
-    shape: Shape,
-) -> f64 {
-    let mut share = 0.0;
-    for part in targets.chunks(targets.len().div_ceil(TRIALS)) {
-        let set = draw(tester, pool, crowd.pages);
-        let votes = tester.votes(part, shape.batch_all(), &set, crowd.passes);
-        share += votes.iter().filter(|v| **v == Some(true)).count() as f64;
-    }
-    share / targets.len() as f64
-}
-
-fn fickleness<P: Prober>(
-    tester: &mut Tester<P>,
-    targets: &[PageId],
-    pool: &[PageId],
-    crowd: Crowd,
-    shape: Shape,
-) -> f64 {
-    let mut differ = 0;
-    for part in targets.chunks(targets.len().div_ceil(TRIALS)) {
-        let set = draw(tester, pool, crowd.pages);
-        let first = tester.votes(part, shape.batch_all(), &set, crowd.passes);
-        let second = tester.votes(part, shape.batch_all(), &set, crowd.passes);
-        differ += first.iter().zip(&second).filter(|(a, b)| a != b).count();
-    }
-    differ as f64 / targets.len() as f64
 }
 
 /// Asks every target about [`CROWDS`] crowds drawn from `pool`, which must not

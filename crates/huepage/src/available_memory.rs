@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path};
 
-use huepage::units::Bytes;
+use crate::units::Bytes;
 
 /// The least of what the machine has left and what the control groups of this
 /// process allow; `None` where the kernel says neither.
