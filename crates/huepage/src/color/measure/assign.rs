@@ -70,8 +70,37 @@ pub(super) fn assign<P: Prober>(
             _ => Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES },
         };
         let targets: Vec<PageId> = open.iter().map(|&i| pages[i]).collect();
-        for (&i, color) in open.iter().zip(sweep_once(tester, &targets, sets, shape, effort)) {
+        let found = sweep_once(tester, &targets, sets, shape, effort);
+        let found = recheck(tester, &targets, found, sets, shape, effort);
+        for (&i, color) in open.iter().zip(found) {
             colors[i] = color;
+        }
+    }
+    colors
+}
+
+/// Asks each page once more about its color, some milliseconds later: what a
+/// noisy moment told three times over is not told again. Who answers no is open
+/// again.
+fn recheck<P: Prober>(
+    tester: &mut Tester<P>,
+    pages: &[PageId],
+    mut colors: Vec<Option<Color>>,
+    sets: &[Vec<PageId>],
+    shape: Shape,
+    effort: Effort,
+) -> Vec<Option<Color>> {
+    for (color, set) in sets.iter().enumerate() {
+        let color = Some(Color(color as u32));
+        let of_color = |&i: &usize| colors[i] == color && !set.contains(&pages[i]);
+        let asked: Vec<usize> = (0..pages.len()).filter(of_color).collect();
+        let targets: Vec<PageId> = asked.iter().map(|&i| pages[i]).collect();
+        let set = &set[..effort.pages.min(set.len())];
+        let votes = tester.votes(&targets, shape.batch(1), set, effort.passes);
+        for (i, vote) in asked.into_iter().zip(votes) {
+            if vote == Some(false) {
+                colors[i] = None;
+            }
         }
     }
     colors
