@@ -99,17 +99,18 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     }
     let cache = common.cache.resolve()?;
     let _pinned = Pinned::to(cache.cpu)?;
-    let geometry = cache.geometry.context(
-        "working sets are measured against the size of the L2, which is not declared here: give \
-         it with --cache size=SIZE,ways=N",
-    )?;
     let needs_colors = |p: &Placement| !matches!(p, Placement::Default | Placement::Thp);
     if !common.placements.is_empty() && !common.placements.iter().any(needs_colors) {
+        let geometry = cache.geometry.context(
+            "working sets are measured against the size of the L2, which is not declared here: \
+             give it with --cache size=SIZE,ways=N",
+        )?;
         return run_on(&mut Plain::probe(), suite, &common, cache.cpu, geometry);
     }
     let measured = cache.measure_options();
-    let chosen = choose(common.cache.colors_by, &measured)
+    let mut chosen = choose(common.cache.colors_by, &measured)
         .context("no colors to place by (--placements default,thp needs none)")?;
+    let geometry = cache.geometry_or_measured(&mut chosen.oracle)?;
     let largest = suite.jobs(geometry).iter().map(|job| job.bytes).max().context("no jobs")?;
     let placements = chosen_placements(&common.placements, suite, &Placement::ALL);
     let mut workbench = Placements::new(chosen, largest, &placements, measured.seed)?;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The options that say which cache to color and how, shared by subcommands.
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use huepage::{
-    color::{ColorsBy, MeasureOptions},
+    color::{ColorCount, ColorOracle, ColorsBy, MeasureOptions, Oracle},
+    mapping::page_size,
     topology::{CacheGeometry, CacheOverride, ChoiceError, LiveMachine, Topology, allowed_cpus},
+    units::Bytes,
 };
 
 /// All that [`ColorsBy`] reads, for help and completions.
@@ -72,7 +74,7 @@ fn declared(cpu: u32) -> anyhow::Result<Option<CacheGeometry>> {
             | ChoiceError::NotDeclared { .. }
             | ChoiceError::Rejected { .. }),
         ) => {
-            eprintln!("huepage: {why}; going on by counting colors");
+            eprintln!("huepage: {why}; going on by measuring it");
             Ok(None)
         }
         Err(why) => Err(why.into()),
@@ -88,4 +90,35 @@ impl ResolvedCache {
         }
         options
     }
+
+    /// The geometry declared or given; where there is none, that which colors
+    /// and ways were measured to make up.
+    ///
+    /// # Errors
+    /// If the cache cannot be measured either.
+    pub fn geometry_or_measured(&self, oracle: &mut Oracle) -> anyhow::Result<CacheGeometry> {
+        if let Some(geometry) = self.geometry {
+            return Ok(geometry);
+        }
+        let Oracle::Measured(measured) = oracle else {
+            bail!("the L2 is not declared here: give it with --cache size=SIZE,ways=N");
+        };
+        let geometry = measured_geometry(measured.count(), measured.measured_ways()?)?;
+        eprintln!(
+            "huepage: going on with the L2 as measured: {}, {} ways",
+            geometry.size(),
+            geometry.ways()
+        );
+        Ok(geometry)
+    }
+}
+
+/// An L2 of so many colors and ways.
+///
+/// # Errors
+/// If no cache can have as many.
+pub fn measured_geometry(colors: ColorCount, ways: u32) -> anyhow::Result<CacheGeometry> {
+    const LINE: u32 = 64;
+    let size = u64::from(colors.get()) * u64::from(ways) * page_size().0;
+    Ok(CacheGeometry::from_size(2, Bytes(size), ways, LINE)?)
 }

@@ -55,6 +55,8 @@ pub struct Report {
     page_size: Bytes,
     expected_colors: Option<u32>,
     pub colors: u32,
+    /// Null where colors come from frame numbers.
+    measured_ways: Option<u32>,
     pub pages: usize,
     assigned: usize,
     /// Null where colors come from frame numbers: these are never unsure.
@@ -142,6 +144,7 @@ pub fn survey(
     let mut seconds = Seconds::default();
     let mut agreement = None;
     let mut evidence = Evidence::default();
+    let mut measured_ways = None;
     let colors = match oracle {
         Oracle::Measured(measured) => {
             // SAFETY: the pages belong to `mapping`, which outlives the call.
@@ -154,6 +157,7 @@ pub fn survey(
             };
             agreement = Some(survey.agreement);
             evidence = measured.evidence().clone();
+            measured_ways = Some(measured.measured_ways()?);
             survey.colors
         }
         Oracle::FrameNumber(frames) => {
@@ -179,18 +183,13 @@ pub fn survey(
         page_size: page_size(),
         expected_colors: geometry.map(|cache| cache.colors(page_size()).get()),
         colors: count.get(),
+        measured_ways,
         pages,
         assigned: class_sizes.iter().sum(),
         agreement,
         class_sizes,
         seconds,
-        frame_number_agreement: frame_number_agreement(
-            oracle,
-            *check,
-            geometry.as_ref(),
-            &addresses,
-            &colors,
-        ),
+        frame_number_agreement: frame_number_agreement(oracle, *check, &addresses, &colors),
         frame_number_agreement_by_chance: 1.0 / f64::from(count.get()),
         attempts: evidence.attempts.len(),
         evidence,
@@ -202,14 +201,13 @@ pub fn survey(
 fn frame_number_agreement(
     oracle: &Oracle,
     check: Option<FrameNumberCheck>,
-    geometry: Option<&CacheGeometry>,
     pages: &[PageAddr],
     measured: &[Option<Color>],
 ) -> Option<f64> {
     match oracle {
         Oracle::FrameNumber(_) => check.map(|check| check.agreement),
         Oracle::Measured(_) => {
-            let mut frames = FrameNumberOracle::new(geometry?).ok()?;
+            let mut frames = FrameNumberOracle::with_colors(oracle.count()).ok()?;
             // SAFETY: the caller's pages are mapped for the whole survey.
             let by_frame = unsafe { frames.classify(pages) }.ok()?;
             Some(pair_agreement(measured, &by_frame))
@@ -235,6 +233,20 @@ pub fn text(report: &Report) -> String {
         Some(expected) => writeln!(out, "colors     {} of {expected} expected", report.colors),
         None => writeln!(out, "colors     {}", report.colors),
     };
+    if let Some(ways) = report.measured_ways {
+        let declared = report.cache.as_ref().map(|cache| cache.ways);
+        let _ = match declared {
+            None => writeln!(
+                out,
+                "ways       {ways} measured, so the cache holds {}",
+                Bytes(u64::from(report.colors * ways) * report.page_size.0)
+            ),
+            Some(declared) if declared.abs_diff(ways) * 4 > declared => {
+                writeln!(out, "ways       {ways} measured, {declared} declared: check the geometry")
+            }
+            Some(declared) => writeln!(out, "ways       {ways} measured, {declared} declared"),
+        };
+    }
     let _ = writeln!(
         out,
         "pages      {} of {} assigned ({})",

@@ -71,10 +71,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let survey = colors::survey(&mut chosen, cache.cpu, cache.geometry, PAGES)?;
     section("colors", &colors::text(&survey))?;
 
-    let geometry = cache.geometry.context(
-        "working sets are measured against the size of the L2, which is not declared here: give \
-         it with --cache size=SIZE,ways=N",
-    )?;
+    let geometry = cache.geometry_or_measured(&mut chosen.oracle)?;
     let largest = Suite::WorkingSet.jobs(geometry).iter().map(|job| job.bytes).max();
     let largest = largest.context("a suite without jobs")?;
     let all = crate::bench::Placement::ALL;

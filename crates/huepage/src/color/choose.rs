@@ -142,19 +142,18 @@ fn by_frame_number(geometry: Option<&CacheGeometry>) -> Result<FrameNumberOracle
 }
 
 fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
-    let frames = by_frame_number(options.geometry.as_ref());
-    let measured = match MeasuredOracle::discover(options) {
-        Ok(measured) => measured,
+    let mut measured = match MeasuredOracle::discover(options) {
+        Ok(measured) => Box::new(measured),
         Err(unavailable @ (ColorError::NotAvailable(_) | ColorError::NoTimeStamp)) => {
-            let oracle = Oracle::FrameNumber(frames.map_err(|_| unavailable)?);
+            let frames = by_frame_number(options.geometry.as_ref()).map_err(|_| unavailable)?;
             let reason = "frame numbers, unchecked: measuring is not available on this machine; \
                           in a virtual machine they would be meaningless";
+            let oracle = Oracle::FrameNumber(frames);
             return Ok(Chosen { oracle, check: None, reason: reason.into() });
         }
         Err(error) => return Err(error),
     };
-    let mut measured = Box::new(measured);
-    let mut frames = match frames {
+    let mut frames = match FrameNumberOracle::with_colors(measured.count()) {
         Ok(frames) => frames,
         Err(why) => {
             let reason = match why {

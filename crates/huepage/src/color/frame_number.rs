@@ -27,6 +27,14 @@ impl FrameNumberOracle {
         if count.get() == 1 {
             return Err(ColorError::OneColor { size: geometry.size(), ways: geometry.ways() });
         }
+        Self::with_colors(count)
+    }
+
+    /// An oracle for so many colors, told or measured.
+    ///
+    /// # Errors
+    /// As [`FrameNumberOracle::new`] but for `OneColor`.
+    pub fn with_colors(count: ColorCount) -> Result<Self, ColorError> {
         let system = |source| ColorError::System { action: "read /proc/self/pagemap", source };
         let pagemap = Pagemap::open().map_err(system)?;
         if !pagemap.frame_numbers_visible().map_err(system)? {

@@ -24,5 +24,6 @@ mod signature;
 mod simulated;
 mod tester;
 mod timing;
+mod ways;
 
 pub use oracle::MeasuredOracle;

@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{discover::Shape, hardware::Hardware, prober::PageId, runs::Runs};
+use super::{discover::Shape, hardware::Hardware, prober::PageId, runs::Runs, ways::measured_ways};
 use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Survey,
@@ -94,6 +94,17 @@ impl MeasuredOracle {
     /// Time for the second run and for comparing both.
     pub fn verify_time(&self) -> Duration {
         self.runs.verify
+    }
+
+    /// How many pages of one color it takes to evict another one of it: the
+    /// associativity, to about one way in ten.
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
+    pub fn measured_ways(&mut self) -> Result<u32, ColorError> {
+        let _pinned = Pinned::to(self.cpu)?;
+        let first = &mut self.runs.first;
+        Ok(measured_ways(&mut first.tester, &first.found.sets))
     }
 
     /// Tells the colors of `pages`, and by two independent runs at held-out

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The associativity of the cache, told by how many pages of one color evict
+//! another one.
+
+use super::{
+    discover::SMALL_SET_PASSES,
+    prober::{PageId, Prober},
+    tester::Tester,
+};
+
+/// Pages of other colors read along, more than L1 has ways: a few pages alone
+/// would stay there, and the cache behind would not see them.
+const FILLERS: usize = 16;
+/// Pages of each set that are not read but timed.
+const TARGETS: usize = 4;
+
+/// The fewest pages of a color that evict more than half of the others of it.
+/// With LRU that is the associativity; with other policies, which spare some
+/// lines and drop others early, close to it. Never less than one.
+pub(super) fn measured_ways<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>]) -> u32 {
+    let most = sets.iter().map(|set| set.len().saturating_sub(TARGETS)).min().unwrap_or(0);
+    // Invariant: low pages do not evict; high pages do, or are all there are.
+    let (mut low, mut high) = (0, most.max(1));
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if evicted_share(tester, sets, middle) > 0.5 {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    high as u32
+}
+
+fn evicted_share<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>], pages: usize) -> f64 {
+    let (mut evicted, mut asked) = (0, 0);
+    for (color, set) in sets.iter().enumerate() {
+        let Some((targets, members)) = set.split_at_checked(TARGETS) else { continue };
+        let others = sets.iter().enumerate().filter(|(other, _)| *other != color);
+        let mut fillers: Vec<PageId> =
+            others.flat_map(|(_, set)| set.iter().copied().take(FILLERS)).collect();
+        // Spread over the other colors, so that none of their sets overflows.
+        tester.rng.shuffle(&mut fillers);
+        fillers.truncate(FILLERS);
+        fillers.extend_from_slice(&members[..pages.min(members.len())]);
+        // One by one: targets of one color count as pages of it.
+        for vote in tester.votes(targets, 1, &fillers, SMALL_SET_PASSES).into_iter().flatten() {
+            evicted += u32::from(vote);
+            asked += 1;
+        }
+    }
+    f64::from(evicted) / f64::from(asked.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            calibrate::Gauge,
+            discover::Shape,
+            lines::Masks,
+            simulated::{Machine, Replacement, Simulated},
+        },
+        *,
+    };
+
+    fn ways_of(machine: Machine) -> u32 {
+        let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
+        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
+        let prober = Simulated::new(machine, pages.len(), 51);
+        let mut sets = vec![Vec::new(); shape.colors_assumed() as usize];
+        for &page in &pages {
+            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
+            if set.len() < shape.set_size() {
+                set.push(page);
+            }
+        }
+        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
+        let rng = fastrand::Rng::with_seed(52);
+        let masks = Masks::generated_by([]);
+        measured_ways(&mut Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), &sets)
+    }
+
+    #[test]
+    fn ways_of_an_lru_are_counted_exactly() {
+        for (kib, ways) in [(256, 4), (256, 8), (1024, 16), (1280, 20)] {
+            assert_eq!(ways_of(Machine::new(kib << 10, ways)), ways as u32);
+        }
+    }
+
+    #[test]
+    fn ways_of_other_policies_are_close() {
+        for replacement in [Replacement::Qlru, Replacement::TreePlru] {
+            let ways = ways_of(Machine { replacement, ..Machine::new(1 << 20, 16) });
+            assert!((14..=19).contains(&ways), "{replacement:?}: {ways}");
+        }
+    }
+}
