@@ -6,13 +6,16 @@ use std::{process::ExitCode, time::Duration};
 use anyhow::{Context, bail};
 use huepage::{
     available_memory,
-    color::{Chosen, Color, ColorOracle, Method, Oracle, choose, pair_agreement},
-    color::{Evidence, FrameNumberCheck, FrameNumberOracle},
+    color::{
+        Chosen, Color, ColorError, ColorOracle, Evidence, FrameNumberCheck, FrameNumberOracle,
+        MeasuredOracle, Method, Oracle, Survey, choose, pair_agreement,
+    },
     list,
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::CacheGeometry,
     units::Bytes,
 };
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
@@ -147,8 +150,7 @@ pub fn survey(
     let mut measured_ways = None;
     let colors = match oracle {
         Oracle::Measured(measured) => {
-            // SAFETY: the pages belong to `mapping`, which outlives the call.
-            let survey = unsafe { measured.survey(&addresses) }?;
+            let survey = survey_in_parts(measured, &addresses)?;
             let as_seconds = Duration::as_secs_f64;
             seconds = Seconds {
                 discover: as_seconds(&measured.discover_time()),
@@ -194,6 +196,38 @@ pub fn survey(
         attempts: evidence.attempts.len(),
         evidence,
     })
+}
+
+/// Pages surveyed between two steps of the progress bar: a second or so.
+const PART: usize = 1 << 16;
+
+/// Surveys the pages, of a mapping that outlives the call, with progress on
+/// stderr where that takes long and is a terminal.
+fn survey_in_parts(
+    measured: &mut MeasuredOracle,
+    pages: &[PageAddr],
+) -> Result<Survey, ColorError> {
+    let progress = match pages.len() > PART {
+        true => ProgressBar::new(pages.len() as u64),
+        false => ProgressBar::hidden(),
+    };
+    let mut all = Survey {
+        colors: Vec::with_capacity(pages.len()),
+        agreement: 0.0,
+        assign: Duration::ZERO,
+        verify: Duration::ZERO,
+    };
+    for part in pages.chunks(PART) {
+        // SAFETY: the pages are mapped for the whole survey.
+        let survey = unsafe { measured.survey(part) }?;
+        all.agreement += survey.agreement * part.len() as f64 / pages.len() as f64;
+        all.assign += survey.assign;
+        all.verify += survey.verify;
+        all.colors.extend(survey.colors);
+        progress.inc(part.len() as u64);
+    }
+    progress.finish_and_clear();
+    Ok(all)
 }
 
 /// On the pages surveyed if colors were measured; else from the check that made
