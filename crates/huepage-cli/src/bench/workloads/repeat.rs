@@ -18,8 +18,11 @@ const SEED: u64 = 0x7061_6765;
 
 /// Passes of random lookups and of sweeps in one run of the program. A sweep
 /// costs far less than a pass of lookups, so there are more of them.
-const LOOKUP_PASSES: usize = 16;
-const SWEEPS: usize = 64;
+const LOOKUP_PASSES: usize = 64;
+const SWEEPS: usize = 256;
+/// Runs over one allocation, of which the median counts: a neighbor's burst of
+/// a few milliseconds says nothing about placement.
+const RUNS: usize = 5;
 
 impl Workload for Repeat {
     fn name(&self) -> &'static str {
@@ -37,7 +40,7 @@ impl Workload for Repeat {
             read(cycle.words(), SWEEPS);
         };
         program();
-        median_time(3, || time(program)).as_secs_f64() * 1e3
+        median_time(RUNS, || time(program)).as_secs_f64() * 1e3
     }
 }
 
