@@ -3,11 +3,11 @@
 
 use std::io::{self, ErrorKind, Write};
 
-/// Prints `text`. A reader that has gone away, such as `| head`, has what it
+/// Prints text, or its bytes. A reader that has gone away, such as `| head`, has what it
 /// wanted: that is no error.
-pub fn print(text: &str) -> io::Result<()> {
+pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result,
     }

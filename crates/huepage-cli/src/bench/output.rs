@@ -3,7 +3,7 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{self, Write},
+    io::Write,
     path::PathBuf,
     str::FromStr,
 };
@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use super::{Report, plot, text};
+use crate::output::print;
 
 /// The formats a report can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +89,7 @@ impl Output {
 
     fn write(&self, report: &Report, stdout: Format, force: bool) -> anyhow::Result<()> {
         match self {
-            Output::Stdout => {
-                match io::stdout().write_all(&render(report, stdout)?) {
-                    // The reader has seen enough: `huepage bench … | head`.
-                    Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-                    done => done.context("writing to standard output"),
-                }
-            }
+            Output::Stdout => print(render(report, stdout)?).context("writing to standard output"),
             Output::File(path, format) => {
                 let content = render(report, *format)?;
                 let file = if force {

@@ -134,5 +134,5 @@ fn measure<W: Workbench>(
 }
 
 fn section(title: &str, body: &str) -> std::io::Result<()> {
-    output::print(&format!("== {title} ==\n{}\n\n", body.trim_end()))
+    output::print(format!("== {title} ==\n{}\n\n", body.trim_end()))
 }
