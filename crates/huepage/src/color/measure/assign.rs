@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tells the color of many pages at once, given a set per color.
 
+use std::collections::HashMap;
+
 use super::{
     discover::{SMALL_SET_PASSES, Shape},
     prober::{PageId, Prober},
@@ -90,9 +92,10 @@ fn recheck<P: Prober>(
     shape: Shape,
     effort: Effort,
 ) -> Vec<Option<Color>> {
+    let members = members(sets);
     for (color, set) in sets.iter().enumerate() {
         let color = Some(Color(color as u32));
-        let of_color = |&i: &usize| colors[i] == color && !set.contains(&pages[i]);
+        let of_color = |&i: &usize| colors[i] == color && !members.contains_key(&pages[i]);
         let asked: Vec<usize> = (0..pages.len()).filter(of_color).collect();
         let targets: Vec<PageId> = asked.iter().map(|&i| pages[i]).collect();
         let set = &set[..effort.pages.min(set.len())];
@@ -115,37 +118,40 @@ pub(super) fn sweep_once<P: Prober>(
     shape: Shape,
     effort: Effort,
 ) -> Vec<Option<Color>> {
+    // A page that is read with a set cannot be evicted by it: its color is known.
+    let members = members(sets);
+    let mut colors: Vec<Option<Color>> =
+        pages.iter().map(|page| members.get(page).copied()).collect();
     // In random order: neighbors in ascending order wake the prefetchers.
-    let mut open: Vec<usize> = (0..pages.len()).collect();
+    let mut open: Vec<usize> = (0..pages.len()).filter(|&i| colors[i].is_none()).collect();
     tester.rng.shuffle(&mut open);
-    let mut colors = vec![None; pages.len()];
     for (color, set) in sets.iter().enumerate() {
         if color % CALIBRATE_EVERY == 0 {
             tester.recalibrate();
         }
         let color = Color(color as u32);
-        // A page that is read with the set cannot be evicted by it.
-        let mut position: Vec<(PageId, usize)> = open.iter().map(|&i| (pages[i], i)).collect();
-        position.retain(|&(page, i)| {
-            let member = set.contains(&page);
-            if member {
-                colors[i] = Some(color);
-            }
-            !member
-        });
         let set = &set[..effort.pages.min(set.len())];
         let batch = shape.batch(sets.len() - color.index());
-        let targets: Vec<PageId> = position.iter().map(|&(page, _)| page).collect();
+        let targets: Vec<PageId> = open.iter().map(|&i| pages[i]).collect();
         let votes = tester.votes(&targets, batch, set, effort.passes);
-        let mut suspects = position.into_iter().zip(votes);
-        let suspects: Vec<(PageId, usize)> =
-            suspects.by_ref().filter(|(_, v)| *v == Some(true)).map(|(page, _)| page).collect();
+        let suspects: Vec<(PageId, usize)> = open
+            .iter()
+            .zip(votes)
+            .filter(|(_, vote)| *vote == Some(true))
+            .map(|(&i, _)| (pages[i], i))
+            .collect();
         for i in confirmed(tester, suspects, set, shape, effort.passes) {
             colors[i] = Some(color);
         }
         open.retain(|&i| colors[i].is_none());
     }
     colors
+}
+
+/// The color of every page that is in a set.
+fn members(sets: &[Vec<PageId>]) -> HashMap<PageId, Color> {
+    let colors = (0..).map(Color).zip(sets);
+    colors.flat_map(|(color, set)| set.iter().map(move |&page| (page, color))).collect()
 }
 
 /// Of pages evicted once, those that are evicted again: a disturbed moment

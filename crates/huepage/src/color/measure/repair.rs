@@ -27,7 +27,7 @@ pub(super) fn purified<P: Prober>(
         };
         let targets: Vec<PageId> = side(true).collect();
         let set: Vec<PageId> = side(false).take(others).collect();
-        let (evicted, _) = tester.split(&targets, shape.batch(1), &set, SMALL_SET_PASSES, 3, 5);
+        let evicted = tester.evicted(&targets, shape.batch(1), &set, SMALL_SET_PASSES, 3, 5);
         kept.extend(evicted);
     }
     (kept.len() * 4 >= members.len() * 3 && kept.len() >= shape.least()).then_some(kept)
@@ -49,7 +49,7 @@ pub(super) fn join<P: Prober>(
     for set in sets.drain(..) {
         let sample = &set[..SAMPLE.min(set.len())];
         let twin = kept.iter_mut().find(|other| {
-            let (evicted, _) = tester.split(sample, shape.batch(1), other, SMALL_SET_PASSES, 2, 3);
+            let evicted = tester.evicted(sample, shape.batch(1), other, SMALL_SET_PASSES, 2, 3);
             2 * evicted.len() > sample.len()
         });
         match twin {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Single samples turned into answers: thresholds kept up to date, disturbed
-//! samples dropped, doubtful ones repeated.
+//! samples dropped.
 
 use super::{
     calibrate::{Gauge, Threshold, calibrate},
@@ -128,8 +128,8 @@ impl<P: Prober> Tester<P> {
     }
 
     /// Of `targets`, those that at least `need` of `rounds` votes say are
-    /// evicted by `set`; the others.
-    pub fn split(
+    /// evicted by `set`.
+    pub fn evicted(
         &mut self,
         targets: &[PageId],
         batch: usize,
@@ -137,18 +137,14 @@ impl<P: Prober> Tester<P> {
         passes: u32,
         need: u32,
         rounds: u32,
-    ) -> (Vec<PageId>, Vec<PageId>) {
+    ) -> Vec<PageId> {
         let mut yes = vec![0; targets.len()];
         for _ in 0..rounds {
             for (count, vote) in yes.iter_mut().zip(self.votes(targets, batch, set, passes)) {
                 *count += u32::from(vote == Some(true));
             }
         }
-        let mut sides = (Vec::new(), Vec::new());
-        for (&target, count) in targets.iter().zip(yes) {
-            if count >= need { sides.0.push(target) } else { sides.1.push(target) }
-        }
-        sides
+        targets.iter().zip(yes).filter(|(_, yes)| *yes >= need).map(|(&page, _)| page).collect()
     }
 }
 
