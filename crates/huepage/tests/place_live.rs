@@ -166,6 +166,39 @@ impl Drop for Stop<'_> {
     }
 }
 
+/// A child that shares the memory of its parent and waits.
+struct WaitingChild {
+    pid: i32,
+    pipe: [i32; 2],
+}
+
+impl WaitingChild {
+    fn fork() -> Self {
+        let mut pipe = [0; 2];
+        // SAFETY: the child only waits, and ends.
+        let pid = unsafe {
+            assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
+            let pid = libc::fork();
+            if pid == 0 {
+                libc::close(pipe[1]);
+                libc::read(pipe[0], (&raw mut pipe).cast(), 1);
+                libc::_exit(0);
+            }
+            pid
+        };
+        WaitingChild { pid, pipe }
+    }
+
+    fn end(self) {
+        // SAFETY: the descriptors are this value's own; closing them ends the child.
+        unsafe {
+            libc::close(self.pipe[1]);
+            libc::close(self.pipe[0]);
+        }
+        assert_eq!(wait(self.pid), 0);
+    }
+}
+
 /// Policies that send most pages elsewhere each time.
 fn round_policy(round: usize) -> Policy {
     let first = (round % COLORS as usize) as u32;
@@ -435,18 +468,7 @@ fn untouched_pages_stay_untouched_and_pages_shared_with_a_child_stay() {
         unsafe { memory.page(i).as_ptr().write_volatile(i as u8 + 1) };
     }
     // A child that holds the pages until its pipe is closed.
-    let mut pipe = [0; 2];
-    // SAFETY: the child only waits, and ends.
-    let child = unsafe {
-        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
-        let child = libc::fork();
-        if child == 0 {
-            libc::close(pipe[1]);
-            libc::read(pipe[0], (&raw mut pipe).cast(), 1);
-            libc::_exit(0);
-        }
-        child
-    };
+    let child = WaitingChild::fork();
     // Written since: these are the parent's alone again.
     for i in 0..16 {
         // SAFETY: the page lies in `memory`.
@@ -462,12 +484,7 @@ fn untouched_pages_stay_untouched_and_pages_shared_with_a_child_stay() {
     }
     let states = Pagemap::open().unwrap().read(memory.page(48), 16).unwrap();
     assert!(states.iter().all(|state| !state.present()));
-    // SAFETY: ends the child.
-    unsafe {
-        libc::close(pipe[1]);
-        libc::close(pipe[0]);
-    }
-    assert_eq!(wait(child), 0);
+    child.end();
 }
 
 #[test]
@@ -575,25 +592,9 @@ fn drift_is_found_and_repaired() {
     let drift = place::verify(&region, &mut oracle, 100, 1).unwrap();
     assert_eq!((drift.same, drift.changed), (100, 0));
     // Writing while a child shares the pages exchanges their frames.
-    let mut pipe = [0; 2];
-    // SAFETY: the child only waits, and ends.
-    let child = unsafe {
-        assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
-        let child = libc::fork();
-        if child == 0 {
-            libc::close(pipe[1]);
-            libc::read(pipe[0], (&raw mut pipe).cast(), 1);
-            libc::_exit(0);
-        }
-        child
-    };
+    let child = WaitingChild::fork();
     region.as_mut_slice().fill(0xa5);
-    // SAFETY: ends the child.
-    unsafe {
-        libc::close(pipe[1]);
-        libc::close(pipe[0]);
-    }
-    assert_eq!(wait(child), 0);
+    child.end();
     let drift = place::verify(&region, &mut oracle, PAGES, 1).unwrap();
     assert!(drift.staleness() > 0.5, "{drift:?}");
     let report = pool.repair(&mut region, &mut oracle).unwrap();
