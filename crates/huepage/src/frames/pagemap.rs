@@ -75,6 +75,17 @@ impl Pagemap {
         Ok(self.read(page, 1)?[0].pfn().is_some())
     }
 
+    /// The state of one page, without allocating.
+    ///
+    /// # Errors
+    /// As [`Pagemap::read`].
+    pub fn state(&self, page: PageAddr) -> io::Result<PageState> {
+        let mut entry = [0; 8];
+        self.file
+            .read_exact_at(&mut entry, (page.get() / rustix::param::page_size()) as u64 * 8)?;
+        Ok(PageState(u64::from_ne_bytes(entry)))
+    }
+
     /// The state of `pages` pages from `first`, ascending. Addresses that are
     /// not mapped read as neither present nor swapped.
     ///
@@ -113,6 +124,7 @@ mod tests {
         for index in present {
             assert!(states[index].exclusive());
             assert!(!states[index].swapped() && !states[index].file_or_shared());
+            assert_eq!(Pagemap::open().unwrap().state(mapping.page(index)).unwrap(), states[index]);
         }
     }
 

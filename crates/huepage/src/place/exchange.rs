@@ -85,8 +85,8 @@ pub(super) unsafe trait Kernel {
     fn zero_in(&mut self, live: PageAddr) -> Option<Errno>;
     /// Makes those who wait for the page look again.
     fn wake(&mut self, live: PageAddr);
-    /// Discards the page in a slot.
-    fn empty(&mut self, slot: PageAddr);
+    /// Discards the page in a slot; whether that was done.
+    fn empty(&mut self, slot: PageAddr) -> bool;
     /// The next notice about this process.
     fn notice(&mut self) -> Option<Notice<Self::Child>>;
     /// As [`Kernel::copy_in`], in a child.
@@ -139,7 +139,7 @@ impl Discards {
 }
 
 /// Exchanges every page in turn. `landing` is an empty slot; the slot that is
-/// empty afterwards is returned. After a swap that was [`Outcome::Placed`] the
+/// empty afterwards is returned, or could not be emptied, which ends it. After a swap that was [`Outcome::Placed`] the
 /// slot that was empty before holds the old frame.
 pub(super) fn exchange<K: Kernel>(
     kernel: &mut K,
@@ -147,12 +147,17 @@ pub(super) fn exchange<K: Kernel>(
     mut landing: PageAddr,
     discards: &mut Discards,
 ) -> PageAddr {
+    let mut free = true;
     for swap in swaps {
+        if !free {
+            swap.outcome = Outcome::Refused;
+            continue;
+        }
         swap.outcome = one(kernel, swap, landing, discards);
         match swap.outcome {
             Outcome::Placed => landing = swap.fresh,
             // The old frame is of no use: its page has another one.
-            Outcome::Copied | Outcome::Discarded => kernel.empty(landing),
+            Outcome::Copied | Outcome::Discarded => free = kernel.empty(landing),
             _ => {}
         }
         answer(kernel, discards);

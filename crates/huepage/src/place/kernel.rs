@@ -101,9 +101,8 @@ unsafe impl Kernel for Registered<'_> {
         let _ = self.uffd.wake(live, 1);
     }
 
-    fn empty(&mut self, slot: PageAddr) {
-        // If it stays, the next move to the slot is refused, and no worse.
-        let _ = release(slot, 1);
+    fn empty(&mut self, slot: PageAddr) -> bool {
+        release(slot, 1).is_ok()
     }
 
     fn notice(&mut self) -> Option<Notice<Userfaultfd>> {
@@ -251,8 +250,8 @@ unsafe impl Kernel for Remapped<'_> {
 
     fn wake(&mut self, _: PageAddr) {}
 
-    fn empty(&mut self, slot: PageAddr) {
-        let _ = release(slot, 1);
+    fn empty(&mut self, slot: PageAddr) -> bool {
+        release(slot, 1).is_ok()
     }
 
     fn notice(&mut self) -> Option<Notice<()>> {

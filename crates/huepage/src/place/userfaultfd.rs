@@ -16,7 +16,8 @@ use rustix::{
     mm::UserfaultfdFlags,
 };
 
-use crate::mapping::PageAddr;
+use super::mover::nth;
+use crate::{frames::Pagemap, mapping::PageAddr};
 
 /// What handlers of a descriptor may be asked to resolve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +93,8 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) struct Userfaultfd {
     fd: OwnedFd,
+    /// `None` for a child's, to which nothing is moved.
+    pagemap: Option<Pagemap>,
 }
 
 #[repr(C)]
@@ -159,7 +162,9 @@ impl Userfaultfd {
     /// # Errors
     /// [`UserfaultfdError`] names what the kernel or the process lacks.
     pub fn open(faults: Faults, features: Features) -> Result<Self, UserfaultfdError> {
-        let uffd = Userfaultfd { fd: Self::descriptor(faults)? };
+        let fd = Self::descriptor(faults)?;
+        let pagemap = Some(Pagemap::open().map_err(UserfaultfdError::System)?);
+        let uffd = Userfaultfd { fd, pagemap };
         match uffd.handshake(features) {
             Ok(()) => Ok(uffd),
             Err(Errno::PERM) => Err(UserfaultfdError::ForkEventsDenied),
@@ -277,12 +282,31 @@ impl Userfaultfd {
     /// (destination present), `ENOENT` (source missing, or destination not
     /// registered), `EINVAL` (areas differ in protection or locking), `ENOMEM`.
     ///
+    /// Linux 6.18 says `EEXIST` of moves it has made: where a page's entry
+    /// changed under it (accessed bit, end of sharing) it tries again, moves
+    /// the page, still holds the first try's `EAGAIN`, and tries a third time
+    /// (`move_pages` in mm/userfaultfd.c). So `EEXIST` is believed only while
+    /// the source is there.
+    ///
     /// # Safety
     /// Nobody may rely on the bytes at `src` staying there, nor on `dst`
-    /// being untouched memory.
+    /// being untouched memory. Where `dst` is present, nobody but the caller
+    /// may make a page of `src` missing.
     pub unsafe fn move_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
         // SAFETY: UFFDIO_MOVE takes and fills a `uffdio_move`; effects as above.
-        unsafe { self.transfer::<UFFDIO_MOVE>(dst, src, pages) }
+        let told = unsafe { self.transfer::<UFFDIO_MOVE>(dst, src, pages) };
+        if told.stop != Some(Errno::EXIST) || !self.missing(nth(src, told.pages)) {
+            return told;
+        }
+        // It did not wake who waits for the page.
+        let _ = self.wake(nth(dst, told.pages), 1);
+        let moved = told.pages + 1;
+        Progress { pages: moved, stop: (moved < pages).then_some(Errno::AGAIN) }
+    }
+
+    fn missing(&self, page: PageAddr) -> bool {
+        let state = self.pagemap.as_ref().and_then(|pagemap| pagemap.state(page).ok());
+        state.is_some_and(|state| !state.present() && !state.swapped())
     }
 
     /// Copies pages into new frames at `dst`, which must be missing and
@@ -360,7 +384,7 @@ impl Userfaultfd {
                     let raw: [u8; 4] = message[8..12].try_into().expect("four bytes");
                     // SAFETY: the kernel made this descriptor for this reader.
                     let fd = unsafe { OwnedFd::from_raw_fd(i32::from_ne_bytes(raw)) };
-                    return Ok(Some(Event::Fork(Userfaultfd { fd })));
+                    return Ok(Some(Event::Fork(Userfaultfd { fd, pagemap: None })));
                 }
                 0x15 => return Ok(Some(Event::Remove(page(8), page(16)))),
                 // Only sent to those who asked for the feature.
@@ -417,5 +441,76 @@ mod tests {
             progress(Err(Errno::BUSY), -16, 3),
             Progress { pages: 0, stop: Some(Errno::BUSY) }
         );
+    }
+
+    /// Pages whose accessed bits are cleared meanwhile, as reclaim does: the
+    /// move sees their entries change and tries again.
+    #[test]
+    fn a_move_that_was_repeated_inside_the_kernel_counts_as_done() {
+        use std::sync::atomic::{AtomicBool, Ordering};
+
+        use crate::mapping::{Mapping, PageKind};
+
+        const PAGES: usize = 8;
+        let Ok(uffd) = Userfaultfd::open(Faults::UserMode, Features::MOVE) else {
+            eprintln!("skipped: needs UFFDIO_MOVE");
+            return;
+        };
+        let memory = Mapping::populated(2 * PAGES, PageKind::Base).unwrap();
+        let (mut from, mut to) = (memory.page(0), memory.page(PAGES));
+        // SAFETY: both halves are this test's, and nobody touches missing pages.
+        unsafe {
+            uffd.register(from, 2 * PAGES).unwrap();
+            rustix::mm::madvise(
+                to.as_ptr().cast(),
+                PAGES * rustix::param::page_size(),
+                rustix::mm::Advice::LinuxDontNeed,
+            )
+            .unwrap();
+        }
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    let len = memory.len();
+                    // SAFETY: MADV_COLD changes no contents.
+                    let _ = unsafe {
+                        rustix::mm::madvise(
+                            memory.as_ptr().cast(),
+                            len,
+                            rustix::mm::Advice::LinuxCold,
+                        )
+                    };
+                }
+            });
+            let mut wrong = None;
+            for round in 0..20_000 {
+                let mut done = 0;
+                while done < PAGES && wrong.is_none() {
+                    // SAFETY: both halves are this test's.
+                    let progress =
+                        unsafe { uffd.move_pages(nth(to, done), nth(from, done), PAGES - done) };
+                    done += progress.pages;
+                    wrong = progress.stop.filter(|stop| *stop != Errno::AGAIN);
+                }
+                if let Some(errno) = wrong {
+                    eprintln!("round {round}, page {done}: {errno}");
+                    break;
+                }
+                for page in 0..PAGES {
+                    let word = nth(to, page).as_ptr().cast::<usize>();
+                    // SAFETY: moved there above.
+                    unsafe { word.write_volatile(word.read_volatile() + 1) };
+                }
+                std::mem::swap(&mut from, &mut to);
+            }
+            stop.store(true, Ordering::Relaxed);
+            assert_eq!(wrong, None);
+        });
+        for page in 0..PAGES {
+            let word = nth(from, page).as_ptr().cast::<usize>();
+            // SAFETY: moved there in the last round.
+            assert_eq!(unsafe { word.read_volatile() }, 20_000);
+        }
     }
 }
