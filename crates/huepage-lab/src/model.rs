@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The modelled memory hierarchy: what it is made of, as options of the QEMU
+//! plugin in `lab/model`, and the counts the plugin reports.
+
+mod counts;
+mod describe;
+pub mod plugin;
+
+pub use counts::{LevelCounts, PageTimes, Record};
+pub use describe::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};

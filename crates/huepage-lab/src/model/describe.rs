@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a modelled memory hierarchy is made of.
+
+use huepage::units::Bytes;
+use serde::Serialize;
+
+/// A memory hierarchy. All latencies are in cycles of a clock of 1 GHz, so in
+/// nanoseconds as well.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Model {
+    /// Caches from the CPU outward. Each is asked when all before it missed.
+    pub levels: Vec<Level>,
+    /// What lies between the last level and memory, per address range.
+    pub memory_side: Vec<MemorySideCache>,
+    /// Memory and CPUs of each node; one node with everything if empty.
+    pub nodes: Vec<Node>,
+    /// By node of the CPU, then node of the memory, as in ACPI SLIT: 10 is local.
+    /// Empty: 10 locally, 20 elsewhere.
+    pub distances: Vec<Vec<u32>>,
+    /// What an access to memory at distance 10 costs; others in proportion.
+    pub memory_latency: u32,
+    /// What is modelled outside regions of interest.
+    pub outside: Outside,
+    /// Of random replacement.
+    pub seed: u64,
+    /// Report misses per color of the memory-side cache, or else of the last
+    /// level: sets × line / page size colors.
+    pub color_conflicts: bool,
+    /// Report the mean and deviation of access times per physical page.
+    pub page_times: bool,
+}
+
+/// One cache level.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Level {
+    /// As in reports: `L1`, `L2`.
+    pub name: String,
+    /// All of it; sets = size / (ways × line), any number.
+    pub size: Bytes,
+    /// Associativity.
+    pub ways: u32,
+    /// Line size, a power of two.
+    pub line: Bytes,
+    /// Which line goes.
+    pub replacement: Replacement,
+    /// One per CPU or one for all.
+    pub scope: Scope,
+    /// Cycles of a hit.
+    pub latency: u32,
+}
+
+/// Which line of a set is replaced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Replacement {
+    /// The least recently used.
+    Lru,
+    /// By a binary tree of bits; ways are a power of two.
+    TreePlru,
+    /// Any, by the model's seed.
+    Random,
+}
+
+/// How many of a level there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// One per CPU.
+    Private,
+    /// One for all CPUs.
+    Shared,
+}
+
+/// A cache between the last level and part of memory.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct MemorySideCache {
+    /// Size of the cache.
+    pub size: Bytes,
+    /// 1: direct-mapped.
+    pub ways: u32,
+    /// Line size, a power of two.
+    pub line: Bytes,
+    /// Which memory it caches.
+    pub backing: Backing,
+    /// What it costs to find a line: 64 bytes / hit bandwidth, as a rate, in
+    /// picoseconds per line, for modelled bandwidth.
+    pub hit_picoseconds: u64,
+    /// The same for a line that it has to fetch.
+    pub miss_picoseconds: u64,
+    /// Cycles of a hit, for modelled latency. A miss costs the distance's.
+    pub latency: u32,
+}
+
+/// The memory behind a memory-side cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backing {
+    /// All memory.
+    All,
+    /// One node's.
+    Node(u32),
+    /// Physical addresses `[start, end)`.
+    Range {
+        /// First byte.
+        start: u64,
+        /// First byte behind it.
+        end: u64,
+    },
+}
+
+/// Memory and CPUs of a NUMA node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Node {
+    /// Physical address ranges `[start, end)`.
+    pub memory: Vec<(u64, u64)>,
+    /// CPU numbers.
+    pub cpus: Vec<u32>,
+}
+
+/// What happens to accesses outside regions of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outside {
+    /// They go through the caches but are not counted.
+    Model,
+    /// They are ignored, which is faster: warm up inside a region.
+    Skip,
+}
