@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The virtual machine, as options of QEMU.
+
+use std::path::{Path, PathBuf};
+
+use huepage::units::Bytes;
+use serde::Serialize;
+
+use crate::arch::Arch;
+
+/// A virtual machine. The same machine with the same program executes the same
+/// instructions, run after run: one thread emulates all CPUs, time is counted in
+/// instructions, random numbers have a seed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Machine {
+    /// Number of CPUs.
+    pub cpus: u32,
+    /// All of its memory; the sum of the nodes', if there are nodes.
+    pub memory: Bytes,
+    /// NUMA nodes; none: a machine without NUMA.
+    pub nodes: Vec<Node>,
+    /// Distances of nodes, as in ACPI SLIT; empty: 10 locally, 20 elsewhere.
+    pub distances: Vec<Vec<u32>>,
+    /// Disks on a virtio-scsi controller each.
+    pub disks: Vec<Disk>,
+    /// Further words for the kernel's command line.
+    pub kernel_options: Vec<String>,
+    /// Further options for QEMU.
+    pub qemu_options: Vec<String>,
+}
+
+/// A NUMA node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Node {
+    /// Its memory, a multiple of 128 MiB where it is to be offlined.
+    pub memory: Bytes,
+    /// First and last CPU; none for a node of memory only.
+    pub cpus: Option<(u32, u32)>,
+}
+
+/// A disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Disk {
+    /// An image file; none: reads of nothing that cost nothing (`null-co`).
+    pub image: Option<PathBuf>,
+    /// Size without an image.
+    pub size: Bytes,
+    /// Most segments of one request.
+    pub segments: u32,
+}
+
+impl Machine {
+    /// One without NUMA and disks.
+    pub fn plain(cpus: u32, memory: Bytes) -> Self {
+        Machine {
+            cpus,
+            memory,
+            nodes: Vec::new(),
+            distances: Vec::new(),
+            disks: Vec::new(),
+            kernel_options: Vec::new(),
+            qemu_options: Vec::new(),
+        }
+    }
+
+    /// QEMU's name for the architecture.
+    pub fn program(arch: Arch) -> &'static str {
+        match arch {
+            Arch::X86_64 => "qemu-system-x86_64",
+            Arch::Arm64 => "qemu-system-aarch64",
+        }
+    }
+
+    /// All options but those for the plugin.
+    pub fn options(
+        &self,
+        arch: Arch,
+        kernel: &Path,
+        initramfs: &Path,
+        arguments: &[(String, String)],
+    ) -> Vec<String> {
+        let (machine, cpu) = match arch {
+            // No random numbers from the CPU: they have no seed.
+            Arch::X86_64 => ("q35", "max,-rdrand,-rdseed,-la57"),
+            Arch::Arm64 => ("virt", "cortex-a72"),
+        };
+        let mut options: Vec<String> = Vec::new();
+        let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
+        add(&["-machine", machine, "-cpu", cpu, "-accel", "tcg,thread=single"]);
+        // 8 ns to an instruction: with less, loops that wait for a time are long.
+        add(&["-icount", "shift=3,sleep=off", "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
+        add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
+        add(&["-serial", "stdio", "-smp", &self.cpus.to_string()]);
+        add(&["-m", &format!("{}K", self.memory.0 >> 10)]);
+        add(&["-kernel", &kernel.display().to_string()]);
+        add(&["-initrd", &initramfs.display().to_string()]);
+        add(&["-append", &self.command_line(arch, arguments)]);
+        self.add_nodes(&mut options);
+        self.add_disks(&mut options);
+        options.extend(self.qemu_options.iter().cloned());
+        options
+    }
+
+    fn command_line(&self, arch: Arch, arguments: &[(String, String)]) -> String {
+        let console = match arch {
+            Arch::X86_64 => "console=ttyS0",
+            Arch::Arm64 => "console=ttyAMA0",
+        };
+        // A broken kernel stops at once and says why.
+        let mut words = vec![console.to_owned()];
+        let fixed = ["panic=-1", "oops=panic", "nokaslr", "norandmaps", "random.trust_cpu=off"];
+        words.extend(fixed.map(str::to_owned));
+        words.extend(["random.trust_bootloader=off", "mitigations=off"].map(str::to_owned));
+        words.extend(self.kernel_options.iter().cloned());
+        words.push("--".into());
+        words.extend(arguments.iter().map(|(key, value)| format!("{key}={value}")));
+        words.join(" ")
+    }
+
+    fn add_nodes(&self, options: &mut Vec<String>) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            let backend =
+                format!("memory-backend-ram,id=mem{number},size={}K", node.memory.0 >> 10);
+            let mut numa = format!("node,nodeid={number},memdev=mem{number}");
+            if let Some((first, last)) = node.cpus {
+                numa += &format!(",cpus={first}-{last}");
+            }
+            options.extend(["-object".into(), backend, "-numa".into(), numa]);
+        }
+        for (from, row) in self.distances.iter().enumerate() {
+            for (to, distance) in row.iter().enumerate().filter(|(to, _)| *to != from) {
+                let text = format!("dist,src={from},dst={to},val={distance}");
+                options.extend(["-numa".into(), text]);
+            }
+        }
+    }
+
+    fn add_disks(&self, options: &mut Vec<String>) {
+        for (number, disk) in self.disks.iter().enumerate() {
+            let drive = match &disk.image {
+                Some(image) => format!("file,node-name=d{number},filename={}", image.display()),
+                None => format!("null-co,node-name=d{number},size={},read-zeroes=on", disk.size.0),
+            };
+            // One segment carries the command, one the status.
+            let queue = disk.segments + 2;
+            let controller = format!(
+                "virtio-scsi-pci,id=s{number},num_queues=1,virtqueue_size={queue},seg_max_adjust=on"
+            );
+            options.extend(["-blockdev".into(), format!("driver={drive}")]);
+            options.extend(["-device".into(), controller]);
+            options.extend(["-device".into(), format!("scsi-hd,bus=s{number}.0,drive=d{number}")]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(machine: &Machine) -> String {
+        let arguments = [("fill".to_owned(), "0.5".to_owned())];
+        machine.options(Arch::X86_64, Path::new("k"), Path::new("i"), &arguments).join(" ")
+    }
+
+    #[test]
+    fn nodes_disks_and_arguments_are_passed_on() {
+        let mut machine = Machine::plain(2, Bytes(256 << 20));
+        machine.nodes = vec![
+            Node { memory: Bytes(128 << 20), cpus: Some((0, 1)) },
+            Node { memory: Bytes(128 << 20), cpus: None },
+        ];
+        machine.distances = vec![vec![10, 17], vec![17, 10]];
+        machine.disks = vec![Disk { image: None, size: Bytes(1 << 30), segments: 16 }];
+        machine.kernel_options = vec!["page_alloc.shuffle=1".into()];
+        let text = text(&machine);
+        for part in [
+            "-m 262144K",
+            "memory-backend-ram,id=mem1,size=131072K",
+            "node,nodeid=0,memdev=mem0,cpus=0-1 ",
+            "node,nodeid=1,memdev=mem1 ",
+            "dist,src=0,dst=1,val=17",
+            "page_alloc.shuffle=1 -- fill=0.5",
+            "driver=null-co,node-name=d0,size=1073741824",
+            "virtqueue_size=18,",
+        ] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs QEMU and listens to it.
+
+use std::{
+    io::{BufRead, BufReader, Read},
+    path::PathBuf,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::{Duration, Instant},
+};
+
+use anyhow::Context;
+use serde_json::Value;
+
+use super::{BootError, Machine, console::Console};
+use crate::{
+    arch::Arch,
+    guest,
+    model::{Model, Record, plugin},
+    workspace::Workspace,
+};
+
+/// One boot.
+#[derive(Clone, Debug)]
+pub struct Boot {
+    /// What the kernel and the guest program are built for.
+    pub arch: Arch,
+    /// The kernel image.
+    pub kernel: PathBuf,
+    /// The virtual machine.
+    pub machine: Machine,
+    /// The name of the guest program.
+    pub guest: String,
+    /// Its arguments.
+    pub arguments: Vec<(String, String)>,
+    /// The modelled hierarchy; without one nothing is counted, and it is faster.
+    pub model: Option<Model>,
+    /// Regions that the program must mark at least once.
+    pub regions: Vec<u32>,
+    /// After this long it is stopped.
+    pub limit: Duration,
+}
+
+/// What a boot brought.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// The guest program's results in order.
+    pub results: Vec<Value>,
+    /// The model's records in order.
+    pub records: Vec<Record>,
+    /// The guest program's words for people.
+    pub notes: Vec<String>,
+}
+
+/// Boots, waits for the end, and collects. `heard` gets each line of the console.
+///
+/// # Errors
+/// [`BootError`]
+pub fn boot(
+    workspace: &Workspace,
+    boot: &Boot,
+    heard: &mut dyn FnMut(&str),
+) -> Result<Report, BootError> {
+    let initramfs = guest::initramfs(workspace, boot.arch, &boot.guest)?;
+    let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
+    let records = records_file(workspace)?;
+    if let Some(model) = &boot.model {
+        model.check()?;
+        let plugin = plugin::build(&workspace.lab().join("model"))?;
+        let text = format!("{},{}", plugin.display(), model.plugin_options(&records.0));
+        options.extend(["-plugin".into(), text]);
+    }
+    let program = Machine::program(boot.arch);
+    let console = listen(program, &options, boot.limit, heard)?;
+    if let Some(error) = console.error() {
+        return Err(error);
+    }
+    let found = match &boot.model {
+        Some(_) => plugin::read_records(&records.0)?,
+        None => Vec::new(),
+    };
+    let missing: Vec<u32> = boot
+        .regions
+        .iter()
+        .copied()
+        .filter(|region| !found.iter().any(|record| record.region == *region))
+        .collect();
+    if !missing.is_empty() {
+        return Err(BootError::NoRegion { regions: missing, console: console.shown() });
+    }
+    Ok(Report { results: console.results, records: found, notes: console.notes })
+}
+
+/// A file for the plugin, removed in the end.
+struct RecordsFile(PathBuf);
+
+impl Drop for RecordsFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+fn records_file(workspace: &Workspace) -> anyhow::Result<RecordsFile> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let folder = workspace.lab().join("records");
+    std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    Ok(RecordsFile(folder.join(format!("{}-{number}.jsonl", std::process::id()))))
+}
+
+/// Ends QEMU however this ends.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn listen(
+    program: &'static str,
+    options: &[String],
+    limit: Duration,
+    heard: &mut dyn FnMut(&str),
+) -> Result<Console, BootError> {
+    let child = Command::new(program)
+        .args(options)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("run {program} (missing? ./setup lab installs it)"))?;
+    let mut running = Running(child);
+    let lines = lines(running.0.stdout.take().expect("stdout is piped"));
+    let mut errors = running.0.stderr.take().expect("stderr is piped");
+    let errors = std::thread::spawn(move || {
+        let mut text = Vec::new();
+        let _ = errors.read_to_end(&mut text);
+        String::from_utf8_lossy(&text).trim().to_owned()
+    });
+
+    let mut console = Console::default();
+    let start = Instant::now();
+    let mut last = start;
+    loop {
+        match lines.recv_timeout(limit.saturating_sub(start.elapsed())) {
+            Ok(line) => {
+                last = Instant::now();
+                heard(&line);
+                console.line(&line);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) if console.over() => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let (silent, console) = (last.elapsed(), console.shown());
+                return Err(BootError::Hung { silent, limit, console });
+            }
+        }
+    }
+    let status = running.0.wait().context("wait for QEMU")?;
+    let message = errors.join().unwrap_or_default();
+    if !status.success() && !console.over() {
+        return Err(BootError::Qemu { program, message });
+    }
+    Ok(console)
+}
+
+/// Lines as they come, from a thread: QEMU may fall silent.
+fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
+    let (send, receive) = channel();
+    std::thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while matches!(output.read_until(b'\n', &mut line), Ok(read) if read > 0) {
+            if send.send(String::from_utf8_lossy(&line).into_owned()).is_err() {
+                break;
+            }
+            line.clear();
+        }
+    });
+    receive
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage-lab report`: all results on one page, next to the sources' figures.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use anyhow::Context;
+use clap::Args;
+
+use huepage_lab::{experiments, results::Results, workspace::Workspace};
+
+/// Put all results on one page, next to the sources' own figures
+#[derive(Args)]
+pub struct Options {
+    /// Where the results are [default: results/]
+    #[arg(long, value_name = "FOLDER")]
+    input: Option<PathBuf>,
+    /// Write the page to a file; '-' is standard output
+    #[arg(long, short, value_name = "FILE", default_value = "-")]
+    output: PathBuf,
+}
+
+/// Prints the page; exit code 3 if an experiment has no results yet.
+///
+/// # Errors
+/// No results at all, or a file that is none.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let folder = match options.input {
+        Some(folder) => folder,
+        None => Workspace::find()?.root().join("results"),
+    };
+    let mut page = String::from(
+        "<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->\n# The lab's results\n\n\
+         Counts are exact counts of real kernels under a modelled memory hierarchy; times \
+         and bandwidths are modelled, never measured.\n",
+    );
+    let mut missing = Vec::new();
+    for experiment in experiments::ALL {
+        let path = folder.join(format!("{}.json", experiment.name()));
+        if !path.exists() {
+            missing.push(experiment.name());
+            continue;
+        }
+        let results = Results::read(&path)?;
+        let (heading, table) = experiment.against_source(&results);
+        page += &format!(
+            "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n\n### {heading}\n\n{}",
+            results.experiment,
+            experiment.about(),
+            results.kernel.version,
+            results.kernel.variant,
+            results.kernel.arch,
+            results.command,
+            table.markdown(),
+        );
+        for (heading, table) in experiment.tables(&results) {
+            page += &format!("\n### {heading}\n\n{}", table.markdown());
+        }
+        page += &format!("\n{}\n", experiment.remarks().trim());
+    }
+    anyhow::ensure!(
+        missing.len() < experiments::ALL.len(),
+        "no results in {}: run an experiment first, as in huepage-lab run aging",
+        folder.display()
+    );
+    if options.output.as_os_str() == "-" {
+        print!("{page}");
+    } else {
+        std::fs::write(&options.output, page)
+            .with_context(|| format!("write {}", options.output.display()))?;
+    }
+    if missing.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    eprintln!("huepage-lab: no results yet of {}: huepage-lab run …", missing.join(", "));
+    Ok(ExitCode::from(3))
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Results as they are written: JSON for programs, a table and a picture for
+//! people.
+
+mod plot;
+mod table;
+
+use std::{fs, path::Path};
+
+use anyhow::{Context, bail};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use plot::{Axis, Panel, Plot, Series};
+pub use table::Table;
+
+/// The version of the format; see docs/lab.md.
+pub const SCHEMA: &str = "huepage.lab/1";
+
+/// The results of one experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Its name.
+    pub experiment: String,
+    /// `modelled`: counts are exact counts of real kernels, times are derived
+    /// from the model's latencies.
+    pub kind: String,
+    /// The command that printed this.
+    pub command: String,
+    /// The kernels that ran.
+    pub kernel: Kernel,
+    /// The modelled hierarchy; by name where the experiment has several.
+    pub model: Value,
+    /// One per point of the grid.
+    pub rows: Vec<Row>,
+}
+
+/// The kernel that ran. Rows that ran another variant or architecture say so.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Kernel {
+    /// Kernel version with the version of Debian's package.
+    pub version: String,
+    /// `stock`, `huepage`; several with commas.
+    pub variant: String,
+    /// `x86_64`, `arm64`; several with commas.
+    pub arch: String,
+}
+
+/// One point of the grid.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// The kernel's variant.
+    pub variant: String,
+    /// What was set.
+    pub settings: Map<String, Value>,
+    /// What came of it.
+    pub metrics: Map<String, Value>,
+}
+
+impl Row {
+    /// A number among the metrics.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.metrics.get(name).and_then(Value::as_f64)
+    }
+
+    /// A setting as text.
+    pub fn setting(&self, name: &str) -> String {
+        match self.settings.get(name) {
+            None => String::new(),
+            Some(Value::String(text)) => text.clone(),
+            Some(value) => value.to_string(),
+        }
+    }
+}
+
+impl Results {
+    /// Writes `EXPERIMENT.json`, `.md` and `.svg` into a folder.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write(&self, folder: &Path, table: &str, picture: &str) -> anyhow::Result<()> {
+        fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
+        let json = serde_json::to_string_pretty(self).context("results as JSON")? + "\n";
+        for (suffix, text) in [("json", json.as_str()), ("md", table), ("svg", picture)] {
+            let path = folder.join(format!("{}.{suffix}", self.experiment));
+            fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what [`Results::write`] wrote.
+    ///
+    /// # Errors
+    /// No such file, no JSON, or another schema.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+        let results: Results =
+            serde_json::from_str(&text).with_context(|| format!("read {}", path.display()))?;
+        if results.schema != SCHEMA {
+            bail!("{}: schema {}, not {SCHEMA}", path.display(), results.schema);
+        }
+        Ok(results)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_is_read_back_and_another_schema_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut results = Results {
+            schema: SCHEMA.into(),
+            experiment: "aging".into(),
+            kind: "modelled".into(),
+            command: "huepage-lab run aging".into(),
+            kernel: Kernel {
+                version: "6.12".into(),
+                variant: "stock".into(),
+                arch: "x86_64".into(),
+            },
+            model: Value::Null,
+            rows: vec![Row {
+                variant: "stock".into(),
+                settings: [("fill".to_owned(), 0.94.into())].into_iter().collect(),
+                metrics: [("conflict_share".to_owned(), 0.1.into())].into_iter().collect(),
+            }],
+        };
+        results.write(folder.path(), "table\n", "<svg/>").unwrap();
+        let path = folder.path().join("aging.json");
+        assert_eq!(Results::read(&path).unwrap(), results);
+        assert_eq!(results.rows[0].metric("conflict_share"), Some(0.1));
+        assert_eq!(results.rows[0].setting("fill"), "0.94");
+        results.schema = "huepage.lab/9".into();
+        results.write(folder.path(), "", "").unwrap();
+        assert!(Results::read(&path).unwrap_err().to_string().contains("huepage.lab/9"));
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tables in Markdown, aligned so that they can be read as they are.
+
+/// A table: a head and rows of cells. Numbers are aligned to the right.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Table {
+    head: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// One with these columns.
+    pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
+        Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// Adds a row.
+    ///
+    /// # Panics
+    /// If it has another number of cells than the head.
+    pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        let cells: Vec<String> =
+            cells.into_iter().map(|cell| cell.into().replace('|', "\\|")).collect();
+        assert_eq!(cells.len(), self.head.len(), "cells of a row");
+        self.rows.push(cells);
+    }
+
+    /// As Markdown.
+    pub fn markdown(&self) -> String {
+        let columns = 0..self.head.len();
+        let right: Vec<bool> = columns
+            .clone()
+            .map(|c| !self.rows.is_empty() && self.rows.iter().all(|row| numeric(&row[c])))
+            .collect();
+        let widths: Vec<usize> = columns
+            .map(|c| {
+                let cells = self.rows.iter().map(|row| &row[c]).chain([&self.head[c]]);
+                cells.map(|cell| cell.chars().count()).max().unwrap_or(0).max(3)
+            })
+            .collect();
+        let line = |cells: &[String]| {
+            let cells = cells.iter().enumerate().map(|(c, cell)| {
+                let width = widths[c];
+                if right[c] { format!("{cell:>width$}") } else { format!("{cell:width$}") }
+            });
+            format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let rule: Vec<String> = (0..self.head.len())
+            .map(|c| match right[c] {
+                true => format!("{}:", "-".repeat(widths[c] - 1)),
+                false => "-".repeat(widths[c]),
+            })
+            .collect();
+        let rule = format!("| {} |\n", rule.join(" | "));
+        let rows: String = self.rows.iter().map(|row| line(row)).collect();
+        line(&self.head) + &rule + &rows
+    }
+}
+
+fn numeric(cell: &str) -> bool {
+    let digits = cell.trim_end_matches([' ', '%', '×']).replace(',', "");
+    cell.is_empty() || cell == "–" || digits.parse::<f64>().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_aligned_by_what_they_hold() {
+        let mut table = Table::new(["kernel", "misses"]);
+        table.row(["stock", "9,038,460"]);
+        table.row(["a|b", "8 %"]);
+        assert_eq!(
+            table.markdown(),
+            "| kernel |    misses |\n\
+             | ------ | --------: |\n\
+             | stock  | 9,038,460 |\n\
+             | a\\|b   |       8 % |\n"
+        );
+    }
+}

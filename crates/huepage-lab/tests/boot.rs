@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Real kernels are booted, and broken ones recognized.
+
+use std::{path::PathBuf, time::Duration};
+
+use huepage::units::Bytes;
+use huepage_lab::{
+    arch::Arch,
+    boot::{Boot, BootError, Machine, Report, boot},
+    kernel::{self, Request},
+    workspace::Workspace,
+};
+
+fn hello(arch: Arch, fail: &str, limit: Duration) -> Result<Report, BootError> {
+    let workspace = Workspace::find().unwrap();
+    let kernel: PathBuf = kernel::ensure(&Request::stock(arch)).unwrap().path;
+    let boots = Boot {
+        arch,
+        kernel,
+        machine: Machine::plain(2, Bytes(256 << 20)),
+        guest: "hello".into(),
+        arguments: vec![("fail".into(), fail.into())],
+        model: None,
+        regions: Vec::new(),
+        limit,
+    };
+    boot(&workspace, &boots, &mut |line| print!("{line}"))
+}
+
+const LONG: Duration = Duration::from_secs(300);
+
+fn boots(arch: Arch, machine: &str) {
+    let report = hello(arch, "no", LONG).unwrap();
+    let said = &report.results[0];
+    assert_eq!(said["machine"], machine);
+    assert_eq!(said["cpus"], 2);
+    assert!(said["release"].as_str().unwrap().starts_with("6.12."), "{said}");
+}
+
+#[test]
+fn a_kernel_boots_on_x86_64() {
+    boots(Arch::X86_64, "x86_64");
+}
+
+#[test]
+fn a_kernel_boots_on_arm64() {
+    boots(Arch::Arm64, "aarch64");
+}
+
+#[test]
+fn a_panic_is_shown_with_the_last_lines() {
+    let error = hello(Arch::X86_64, "panic", LONG).unwrap_err();
+    assert!(error.to_string().contains("sysrq"), "{error}");
+}
+
+#[test]
+fn a_guest_that_gives_up_says_why() {
+    let error = hello(Arch::X86_64, "guest", LONG).unwrap_err();
+    assert!(
+        matches!(&error, BootError::Guest { reason, .. } if reason == "as asked for"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_first_process_that_ends_is_a_panic() {
+    let error = hello(Arch::X86_64, "exit", LONG).unwrap_err();
+    assert!(
+        matches!(&error, BootError::Panic { reason, .. } if reason.contains("kill init")),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_guest_that_hangs_is_stopped() {
+    let error = hello(Arch::X86_64, "hang", Duration::from_secs(20)).unwrap_err();
+    assert!(matches!(&error, BootError::Hung { .. }), "{error}");
+    assert!(error.to_string().contains("LAB {"), "{error}");
+}

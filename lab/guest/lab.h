@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What every guest program shares: it is the kernel's first process, takes
+ * settings as key=value arguments, prints results as JSON lines and powers the
+ * machine off.
+ */
+#ifndef HUEPAGE_LAB_H
+#define HUEPAGE_LAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "region.h"
+
+#define PAGE 4096UL
+#define MIB (1UL << 20)
+
+/* Mounts /proc, /sys, /dev, debugfs; keeps the arguments; first call in main. */
+void lab_start(int argc, char **argv);
+
+/* The argument, or the program fails and says that it is missing. */
+const char *lab_text(const char *key);
+uint64_t lab_number(const char *key);
+
+/* One result: a JSON object, as printf would write it. */
+void lab_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* A line for people, on the console only. */
+void lab_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Ends the run as done, or as failed with a reason and errno if it is set. */
+void lab_done(void) __attribute__((noreturn));
+void lab_fail(const char *format, ...)
+	__attribute__((noreturn, format(printf, 1, 2)));
+
+/* Private anonymous memory, not yet touched. */
+void *lab_map(size_t bytes);
+
+/* Reads or writes a file such as /proc/sys/vm/drop_caches; fails loudly. */
+void lab_write(const char *path, const char *text);
+uint64_t lab_read_number(const char *path);
+
+/* A generator of its own, so that a seed gives the same run everywhere. */
+struct lab_random {
+	uint64_t state;
+};
+uint64_t lab_next(struct lab_random *random);
+/* Uniform in [0, bound). */
+uint64_t lab_below(struct lab_random *random, uint64_t bound);
+/* Fisher-Yates. */
+void lab_shuffle(struct lab_random *random, uint32_t *items, size_t count);
+
+#endif
