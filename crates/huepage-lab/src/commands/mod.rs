@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One file per subcommand.
+
+pub mod kernel;

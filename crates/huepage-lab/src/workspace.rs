@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where things are: the repository, and the directory for what the lab makes.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, anyhow};
+
+/// A checkout of the repository.
+#[derive(Clone, Debug)]
+pub struct Workspace {
+    root: PathBuf,
+    lab: PathBuf,
+}
+
+impl Workspace {
+    /// The checkout around the current directory, else the one this program was
+    /// built in. What the lab makes goes to `target/lab` in it, or to the directory
+    /// in `HUEPAGE_LAB_DIR`: names are hashes of their inputs, so that several
+    /// checkouts may share it.
+    ///
+    /// # Errors
+    /// If neither is a checkout.
+    pub fn find() -> anyhow::Result<Self> {
+        let here = env::current_dir().context("current directory")?;
+        let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = here
+            .ancestors()
+            .chain(built_in.ancestors())
+            .find(|directory| directory.join("lab/configs/base.config").is_file())
+            .ok_or_else(|| {
+                anyhow!(
+                    "{} is in no checkout of huepage (there is no lab/configs/base.config at or \
+                     above it): run this inside one",
+                    here.display()
+                )
+            })?
+            .to_owned();
+        let lab = match env::var_os("HUEPAGE_LAB_DIR") {
+            Some(directory) => here.join(directory),
+            None => root.join("target/lab"),
+        };
+        Ok(Workspace { root, lab })
+    }
+
+    /// A checkout at `root` that makes its things in `lab`.
+    pub fn at(root: impl Into<PathBuf>, lab: impl Into<PathBuf>) -> Self {
+        Workspace { root: root.into(), lab: lab.into() }
+    }
+
+    /// The top of the checkout.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// For what the lab makes and can make again.
+    pub fn lab(&self) -> &Path {
+        &self.lab
+    }
+
+    /// The kernel config fragments.
+    pub fn configs(&self) -> PathBuf {
+        self.root.join("lab/configs")
+    }
+
+    /// The overlay and the hooks.
+    pub fn kernel(&self) -> PathBuf {
+        self.root.join("kernel")
+    }
+}
