@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Boots real kernels under a modelled memory hierarchy and measures where pages
-//! land.
+//! The lab: builds kernels, boots them under a modelled memory hierarchy, runs
+//! experiments, writes tables.
 
 pub mod arch;
 pub mod boot;

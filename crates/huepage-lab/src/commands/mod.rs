@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The subcommands, one to a file.
+//! One file per subcommand.
 
+pub mod kernel;
 pub mod report;
 pub mod run;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage-lab kernel`: builds kernels, and shows our changes to them as patches.
+
+use std::process::ExitCode;
+
+use huepage_lab::{
+    arch::Arch,
+    kernel::{self, Config, Request, Variant},
+    progress::Progress,
+};
+
+/// Build kernels, and show our changes to them as patches
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    Build(Build),
+}
+
+/// Build a kernel, if anything it is made of has changed
+///
+/// Prints the path of the image.
+#[derive(Debug, clap::Args)]
+struct Build {
+    /// Architecture
+    #[arg(long, value_enum, default_value_t = Arch::X86_64)]
+    arch: Arch,
+
+    /// With or without our changes
+    #[arg(long, value_enum, default_value_t = Variant::Stock)]
+    variant: Variant,
+
+    /// Purpose, by the fragments in lab/configs
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Config::Plain)]
+    config: Config,
+}
+
+/// Runs the command.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    match options.command {
+        Command::Build(options) => build(&options),
+    }
+}
+
+fn build(options: &Build) -> anyhow::Result<ExitCode> {
+    let &Build { arch, variant, config } = options;
+    let image = kernel::ensure(&Request { arch, variant, config }, &Progress::stderr())?;
+    println!("{}", image.path.display());
+    Ok(ExitCode::SUCCESS)
+}

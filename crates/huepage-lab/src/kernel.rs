@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Kernels: from Debian's source, our changes and a configuration to an image
+//! that boots.
+//!
+//! [`ensure`] gives the image of a [`Request`] and builds it if any of its inputs
+//! changed. Under the lab's directory (`target/lab`):
+//!
+//! - `source-<id>/`: the source, unpacked once, never written to;
+//! - `tree-<id>/`: for the variant `huepage`, the same files (hard links) with the
+//!   overlay copied in and the hooks applied;
+//! - `objects/<name>-<id>/`: where `make O=` builds. It is named by source and
+//!   compiler only, so that a change to one file compiles one file;
+//! - `kernel/<name>-<hash>/`: a finished image with its `.config`, `System.map` and
+//!   log, named by the hash of *all* inputs. It appears complete or not at all.
+
+mod build;
+mod changes;
+mod fragments;
+mod hooks;
+mod inputs;
+mod install;
+mod lock;
+mod make;
+mod request;
+mod source;
+mod toolchain;
+mod tree;
+
+pub use build::ensure;
+pub use install::Image;
+pub use request::{Config, Request, Variant};

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From a request to an image.
+
+use std::{env, fs, path::Path, time::Instant};
+
+use anyhow::{Context, bail};
+
+use super::{
+    changes::Changes,
+    fragments::{Settings, Unmet},
+    inputs::Inputs,
+    install::{self, Image},
+    lock,
+    make::Make,
+    request::{Config, Request, Variant},
+    source::Archive,
+    toolchain::Toolchain,
+    tree,
+};
+use crate::{arch::Arch, progress::Progress, workspace::Workspace};
+
+/// The image of a kernel, built if any of its inputs changed. Programs that want the
+/// same one take turns.
+///
+/// # Errors
+/// If the source or a compiler is missing, a hook does not apply, Kconfig does not
+/// take an option of a fragment, or the build fails.
+pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
+    ensure_in(&Workspace::find()?, request, progress)
+}
+
+fn ensure_in(
+    workspace: &Workspace,
+    request: &Request,
+    progress: &Progress,
+) -> anyhow::Result<Image> {
+    check(request)?;
+    let changes = match request.variant {
+        Variant::Stock => Changes::none(),
+        Variant::Huepage => Changes::read(&workspace.kernel())?,
+    };
+    if request.variant == Variant::Huepage && changes.is_empty() {
+        progress.note(
+            "kernel/ has neither overlay nor hooks yet: the variant huepage is the stock kernel",
+        );
+        return ensure_in(workspace, &Request { variant: Variant::Stock, ..*request }, progress);
+    }
+    let archive = Archive::find()?;
+    let toolchain = Toolchain::find(request.arch)?;
+    let settings = Settings::read(&workspace.configs(), &request.fragments())?;
+    let inputs = Inputs {
+        request,
+        source: &archive.id,
+        toolchain: &toolchain,
+        changes: &changes,
+        settings: &settings,
+    };
+    let hash = inputs.hash();
+    let directory = workspace.lab().join("kernel").join(format!("{request}-{hash}"));
+    if let Some(image) = install::finished(&directory)? {
+        return Ok(image);
+    }
+
+    let objects_name = format!("{request}-{}", inputs.objects());
+    let _lock = lock::take(&workspace.lab().join("locks"), &objects_name, progress)?;
+    if let Some(image) = install::finished(&directory)? {
+        return Ok(image);
+    }
+    let begin = Instant::now();
+    let source = archive.unpack(workspace, progress)?;
+    // Held during the build, since all huepage kernels are built from one tree.
+    let (tree, _tree_lock) = match changes.is_empty() {
+        true => (source.directory.clone(), None),
+        false => {
+            let (tree, lock) = tree::apply(workspace, &archive.id, &source, &changes, progress)?;
+            (tree, Some(lock))
+        }
+    };
+    let make = Make {
+        tree: &tree,
+        objects: &workspace.lab().join("objects").join(&objects_name),
+        arch: request.kbuild_arch(),
+        toolchain: &toolchain,
+    };
+    let image = Image { path: request.image().1.into(), version: source.version.clone(), hash };
+    build(&make, request, &settings, progress)?;
+    let image = install::finish(&directory, make.objects, image)?;
+    progress.note(&format!("{request}: Linux {}, built in {}", source.version, took(begin)));
+    Ok(image)
+}
+
+/// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only.
+fn check(request: &Request) -> anyhow::Result<()> {
+    if request.config == Config::Kunit
+        && (request.arch != Arch::X86_64 || env::consts::ARCH != "x86_64")
+    {
+        bail!(
+            "kunit is User-mode Linux, which Linux 6.12 has for x86_64 on x86_64 only; this is {} \
+             on {}",
+            request.arch,
+            env::consts::ARCH
+        );
+    }
+    Ok(())
+}
+
+fn build(
+    make: &Make,
+    request: &Request,
+    settings: &Settings,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    fs::create_dir_all(make.objects).with_context(|| format!("make {}", make.objects.display()))?;
+    let wanted = make.objects.join("fragments.config");
+    fs::write(&wanted, settings.allconfig())
+        .with_context(|| format!("write {}", wanted.display()))?;
+    make.begin()?;
+    progress.stage(&format!("{request}: configuring"));
+    make.run(&["allnoconfig", &format!("KCONFIG_ALLCONFIG={}", wanted.display())], |_, _| {})?;
+    check_config(settings, &make.objects.join(".config"))?;
+    progress.stage(&format!("{request}: compiling"));
+    make.run(&[request.image().0], |objects, file| {
+        progress.step(|| format!("{request}: {objects} compiled, {file}"));
+    })
+}
+
+/// Kconfig drops silently what it does not know and what lacks a dependency.
+fn check_config(settings: &Settings, path: &Path) -> anyhow::Result<()> {
+    let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
+    let unmet = settings.unmet(&text);
+    if unmet.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = unmet.iter().map(Unmet::to_string).collect();
+    bail!("lab/configs does not fit this kernel:\n  {}", lines.join("\n  "))
+}
+
+fn took(begin: Instant) -> String {
+    let seconds = begin.elapsed().as_secs();
+    format!("{} min {} s", seconds / 60, seconds % 60)
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Running the kernel's `make`, out of its tree.
+
+use std::{
+    env,
+    fs::{File, OpenOptions},
+    io::{BufRead, BufReader, Write},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    thread,
+};
+
+use anyhow::{Context, bail};
+
+use super::toolchain::Toolchain;
+
+/// Lines of the log in the message about a failed build.
+const LINES: usize = 20;
+
+/// A tree, and the directory where it is built.
+pub struct Make<'a> {
+    pub tree: &'a Path,
+    pub objects: &'a Path,
+    /// As kbuild calls it.
+    pub arch: &'a str,
+    pub toolchain: &'a Toolchain,
+}
+
+impl Make<'_> {
+    /// Begins a new log.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn begin(&self) -> anyhow::Result<()> {
+        let log = self.log();
+        File::create(&log).with_context(|| format!("write {}", log.display()))?;
+        Ok(())
+    }
+
+    /// Makes `goals`; `step` is told each compiled file and how many there were.
+    ///
+    /// # Errors
+    /// If it fails, with the lines of the log that tell why.
+    pub fn run(&self, goals: &[&str], mut step: impl FnMut(u64, &str)) -> anyhow::Result<()> {
+        let log = self.log();
+        let mut file = OpenOptions::new()
+            .append(true)
+            .open(&log)
+            .with_context(|| format!("write {}", log.display()))?;
+        let (reader, writer) = std::io::pipe().context("pipe")?;
+        let mut command = self.command(goals);
+        command.stdin(Stdio::null()).stdout(writer.try_clone().context("pipe")?).stderr(writer);
+        let mut child = command.spawn().context("make is missing: run ./setup lab")?;
+        // Keeps the pipe's writing end, and with it the end of the output away.
+        drop(command);
+        let mut compiled = 0;
+        for line in BufReader::new(reader).split(b'\n') {
+            let mut line = line.context("output of make")?;
+            line.push(b'\n');
+            file.write_all(&line).with_context(|| format!("write {}", log.display()))?;
+            if let Some(object) = compiled_file(&String::from_utf8_lossy(&line)) {
+                compiled += 1;
+                step(compiled, object);
+            }
+        }
+        let status = child.wait().context("wait for make")?;
+        if !status.success() {
+            bail!(
+                "make {} failed ({status}):\n{}\nall of it: {}",
+                goals.join(" "),
+                why(&log)?,
+                log.display()
+            );
+        }
+        Ok(())
+    }
+
+    fn command(&self, goals: &[&str]) -> Command {
+        let jobs = thread::available_parallelism().map_or(1, usize::from);
+        let mut command = Command::new("make");
+        command.arg("-C").arg(self.tree).arg(format!("-j{jobs}"));
+        command.arg(format!("O={}", self.objects.display()));
+        command.arg(format!("ARCH={}", self.arch));
+        command.arg(format!("CROSS_COMPILE={}", self.toolchain.prefix));
+        if self.toolchain.ccache {
+            command.arg(format!("CC={}", self.toolchain.cc()));
+        }
+        command.args(goals);
+        // Options of an outer make, and settings of the user's other kernels.
+        let foreign = |name: &str| {
+            ["KBUILD_", "KCONFIG_", "INSTALL_"].iter().any(|prefix| name.starts_with(prefix))
+                || [
+                    "MAKEFLAGS",
+                    "MFLAGS",
+                    "MAKELEVEL",
+                    "ARCH",
+                    "SUBARCH",
+                    "CROSS_COMPILE",
+                    "CC",
+                    "LD",
+                    "HOSTCC",
+                    "CFLAGS",
+                    "LDFLAGS",
+                    "KCFLAGS",
+                    "LLVM",
+                    "LOCALVERSION",
+                    "O",
+                    "V",
+                    "W",
+                ]
+                .contains(&name)
+        };
+        for (name, _) in env::vars_os() {
+            if name.to_str().is_some_and(foreign) {
+                command.env_remove(name);
+            }
+        }
+        // The same inputs give the same image, wherever and whenever it is built.
+        command.env("LC_ALL", "C");
+        command.env("KBUILD_BUILD_TIMESTAMP", "Thu Jan  1 00:00:00 UTC 1970");
+        command.env("KBUILD_BUILD_USER", "huepage").env("KBUILD_BUILD_HOST", "lab");
+        command.env("KBUILD_BUILD_VERSION", "1");
+        command
+    }
+
+    /// What `make` said.
+    fn log(&self) -> PathBuf {
+        self.objects.join("build.log")
+    }
+}
+
+/// The file of a line such as `  CC      mm/page_alloc.o`.
+fn compiled_file(line: &str) -> Option<&str> {
+    let (what, file) = line.strip_prefix("  ")?.trim_end().split_once(' ')?;
+    ["CC", "AS", "HOSTCC"].contains(&what).then(|| file.trim_start_matches(['[', 'M', ']', ' ']))
+}
+
+/// What the log says of the failure: from the first error on, since other jobs go on
+/// after it; without one, the last lines.
+fn why(log: &Path) -> anyhow::Result<String> {
+    let text = std::fs::read(log).with_context(|| format!("read {}", log.display()))?;
+    let text = String::from_utf8_lossy(&text);
+    let lines: Vec<&str> = text.lines().filter(|line| compiled_file(line).is_none()).collect();
+    let error = lines.iter().position(|line| line.contains("error:") || line.contains("Error "));
+    let first = error.unwrap_or(lines.len().saturating_sub(LINES));
+    let shown = lines[first..].iter().take(LINES);
+    Ok(shown.map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toolchain() -> Toolchain {
+        Toolchain { prefix: "", version: "gcc 1".into(), ccache: false }
+    }
+
+    #[test]
+    fn compiled_files_are_told_from_other_lines() {
+        assert_eq!(compiled_file("  CC      mm/ksm.o\n"), Some("mm/ksm.o"));
+        assert_eq!(compiled_file("  HOSTCC  scripts/mod/modpost.o"), Some("scripts/mod/modpost.o"));
+        assert_eq!(compiled_file("  AR      mm/built-in.a"), None);
+        assert_eq!(compiled_file("mm/ksm.c:1:2: error: x"), None);
+    }
+
+    #[test]
+    fn steps_are_counted_and_a_failure_shows_the_log_without_them() {
+        let top = tempfile::tempdir().unwrap();
+        let makefile = "good:\n\t@echo '  CC      a.o'\n\t@echo '  CC      b.o'\n\
+                        bad:\n\t@echo '  CC      a.o'\n\t@echo 'a.c:1: error: no' >&2\n\t@false\n";
+        std::fs::write(top.path().join("Makefile"), makefile).unwrap();
+        let toolchain = toolchain();
+        let make = Make { tree: top.path(), objects: top.path(), arch: "x", toolchain: &toolchain };
+        make.begin().unwrap();
+        let mut seen = Vec::new();
+        make.run(&["good"], |count, file| seen.push((count, file.to_owned()))).unwrap();
+        assert_eq!(seen, [(1, "a.o".to_owned()), (2, "b.o".to_owned())]);
+
+        let error = make.run(&["bad"], |_, _| {}).unwrap_err().to_string();
+        assert!(error.contains("a.c:1: error: no"), "{error}");
+        assert!(!error.contains("CC      a.o"), "{error}");
+        assert!(error.contains(&format!("all of it: {}", make.log().display())), "{error}");
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which kernel is wanted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::arch::Arch;
+
+/// A kernel to build.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Request {
+    /// For which architecture.
+    pub arch: Arch,
+    /// With or without our changes.
+    pub variant: Variant,
+    /// For which purpose.
+    pub config: Config,
+}
+
+/// With or without our changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Variant {
+    /// As Debian has it.
+    Stock,
+    /// With `kernel/overlay` and `kernel/hooks`; the same as stock while there are none.
+    Huepage,
+}
+
+/// For which purpose: the config fragments of that name in `lab/configs`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Config {
+    /// The experiments.
+    Plain,
+    /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
+    Debug,
+    /// Unit tests in a kernel that runs as a program (User-mode Linux).
+    Kunit,
+}
+
+impl Request {
+    /// The stock kernel for the experiments.
+    pub fn stock(arch: Arch) -> Self {
+        Request { arch, variant: Variant::Stock, config: Config::Plain }
+    }
+
+    /// `x86_64-stock-plain`.
+    pub fn name(&self) -> String {
+        format!("{}-{}-{}", self.arch, self.variant.name(), self.config.name())
+    }
+
+    /// What kbuild calls the architecture.
+    pub(super) fn kbuild_arch(&self) -> &'static str {
+        match self.config {
+            Config::Kunit => "um",
+            Config::Plain | Config::Debug => self.arch.name(),
+        }
+    }
+
+    /// The target of `make`, and the image it makes, relative to the objects.
+    pub(super) fn image(&self) -> (&'static str, &'static str) {
+        match (self.config, self.arch) {
+            (Config::Kunit, _) => ("linux", "linux"),
+            (_, Arch::X86_64) => ("bzImage", "arch/x86/boot/bzImage"),
+            (_, Arch::Arm64) => ("Image", "arch/arm64/boot/Image"),
+        }
+    }
+
+    /// The fragments in the order in which they override each other. Those with an
+    /// architecture and a purpose in their name exist only where they are needed.
+    pub(super) fn fragments(&self) -> Vec<Fragment> {
+        let arch = self.arch.name();
+        let needed = |name: &str| Fragment { name: format!("{name}.config"), optional: false };
+        let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
+        match self.config {
+            Config::Plain => vec![needed("base"), needed(arch)],
+            Config::Debug => {
+                let both = optional(format!("debug-{arch}"));
+                vec![needed("base"), needed(arch), needed("debug"), both]
+            }
+            Config::Kunit => vec![needed("kunit")],
+        }
+    }
+}
+
+/// A file in `lab/configs`.
+pub(super) struct Fragment {
+    pub name: String,
+    pub optional: bool,
+}
+
+impl Variant {
+    /// As options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Variant::Stock => "stock",
+            Variant::Huepage => "huepage",
+        }
+    }
+}
+
+impl Config {
+    /// As options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Config::Plain => "plain",
+            Config::Debug => "debug",
+            Config::Kunit => "kunit",
+        }
+    }
+}
+
+impl std::fmt::Display for Request {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(&self.name())
+    }
+}
