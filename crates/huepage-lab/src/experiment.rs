@@ -73,11 +73,7 @@ pub trait Experiment: Sync {
     ///
     /// # Errors
     /// What is missing in the report, or a check that does not hold.
-    fn rows(
-        &self,
-        case: &Case,
-        report: &Report,
-    ) -> anyhow::Result<Vec<(Map<String, Value>, Map<String, Value>)>>;
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>>;
 
     /// Rows that are known only from several boots, or checks across them.
     ///

@@ -98,7 +98,7 @@ fn images(cases: &[Case]) -> anyhow::Result<Vec<Image>> {
         let image = match known {
             Some((_, image)) => image.clone(),
             None => {
-                let image = kernel::ensure(&request)?;
+                let image = kernel::ensure(&request, &Progress::stderr())?;
                 built.push((request, image.clone()));
                 image
             }

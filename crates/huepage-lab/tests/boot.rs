@@ -8,12 +8,13 @@ use huepage_lab::{
     arch::Arch,
     boot::{Boot, BootError, Machine, Report, boot},
     kernel::{self, Request},
+    progress::Progress,
     workspace::Workspace,
 };
 
 fn hello(arch: Arch, fail: &str, limit: Duration) -> Result<Report, BootError> {
     let workspace = Workspace::find().unwrap();
-    let kernel: PathBuf = kernel::ensure(&Request::stock(arch)).unwrap().path;
+    let kernel: PathBuf = kernel::ensure(&Request::stock(arch), &Progress::silent()).unwrap().path;
     let boots = Boot {
         arch,
         kernel,
