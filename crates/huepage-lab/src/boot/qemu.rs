@@ -160,8 +160,10 @@ fn listen(
         }
     }
     let status = running.0.wait().context("wait for QEMU")?;
-    let message = errors.join().unwrap_or_default();
+    let said = errors.join().unwrap_or_default();
     if !status.success() && !console.over() {
+        // Killed by a signal it says nothing itself.
+        let message = format!("{status}\n{said}").trim_end().to_owned();
         return Err(BootError::Qemu { program, message });
     }
     Ok(console)

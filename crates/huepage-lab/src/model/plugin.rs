@@ -24,7 +24,7 @@ pub fn build(folder: &Path) -> anyhow::Result<PathBuf> {
         .collect::<Result<_, _>>()?;
     let files = files.iter().filter(|file| file.extension().is_some_and(|e| e == "c"));
     let output = Command::new("cc")
-        .args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-o"])
+        .args(["-std=gnu11", "-O2", "-fPIC", "-fvisibility=hidden", "-shared", "-o"])
         .arg(&plugin)
         .args(files)
         .arg("-lm")
