@@ -2,7 +2,6 @@
 //! The command `huepage-lab`: builds kernels, boots them under a modelled
 //! memory hierarchy, runs experiments, writes tables.
 
-mod arch;
-mod model;
+use huepage_lab as _;
 
 fn main() {}

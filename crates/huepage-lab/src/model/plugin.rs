@@ -1,2 +1,116 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds the plugin and turns a model into its options.
+//! Builds the plugin in `lab/model` and reads what it wrote.
+
+use std::{
+    collections::hash_map::DefaultHasher,
+    env, fs,
+    hash::{Hash, Hasher},
+    path::{Path, PathBuf},
+    process::{self, Command},
+};
+
+use anyhow::{Context, bail};
+use serde::Deserialize;
+
+use super::Record;
+
+const COMPILER: &str = "cc";
+/// `_GNU_SOURCE` for strsep; hidden, lest a name of ours replaces one of QEMU's.
+const FLAGS: [&str; 8] = [
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+];
+
+/// Compiles the plugin into `out_dir`, unless it is there already for the same
+/// sources and flags. Returns where it is.
+///
+/// # Errors
+/// If the sources are not found, or the compiler is missing or refuses them.
+pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
+    let sources = sources()?;
+    let plugin = out_dir.join(format!("huepage-model-{:016x}.so", hash(&sources)?));
+    if plugin.exists() {
+        return Ok(plugin);
+    }
+    fs::create_dir_all(out_dir).with_context(|| format!("create {}", out_dir.display()))?;
+    // Whoever builds at the same time must see all of it or none.
+    let unfinished = plugin.with_extension(format!("so.{}", process::id()));
+    let output = Command::new(COMPILER)
+        .args(FLAGS)
+        .arg("-o")
+        .arg(&unfinished)
+        .args(sources.iter().filter(|file| file.extension().is_some_and(|e| e == "c")))
+        .args(["-lm", "-ldl", "-lpthread"])
+        .output()
+        .with_context(|| format!("run {COMPILER}: install a C compiler (./setup does)"))?;
+    if !output.status.success() {
+        bail!("{COMPILER} refused the plugin:\n{}", String::from_utf8_lossy(&output.stderr));
+    }
+    fs::rename(&unfinished, &plugin).with_context(|| format!("write {}", plugin.display()))?;
+    Ok(plugin)
+}
+
+/// The files of the plugin, in the checkout around the current directory or else
+/// in the one this program was built in, in a fixed order.
+fn sources() -> anyhow::Result<Vec<PathBuf>> {
+    let here = env::current_dir().context("current directory")?;
+    let folder = here
+        .ancestors()
+        .chain(Path::new(env!("CARGO_MANIFEST_DIR")).ancestors())
+        .map(|folder| folder.join("lab/model"))
+        .find(|folder| folder.join("plugin.c").is_file())
+        .context("lab/model/plugin.c is not found: run this inside a checkout of huepage")?;
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|e| e == "c" || e == "h") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn hash(sources: &[PathBuf]) -> anyhow::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    FLAGS.hash(&mut hasher);
+    for file in sources {
+        file.file_name().hash(&mut hasher);
+        let text = fs::read(file).with_context(|| format!("read {}", file.display()))?;
+        text.hash(&mut hasher);
+    }
+    Ok(hasher.finish())
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Error { error: String },
+    Record(Box<Record>),
+}
+
+/// Reads the records that the plugin wrote to `path`.
+///
+/// # Errors
+/// If there is no such file, if the plugin reported an error (a region that
+/// begins inside another, or does not end), or if a line is no record, as when
+/// QEMU was killed while it was written.
+pub fn read_records(path: &Path) -> anyhow::Result<Vec<Record>> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("records of the model in {}", path.display()))?;
+    let mut records = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        match serde_json::from_str(line) {
+            Ok(Line::Record(record)) => records.push(*record),
+            Ok(Line::Error { error }) => bail!("the model reported: {error}"),
+            Err(_) => bail!("line {} of {} is no record: {line}", number + 1, path.display()),
+        }
+    }
+    Ok(records)
+}
