@@ -7,6 +7,7 @@ use std::{
     hash::{Hash, Hasher},
     path::{Path, PathBuf},
     process::{self, Command},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use anyhow::{Context, bail};
@@ -40,7 +41,9 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
     }
     fs::create_dir_all(out_dir).with_context(|| format!("create {}", out_dir.display()))?;
     // Whoever builds at the same time must see all of it or none.
-    let unfinished = plugin.with_extension(format!("so.{}", process::id()));
+    static BUILDS: AtomicU32 = AtomicU32::new(0);
+    let build = BUILDS.fetch_add(1, Ordering::Relaxed);
+    let unfinished = plugin.with_extension(format!("so.{}.{build}", process::id()));
     let output = Command::new(COMPILER)
         .args(FLAGS)
         .arg("-o")
