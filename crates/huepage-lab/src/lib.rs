@@ -3,4 +3,16 @@
 //! experiments, writes tables.
 
 pub mod arch;
+pub mod boot;
+pub mod document;
+pub mod experiment;
+pub mod experiments;
+pub mod guest;
+pub mod initramfs;
+pub mod kernel;
 pub mod model;
+pub mod progress;
+pub mod results;
+pub mod runner;
+pub mod settings;
+pub mod workspace;

@@ -65,7 +65,7 @@ pub fn boot(
     let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
     let records = records_file(workspace)?;
     if let Some(model) = &boot.model {
-        model.check()?;
+        model.check().map_err(anyhow::Error::from)?;
         let plugin = plugin::build(&workspace.lab().join("model"))?;
         let text = format!("{},{}", plugin.display(), model.plugin_options(&records.0));
         options.extend(["-plugin".into(), text]);

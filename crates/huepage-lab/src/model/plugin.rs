@@ -3,7 +3,7 @@
 
 use std::{
     collections::hash_map::DefaultHasher,
-    env, fs,
+    fs,
     hash::{Hash, Hasher},
     path::{Path, PathBuf},
     process::{self, Command},
@@ -14,6 +14,7 @@ use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::Record;
+use crate::workspace::Workspace;
 
 const COMPILER: &str = "cc";
 /// `_GNU_SOURCE` for strsep; hidden, lest a name of ours replaces one of QEMU's.
@@ -59,16 +60,9 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
     Ok(plugin)
 }
 
-/// The files of the plugin, in the checkout around the current directory or else
-/// in the one this program was built in, in a fixed order.
+/// The files of the plugin in a fixed order.
 fn sources() -> anyhow::Result<Vec<PathBuf>> {
-    let here = env::current_dir().context("current directory")?;
-    let folder = here
-        .ancestors()
-        .chain(Path::new(env!("CARGO_MANIFEST_DIR")).ancestors())
-        .map(|folder| folder.join("lab/model"))
-        .find(|folder| folder.join("plugin.c").is_file())
-        .context("lab/model/plugin.c is not found: run this inside a checkout of huepage")?;
+    let folder = Workspace::find()?.root().join("lab/model");
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
         let file = entry?.path();
