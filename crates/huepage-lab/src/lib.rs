@@ -5,5 +5,6 @@
 pub mod arch;
 pub mod kernel;
 pub mod model;
+pub mod output;
 pub mod progress;
 pub mod workspace;
