@@ -5,8 +5,9 @@
  * else, so that accesses beyond the reads are the kernel's own.
  *
  * frames: 4 bytes at the same offset of N contiguous frames, again and again.
- * thrash: 8 contiguous frames one way of L2 apart, then some pages of an area
- *         of zeros, going on where the last round ended.
+ * thrash: 8 hot frames one way of L2 apart, so of one color, then some pages of
+ *         an area of zeros, going on where the last round ended. The color is
+ *         that of the kernel's zero page, or another one.
  * scan:   16 KiB of own data, then every line of one page of the area.
  *
  * The area is untouched memory, as the kernel backs it, or, as a control, one
@@ -138,10 +139,13 @@ static void run_frames(const char *frames, uint64_t count, uint64_t rounds)
 		   rounds, count * rounds);
 }
 
-static void run_thrash(const char *frames, const char *area, const char *backing,
-		       uint64_t zero_reads, uint64_t rounds)
+static void run_thrash(const char *frames, uint64_t color, const char *hot, const char *area,
+		       const char *backing, uint64_t zero_reads)
 {
-	uint64_t way = colors * PAGE;
+	uint64_t way = colors * PAGE, rounds = lab_number("thrash_rounds");
+
+	while (frame_of(frames) % colors != color)
+		frames += PAGE;
 
 	REGION_BEGIN(WARM);
 	thrash(frames, area, way, zero_reads, 2 * AREA_PAGES);
@@ -149,9 +153,9 @@ static void run_thrash(const char *frames, const char *area, const char *backing
 	REGION_BEGIN(2);
 	thrash(frames, area, way, zero_reads, rounds);
 	REGION_END(2);
-	lab_result("{\"table\":\"thrash\",\"backing\":\"%s\",\"zero_reads\":%lu,"
+	lab_result("{\"table\":\"thrash\",\"backing\":\"%s\",\"hot\":\"%s\",\"zero_reads\":%lu,"
 		   "\"zero_frames\":%lu,\"rounds\":%lu,\"reads\":%lu}",
-		   backing, zero_reads, distinct_frames(area), rounds,
+		   backing, hot, zero_reads, distinct_frames(area), rounds,
 		   (HOT_FRAMES + zero_reads) * rounds);
 }
 
@@ -172,11 +176,13 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	colors = lab_number("colors");
-	if (!colors || AREA_PAGES % colors)
+	if (colors < 2 || AREA_PAGES % colors)
 		lab_fail("colors=%lu: a divisor of %d is needed", colors, AREA_PAGES);
-	char *frames = contiguous_frames(HOT_FRAMES * colors * PAGE);
-	char *areas[] = { untouched_area(), colored_area() };
-	const char *backings[] = { "kernel", "control" };
+	char *frames = contiguous_frames(HUGE_PAGE);
+	char *untouched = untouched_area(), *colored = colored_area();
+	uint64_t zero_color = frame_of(untouched) % colors;
+	uint64_t other_color = (zero_color + 1) % colors;
+	uint64_t scan_rounds = lab_number("scan_rounds");
 	const char *counts = lab_text("frames");
 
 	while (*counts) {
@@ -189,11 +195,14 @@ int main(int argc, char **argv)
 		run_frames(frames, count, lab_number("frame_rounds"));
 		counts = rest + (*rest == ',');
 	}
-	for (size_t i = 0; i < 2; i++) {
-		lab_note("zeros: %s", backings[i]);
-		run_thrash(frames, areas[i], backings[i], 1, lab_number("thrash_rounds"));
-		run_thrash(frames, areas[i], backings[i], colors, lab_number("thrash_rounds"));
-		run_scan(frames, areas[i], backings[i], lab_number("scan_rounds"));
+	for (uint64_t reads = 1; reads <= colors; reads += colors - 1) {
+		lab_note("%lu reads of zeros to a round", reads);
+		run_thrash(frames, zero_color, "same", untouched, "kernel", reads);
+		run_thrash(frames, other_color, "other", untouched, "kernel", reads);
+		run_thrash(frames, zero_color, "same", colored, "control", reads);
 	}
+	lab_note("scans");
+	run_scan(frames, untouched, "kernel", scan_rounds);
+	run_scan(frames, colored, "control", scan_rounds);
 	lab_done();
 }

@@ -4,6 +4,7 @@
 //! L1 has one page to a way, so the same offset of any page is in the same set;
 //! L2 has eight pages, so eight colors, to a way.
 
+mod picture;
 mod shown;
 
 use std::time::Duration;
@@ -100,53 +101,59 @@ impl Experiment for ZeroPages {
             records.len(),
             report.results.len()
         );
-        report.results.iter().zip(records).map(|(told, record)| {
-            let table = told["table"].as_str().context("a result without a table")?;
-            ensure!(
-                TABLES.contains(&(table, record.region)),
-                "region {} where the guest tells of {table}",
-                record.region
-            );
-            let number = |name: &str| {
-                told[name].as_u64().with_context(|| format!("a result of {table} without {name}"))
-            };
-            let (rounds, reads) = (number("rounds")?, number("reads")?);
-            let (l1, l2) = match record.levels.as_slice() {
-                [l1, l2] => (l1, l2),
-                levels => anyhow::bail!("{} levels in a record, not two", levels.len()),
-            };
-            let others = record.accesses.checked_sub(reads).with_context(|| {
-                format!("{} accesses, but {reads} reads of the guest alone", record.accesses)
-            })?;
-            let mut settings = map([("table", table.into())]);
-            for name in ["frames", "backing", "zero_reads"] {
-                if let Some(value) = told.get(name) {
-                    settings.insert(name.into(), value.clone());
+        report
+            .results
+            .iter()
+            .zip(records)
+            .map(|(told, record)| {
+                let table = told["table"].as_str().context("a result without a table")?;
+                ensure!(
+                    TABLES.contains(&(table, record.region)),
+                    "region {} where the guest tells of {table}",
+                    record.region
+                );
+                let number = |name: &str| {
+                    told[name]
+                        .as_u64()
+                        .with_context(|| format!("a result of {table} without {name}"))
+                };
+                let (rounds, reads) = (number("rounds")?, number("reads")?);
+                let (l1, l2) = match record.levels.as_slice() {
+                    [l1, l2] => (l1, l2),
+                    levels => anyhow::bail!("{} levels in a record, not two", levels.len()),
+                };
+                let others = record.accesses.checked_sub(reads).with_context(|| {
+                    format!("{} accesses, but {reads} reads of the guest alone", record.accesses)
+                })?;
+                let mut settings = map([("table", table.into())]);
+                for name in ["frames", "backing", "hot", "zero_reads"] {
+                    if let Some(value) = told.get(name) {
+                        settings.insert(name.into(), value.clone());
+                    }
                 }
-            }
-            let per_round = |count: u64| Value::from(count as f64 / rounds as f64);
-            let mut metrics = map([
-                ("rounds", rounds.into()),
-                ("reads", reads.into()),
-                ("other_accesses", others.into()),
-                ("instructions", record.instructions.into()),
-                ("l1_misses", l1.misses.into()),
-                ("l2_misses", l2.misses.into()),
-                ("modelled_cycles", record.cycles.into()),
-                ("l1_misses_per_round", per_round(l1.misses)),
-                ("l2_misses_per_round", per_round(l2.misses)),
-                ("modelled_cycles_per_round", per_round(record.cycles)),
-            ]);
-            if let Some(zero_frames) = told.get("zero_frames") {
-                metrics.insert("zero_frames".into(), zero_frames.clone());
-            }
-            if let Some((_, theirs)) = SOURCE_ROUNDS.iter().find(|(name, _)| *name == table) {
-                let factor = *theirs as f64 / rounds as f64;
-                metrics.insert("times_source_rounds".into(), factor.into());
-            }
-            Ok((settings, metrics))
-        })
-        .collect()
+                let per_round = |count: u64| Value::from(count as f64 / rounds as f64);
+                let mut metrics = map([
+                    ("rounds", rounds.into()),
+                    ("reads", reads.into()),
+                    ("other_accesses", others.into()),
+                    ("instructions", record.instructions.into()),
+                    ("l1_misses", l1.misses.into()),
+                    ("l2_misses", l2.misses.into()),
+                    ("modelled_cycles", record.cycles.into()),
+                    ("l1_misses_per_round", per_round(l1.misses)),
+                    ("l2_misses_per_round", per_round(l2.misses)),
+                    ("modelled_cycles_per_round", per_round(record.cycles)),
+                ]);
+                if let Some(zero_frames) = told.get("zero_frames") {
+                    metrics.insert("zero_frames".into(), zero_frames.clone());
+                }
+                if let Some((_, theirs)) = SOURCE_ROUNDS.iter().find(|(name, _)| *name == table) {
+                    let factor = *theirs as f64 / rounds as f64;
+                    metrics.insert("times_source_rounds".into(), factor.into());
+                }
+                Ok((settings, metrics))
+            })
+            .collect()
     }
 
     fn tables(&self, results: &Results) -> Vec<(String, Table)> {
@@ -154,7 +161,7 @@ impl Experiment for ZeroPages {
     }
 
     fn plot(&self, results: &Results) -> Plot {
-        shown::plot(results)
+        picture::plot(results)
     }
 
     fn against_source(&self, results: &Results) -> (String, Table) {
