@@ -3,8 +3,10 @@
 
 use crate::experiment::Experiment;
 
+mod zero_pages;
+
 /// In the order of the sources S1 to S5.
-pub const ALL: &[&dyn Experiment] = &[];
+pub const ALL: &[&dyn Experiment] = &[&zero_pages::ZeroPages];
 
 /// The one of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {
