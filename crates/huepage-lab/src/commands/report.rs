@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use clap::Args;
 
-use huepage_lab::{experiments, results::Results, workspace::Workspace};
+use huepage_lab::{experiments, output::print, results::Results, workspace::Workspace};
 
 /// Put all results on one page, next to the sources' own figures
 #[derive(Args)]
@@ -63,7 +63,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         folder.display()
     );
     if options.output.as_os_str() == "-" {
-        print!("{page}");
+        print(&page)?;
     } else {
         std::fs::write(&options.output, page)
             .with_context(|| format!("write {}", options.output.display()))?;

@@ -6,7 +6,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use huepage_lab::{
-    document, experiment::Scale, experiments, kernel::Variant, runner, workspace::Workspace,
+    document, experiment::Scale, experiments, kernel::Variant, output::print, runner,
+    workspace::Workspace,
 };
 
 /// Run an experiment and write its results
@@ -57,13 +58,15 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let experiment = experiments::find(&options.experiment).expect("clap knows the names");
     let scale = if options.quick { Scale::Quick } else { Scale::Full };
     let mut settings = experiment.settings(scale);
-    for assignment in &options.set {
-        settings.set(assignment)?;
+    let set = options.set.iter().try_for_each(|assignment| settings.set(assignment));
+    let cases = set.and_then(|()| experiment.cases(&settings, options.variant));
+    if let Err(error) = cases {
+        eprintln!("huepage-lab: {error:#}");
+        return Ok(ExitCode::from(2));
     }
     if options.settings {
-        for (name, values) in settings.iter() {
-            println!("{name}={}", values.join(","));
-        }
+        let lines = settings.iter().map(|(name, values)| format!("{name}={}\n", values.join(",")));
+        print(&lines.collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
     let jobs = options.jobs.map_or_else(
@@ -81,9 +84,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let document = document::of(experiment, &results);
     results.write(&folder, &document, &experiment.plot(&results).svg()?)?;
     if options.json {
-        println!("{}", serde_json::to_string_pretty(&results)?);
+        print(&(serde_json::to_string_pretty(&results)? + "\n"))?;
     } else {
-        print!("{document}");
+        print(&document)?;
     }
     let files = folder.join(format!("{}.{{json,md,svg}}", experiment.name()));
     eprintln!("huepage-lab: wrote {}", files.display());

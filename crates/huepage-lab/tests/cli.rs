@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a user gets to read, above all when something is wrong.
+
+use assert_cmd::Command;
+
+fn lab(words: &[&str]) -> (Option<i32>, String, String) {
+    let output = Command::cargo_bin("huepage-lab").unwrap().args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn help_lists_every_experiment() {
+    let (code, help, _) = lab(&["run", "--help"]);
+    assert_eq!(code, Some(0));
+    for experiment in huepage_lab::experiments::ALL {
+        assert!(help.contains(experiment.name()) && help.contains(experiment.about()), "{help}");
+    }
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+}
+
+#[test]
+fn an_unknown_experiment_is_a_usage_error_with_the_names() {
+    let (code, _, error) = lab(&["run", "againg"]);
+    assert_eq!(code, Some(2));
+    for experiment in huepage_lab::experiments::ALL {
+        assert!(error.contains(experiment.name()), "{error}");
+    }
+}
+
+#[test]
+fn settings_are_listed_and_a_wrong_one_is_named() {
+    for experiment in huepage_lab::experiments::ALL {
+        let (code, settings, _) = lab(&["run", experiment.name(), "--settings"]);
+        assert_eq!(code, Some(0));
+        assert!(settings.lines().all(|line| line.contains('=')), "{settings}");
+        let (code, out, error) = lab(&["run", experiment.name(), "--set", "nonsense=1"]);
+        assert_eq!((code, out.as_str()), (Some(2), ""));
+        assert!(error.contains("no setting 'nonsense' here; there are "), "{error}");
+    }
+}
+
+#[test]
+fn a_report_without_results_says_what_to_run() {
+    let empty = tempfile::tempdir().unwrap();
+    let folder = empty.path().to_str().unwrap();
+    let (code, out, error) = lab(&["report", "--input", folder]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(error.contains("no results in") && error.contains("huepage-lab run"), "{error}");
+}
+
+#[test]
+fn the_format_is_documented() {
+    let docs = include_str!("../../../docs/lab.md");
+    let results = huepage_lab::results::Results {
+        schema: huepage_lab::results::SCHEMA.into(),
+        experiment: String::new(),
+        kind: String::new(),
+        command: String::new(),
+        kernel: huepage_lab::results::Kernel {
+            version: String::new(),
+            variant: String::new(),
+            arch: String::new(),
+        },
+        model: serde_json::Value::Null,
+        rows: vec![huepage_lab::results::Row {
+            variant: String::new(),
+            settings: Default::default(),
+            metrics: Default::default(),
+        }],
+    };
+    let json = serde_json::to_value(&results).unwrap();
+    let objects = [&json, &json["kernel"], &json["rows"][0]];
+    for key in objects.iter().flat_map(|object| object.as_object().unwrap().keys()) {
+        assert!(docs.contains(&format!("`{key}`")), "{key} in docs/lab.md");
+    }
+    assert!(docs.contains(huepage_lab::results::SCHEMA));
+}
