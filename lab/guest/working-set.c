@@ -63,8 +63,8 @@ static void run_reads(enum placement placement, uint64_t eighths)
 	read_lines(memory, pages * PAGE);
 	REGION_END(1);
 	lab_result("{\"work\":\"read\",\"placement\":\"%s\",\"eighths\":%lu,\"lines\":%lu,"
-		   "\"lines_in_conflict\":%lu}",
-		   names[placement], eighths, pages * PAGE / LINE,
+		   "\"warm_reads\":%lu,\"lines_in_conflict\":%lu}",
+		   names[placement], eighths, pages * PAGE / LINE, 2 * pages * PAGE / LINE,
 		   pages_in_conflict(memory, pages) * (PAGE / LINE));
 }
 

@@ -46,7 +46,7 @@ impl Experiment for WorkingSet {
         let [eighths, memory, age, repeats, programs, matrix, rows, points] = match scale {
             Scale::Full => {
                 let eighths = "1,2,3,4,5,6,7,8,9,10,11,12";
-                [eighths, "1024", "256", "6", "3", "448", "48", "65536,1048576"]
+                [eighths, "1024", "256", "5", "2", "448", "48", "65536,1048576"]
             }
             Scale::Quick => ["1,4,8,12", "160", "32", "3", "1", "448", "2", "32768"],
         };

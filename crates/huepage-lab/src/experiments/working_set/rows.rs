@@ -31,17 +31,25 @@ struct Repeat<'a> {
     key: Key,
     told: &'a Value,
     record: &'a Record,
+    /// Accesses while the caches were warmed for it.
+    before: u64,
 }
 
 fn repeats(report: &Report) -> anyhow::Result<Vec<Repeat<'_>>> {
     let regions = WORKS.map(|(_, region)| region);
-    let records: Vec<_> =
-        report.records.iter().filter(|record| regions.contains(&record.region)).collect();
+    let mut records = Vec::new();
+    let mut before = 0;
+    for record in &report.records {
+        if regions.contains(&record.region) {
+            records.push((record, before));
+        }
+        before = record.accesses;
+    }
     let (told, seen) = (report.results.len(), records.len());
     ensure!(told == seen, "the model saw {seen} regions, the guest tells of {told}");
     let pairs = report.results.iter().zip(records);
     pairs
-        .map(|(told, record)| {
+        .map(|(told, (record, before))| {
             let text = |name: &str| told[name].as_str().map(str::to_owned);
             let size = told["eighths"].as_u64().or(told["size"].as_u64());
             let key = text("work").zip(text("placement")).zip(size);
@@ -53,7 +61,7 @@ fn repeats(report: &Report) -> anyhow::Result<Vec<Repeat<'_>>> {
                 record.region
             );
             ensure!(record.levels.len() == 2, "{} levels in a record", record.levels.len());
-            Ok(Repeat { key: (work, placement, size), told, record })
+            Ok(Repeat { key: (work, placement, size), told, record, before })
         })
         .collect()
 }
@@ -84,8 +92,11 @@ fn row(same: &[&Repeat], miss_cost: f64) -> Found {
     if work == "read" {
         add("lines", &|repeat| told(repeat, "lines"));
         add("lines_in_conflict", &|repeat| told(repeat, "lines_in_conflict"));
-        // What the kernel accessed meanwhile: ticks.
-        add("other_accesses", &|repeat| repeat.record.accesses as f64 - told(repeat, "lines"));
+        // What the kernel accessed meanwhile and while the caches were warmed.
+        add("other_accesses", &|repeat| {
+            let all = (repeat.record.accesses + repeat.before) as f64;
+            all - told(repeat, "lines") - told(repeat, "warm_reads")
+        });
         let peak_share = |repeat: &Repeat| {
             let (hits, misses) = l2(repeat);
             (hits + misses) / (hits + misses * miss_cost)
