@@ -3,10 +3,11 @@
 
 use crate::experiment::Experiment;
 
+mod working_set;
 mod zero_pages;
 
 /// In the order of the sources S1 to S5.
-pub const ALL: &[&dyn Experiment] = &[&zero_pages::ZeroPages];
+pub const ALL: &[&dyn Experiment] = &[&working_set::WorkingSet, &zero_pages::ZeroPages];
 
 /// The one of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {

@@ -28,11 +28,13 @@ fn number(row: &Row, name: &str) -> f64 {
 }
 
 /// The count is what theory says, but for what the kernel's own accesses add: in
-/// a full set with LRU, one of them costs itself and at most 8 lines more.
+/// a full set with LRU, one of them costs itself and at most 8 lines more. A tick
+/// while the caches were warmed is not counted among them.
 fn is_but_for_ticks(row: &Row, name: &str, theory: f64) {
     let (count, others) = (number(row, name), number(row, "other_accesses"));
     assert!(count >= theory, "{name}: {count} is below {theory}: {row:?}");
-    assert!(count <= theory + 9.0 * others, "{name}: {count} is above {theory}: {row:?}");
+    let tick = 0.002 * number(row, "reads");
+    assert!(count <= theory + 9.0 * others + tick, "{name}: {count} is above {theory}: {row:?}");
     assert!(count <= theory + 0.02 * number(row, "reads"), "{name}: much above: {row:?}");
 }
 

@@ -54,7 +54,7 @@ pub(super) fn plot(results: &Results) -> Plot {
     Plot {
         title: "zero-pages: sets that fill up".into(),
         caption: format!(
-            "Linux {} ({}), modelled 8-way L1 of 32 KiB and 8-way L2 of 256 KiB",
+            "Linux {} ({}), modelled 8-way L1 of 32 KiB and 8-way L2 of 256 KiB; architectures coincide",
             results.kernel.version, results.kernel.variant
         ),
         panels: vec![

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `working-set` (S2): how much of a physically indexed L2 of 2 MiB a program
+//! gets to use with the pages the kernel deals it, fresh and aged, and with
+//! contiguous and random frames as controls.
+
+mod picture;
+mod rows;
+mod shown;
+mod theory;
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    boot::{Machine, Report},
+    experiment::{Case, Experiment, Found, Scale},
+    kernel::{Config, Variant},
+    model::{Level, Model, Outside, Replacement, Scope},
+    results::{Plot, Results, Table},
+    settings::Settings,
+};
+
+/// Pages of L2.
+const CACHE_PAGES: u64 = 512;
+/// Regions by work; the guest warms the caches in region 100.
+const WORKS: [(&str, u32); 3] = [("read", 1), ("matrix", 2), ("fft", 3)];
+/// How the memory was come by, in the order of the guest.
+const PLACEMENTS: [&str; 4] = ["fresh", "aged", "contiguous", "random"];
+
+/// The experiment.
+pub struct WorkingSet;
+
+impl Experiment for WorkingSet {
+    fn name(&self) -> &'static str {
+        "working-set"
+    }
+
+    fn about(&self) -> &'static str {
+        "How much of a physically indexed L2 the kernel's pages let a program use"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let [eighths, memory, age, repeats, programs, matrix, rows, points] = match scale {
+            Scale::Full => {
+                let eighths = "1,2,3,4,5,6,7,8,9,10,11,12";
+                [eighths, "1024", "256", "5", "2", "448", "48", "65536,1048576"]
+            }
+            Scale::Quick => ["1,4,8,12", "160", "32", "3", "1", "448", "2", "32768"],
+        };
+        Settings::new(&[
+            ("arch", "x86_64,arm64"),
+            ("l2_ways", "1,16"),
+            ("eighths", eighths),
+            ("memory_mib", memory),
+            ("age_mib", age),
+            ("age_rounds", "2"),
+            ("repeats", repeats),
+            ("program_repeats", programs),
+            ("matrix", matrix),
+            ("matrix_rows", rows),
+            ("fft_points", points),
+            ("miss_cost", "3.1"),
+            ("seed", "1"),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let miss_cost: f64 = settings.only("miss_cost")?;
+        ensure!(miss_cost >= 1.0, "setting miss_cost={miss_cost}: a miss costs no less than a hit");
+        let arguments = arguments(settings)?;
+        let memory = Bytes(settings.only::<u64>("memory_mib")? << 20);
+        settings
+            .grid(&["arch", "l2_ways"])
+            .iter()
+            .map(|point| {
+                let ways: u32 = point.parsed("l2_ways")?;
+                ensure!(
+                    ways.is_power_of_two() && u64::from(ways) <= CACHE_PAGES,
+                    "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}"
+                );
+                let mut arguments = arguments.clone();
+                arguments.push(("ways".into(), ways.to_string()));
+                let mut stated = point.json();
+                stated.insert("miss_cost".into(), miss_cost.into());
+                Ok(Case {
+                    arch: arch(point.text("arch"))?,
+                    variant,
+                    config: Config::Plain,
+                    machine: Machine::plain(1, memory),
+                    guest: "working-set",
+                    arguments,
+                    model: Some(model(ways)),
+                    regions: WORKS.iter().map(|(_, region)| *region).collect(),
+                    settings: stated,
+                    limit: Duration::from_secs(3600),
+                })
+            })
+            .collect()
+    }
+
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        let miss_cost = case.settings["miss_cost"].as_f64().context("no miss_cost")?;
+        rows::of(report, miss_cost)
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        shown::tables(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        picture::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        shown::against_source(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        shown::REMARKS
+    }
+}
+
+/// What the guest is told, the sizes of its pools among it.
+fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
+    let pages = |bytes: u64| bytes.div_ceil(4096);
+    let eighths: Vec<u64> = settings.parsed("eighths")?;
+    let (matrix, points) = (settings.only::<u64>("matrix")?, settings.parsed::<u64>("fft_points")?);
+    let (repeats, programs): (u64, u64) =
+        (settings.only("repeats")?, settings.only("program_repeats")?);
+    for (name, value) in [("repeats", repeats), ("program_repeats", programs)] {
+        ensure!(value > 0, "setting {name}=0: there is nothing to count");
+    }
+    let reads: Vec<u64> = eighths.iter().map(|eighths| eighths * CACHE_PAGES / 8).collect();
+    let product = 3 * pages(matrix * matrix * 8);
+    let transforms: Vec<u64> = points.iter().map(|n| pages(n * 16) + pages(n * 8)).collect();
+    let largest = reads.iter().chain(&transforms).copied().max().unwrap_or(0).max(product);
+    let all =
+        repeats * reads.iter().sum::<u64>() + programs * (product + transforms.iter().sum::<u64>());
+    let mut arguments = vec![
+        ("cache_pages".to_owned(), CACHE_PAGES.to_string()),
+        ("contiguous_pages".into(), largest.to_string()),
+        // More than are taken, so that the last ones are chosen as well.
+        ("random_pages".into(), (all + all / 4).to_string()),
+        ("age_pages".into(), (settings.only::<u64>("age_mib")? << 8).to_string()),
+    ];
+    for name in ["age_rounds", "repeats", "program_repeats", "matrix", "matrix_rows", "seed"] {
+        arguments.push((name.into(), settings.only::<u64>(name)?.to_string()));
+    }
+    for name in ["eighths", "fft_points"] {
+        arguments.push((name.into(), settings.values(name).join(",")));
+    }
+    Ok(arguments)
+}
+
+fn arch(name: &str) -> anyhow::Result<Arch> {
+    <Arch as clap::ValueEnum>::from_str(name, false)
+        .map_err(|_| anyhow::anyhow!("setting arch={name}: x86_64 or arm64"))
+}
+
+fn model(l2_ways: u32) -> Model {
+    let level = |name: &str, size, ways, latency| Level {
+        name: name.into(),
+        size: Bytes(size),
+        ways,
+        line: Bytes(64),
+        replacement: Replacement::Lru,
+        scope: Scope::Private,
+        latency,
+    };
+    Model {
+        levels: vec![level("L1", 32 << 10, 8, 4), level("L2", CACHE_PAGES * 4096, l2_ways, 15)],
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 100,
+        outside: Outside::Skip,
+        seed: 1,
+        color_conflicts: false,
+        page_times: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
