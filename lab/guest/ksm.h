@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What the guests about KSM share: one worker process per node whose pages have
+ * known contents, and ksmd driven until nothing more changes.
+ *
+ * An area holds `contents` different pages, `copies` times each, the same in
+ * every worker, and then `unique` pages that no other worker has. CPU n belongs
+ * to node n.
+ */
+#ifndef HUEPAGE_KSM_H
+#define HUEPAGE_KSM_H
+
+#include "lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAX_NODES 8
+#define MAX_AREAS 2
+#define WORDS (PAGE / sizeof(uint64_t))
+#define BIND_POLICY 2 /* MPOL_BIND of linux/mempolicy.h */
+
+enum order { FILL, READ_BEFORE, READ_AFTER, VERIFY, MOVE };
+
+/* What a worker is to do with an area; `cpu` is where it moves to. */
+struct request {
+	enum order order;
+	int area;
+	int cpu;
+};
+
+struct worker {
+	pid_t pid;
+	int ask, answer;
+};
+
+static struct worker workers[MAX_NODES];
+static uint64_t *areas[MAX_AREAS];
+static uint64_t seed, nodes, contents, copies, unique, pages;
+static int binds_memory;
+
+/* Different in every word, and from page to page already in the first. */
+static inline uint64_t first_word(int worker, int area, uint64_t page)
+{
+	int shared = page < contents * copies;
+	struct lab_random random = {
+		seed ^ (uint64_t)(area + 1) << 48 ^ (shared ? 0 : (uint64_t)(worker + 1) << 40) ^
+			(shared ? page % contents : page) << 8,
+	};
+
+	lab_next(&random);
+	return lab_next(&random);
+}
+
+#define NEXT_WORD 0x9E3779B97F4A7C15u
+
+static inline void fill(int worker, int area)
+{
+	if (madvise(areas[area], pages * PAGE, MADV_MERGEABLE))
+		lab_fail("madvise MADV_MERGEABLE");
+	for (uint64_t page = 0; page < pages; page++) {
+		uint64_t word = first_word(worker, area, page);
+
+		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
+			areas[area][page * WORDS + i] = word;
+	}
+}
+
+static inline uint64_t count_wrong(int worker, int area)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t page = 0; page < pages; page++) {
+		uint64_t word = first_word(worker, area, page), differs = 0;
+
+		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
+			differs |= areas[area][page * WORDS + i] ^ word;
+		wrong += differs != 0;
+	}
+	return wrong;
+}
+
+/* One load per line of 64 bytes; nothing else is accessed. */
+static inline void read_lines(int area)
+{
+	volatile uint64_t *end = areas[area] + pages * WORDS;
+
+	for (volatile uint64_t *line = areas[area]; line < end; line += 8)
+		(void)*line;
+}
+
+static inline void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		lab_fail("move to CPU %d", cpu);
+}
+
+/* As numactl --membind does it, for the process; or for its areas only. */
+static inline void bind(int node)
+{
+	unsigned long mask = 1UL << node;
+
+	if (!binds_memory) {
+		if (syscall(SYS_set_mempolicy, BIND_POLICY, &mask, 8 * sizeof(mask)))
+			lab_fail("set_mempolicy to node %d", node);
+		return;
+	}
+	for (int area = 0; area < MAX_AREAS; area++)
+		if (syscall(SYS_mbind, areas[area], pages * PAGE, BIND_POLICY, &mask,
+			    8 * sizeof(mask), 0))
+			lab_fail("mbind to node %d", node);
+}
+
+static inline uint64_t obey(int worker, struct request request)
+{
+	switch (request.order) {
+	case FILL:
+		fill(worker, request.area);
+		break;
+	case READ_BEFORE:
+		REGION_BEGIN(1);
+		read_lines(request.area);
+		REGION_END(1);
+		break;
+	case READ_AFTER:
+		REGION_BEGIN(2);
+		read_lines(request.area);
+		REGION_END(2);
+		break;
+	case VERIFY:
+		return count_wrong(worker, request.area);
+	case MOVE:
+		pin(request.cpu);
+		bind(request.cpu);
+		break;
+	}
+	return 0;
+}
+
+static inline void work(int worker, int questions, int answers)
+{
+	struct request request;
+
+	pin(worker);
+	bind(worker);
+	while (read(questions, &request, sizeof(request)) == sizeof(request)) {
+		uint64_t answer = obey(worker, request);
+
+		if (write(answers, &answer, sizeof(answer)) != sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+static inline uint64_t ask(int worker, enum order order, int area, int cpu)
+{
+	struct request request = { order, area, cpu };
+	uint64_t answer;
+
+	if (write(workers[worker].ask, &request, sizeof(request)) != sizeof(request) ||
+	    read(workers[worker].answer, &answer, sizeof(answer)) != sizeof(answer))
+		lab_fail("worker %d is gone", worker);
+	return answer;
+}
+
+/* One after the other, so that of all workers one runs; the sum of the answers. */
+static inline uint64_t ask_all(enum order order, int area)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t worker = 0; worker < nodes; worker++)
+		sum += ask(worker, order, area, worker);
+	return sum;
+}
+
+static inline void start_workers(void)
+{
+	seed = lab_number("seed");
+	nodes = lab_number("nodes");
+	contents = lab_number("contents");
+	copies = lab_number("copies");
+	unique = lab_number("unique");
+	binds_memory = !strcmp(lab_text("bind"), "memory");
+	pages = contents * copies + unique;
+	if (!nodes || nodes > MAX_NODES || !contents || !copies)
+		lab_fail("1 to %d nodes, and pages", MAX_NODES);
+	for (int area = 0; area < MAX_AREAS; area++)
+		areas[area] = lab_map(pages * PAGE);
+	for (uint64_t i = 0; i < nodes; i++) {
+		int questions[2], answers[2];
+
+		if (pipe(questions) || pipe(answers))
+			lab_fail("pipe");
+		workers[i] = (struct worker){ fork(), questions[1], answers[0] };
+		if (workers[i].pid < 0)
+			lab_fail("fork");
+		if (!workers[i].pid)
+			work(i, questions[0], answers[1]);
+	}
+}
+
+#define KSM "/sys/kernel/mm/ksm/"
+
+struct ksm_counts {
+	uint64_t shared, sharing, chains, dups;
+};
+
+static inline struct ksm_counts ksm_counts(void)
+{
+	return (struct ksm_counts){
+		lab_read_number(KSM "pages_shared"),
+		lab_read_number(KSM "pages_sharing"),
+		lab_read_number(KSM "stable_node_chains"),
+		lab_read_number(KSM "stable_node_dups"),
+	};
+}
+
+/*
+ * Scans until several full scans in a row found nothing. Each turn of ksmd is
+ * one full scan. smart_scan leaves out pages that were not merged before, for
+ * several scans: then "found nothing" would not mean that there is nothing.
+ */
+static inline struct ksm_counts ksm_settle(void)
+{
+	struct ksm_counts last = { 0 }, now;
+	int quiet = 0;
+
+	lab_write(KSM "smart_scan", "0");
+	lab_write(KSM "pages_to_scan", "100000000");
+	lab_write(KSM "sleep_millisecs", "10");
+	lab_write(KSM "run", "1");
+	for (int scans = 0; quiet < 5; scans++, last = now) {
+		uint64_t before = lab_read_number(KSM "full_scans");
+
+		if (scans == 100)
+			lab_fail("ksmd still merges after %d full scans", scans);
+		while (lab_read_number(KSM "full_scans") == before)
+			usleep(10000);
+		now = ksm_counts();
+		quiet = memcmp(&last, &now, sizeof(now)) ? 0 : quiet + 1;
+	}
+	lab_write(KSM "run", "0");
+	return now;
+}
+
+/* The errno of setting merge_across_nodes, 0 if it was accepted. */
+static inline int ksm_switch(int across)
+{
+	int file = open(KSM "merge_across_nodes", O_WRONLY);
+	int error;
+
+	if (file < 0)
+		lab_fail("open merge_across_nodes");
+	error = write(file, across ? "1" : "0", 1) == 1 ? 0 : errno;
+	close(file);
+	return error;
+}
+
+#endif
