@@ -43,6 +43,7 @@ struct worker {
 static struct worker workers[MAX_NODES];
 static uint64_t *areas[MAX_AREAS];
 static uint64_t seed, nodes, contents, copies, unique, pages;
+static uint64_t base, size; /* of the memory of nodes, as in ksm_frames.h */
 static int binds_memory;
 
 /* Different in every word, and from page to page already in the first. */
@@ -190,6 +191,8 @@ static inline void start_workers(void)
 	contents = lab_number("contents");
 	copies = lab_number("copies");
 	unique = lab_number("unique");
+	base = lab_number("base");
+	size = lab_number("size");
 	binds_memory = !strcmp(lab_text("bind"), "memory");
 	pages = contents * copies + unique;
 	if (!nodes || nodes > MAX_NODES || !contents || !copies)

@@ -2,8 +2,8 @@
 /*
  * Where the workers' pages are: frames as /proc/PID/pagemap tells, nodes as the
  * kernel tells, and both against the machine's layout as the model has it: node
- * n begins at base + n * size; memory from `hot` on was plugged in later and
- * belongs to node 0.
+ * n begins at base + n * size; what lies behind the last was plugged in later, to
+ * that node.
  */
 #ifndef HUEPAGE_KSM_FRAMES_H
 #define HUEPAGE_KSM_FRAMES_H
@@ -19,16 +19,14 @@ struct places {
 	uint64_t hot;               /* of these, in memory that was plugged in */
 };
 
-static inline uint64_t node_by_layout(uint64_t address)
-{
-	uint64_t base = lab_number("base"), size = lab_number("size");
-
-	return address < base + nodes * size ? (address - base) / size : 0;
-}
-
 static inline int is_hot(uint64_t address)
 {
-	return address >= lab_number("base") + nodes * lab_number("size");
+	return address >= base + nodes * size;
+}
+
+static inline uint64_t node_by_layout(uint64_t address)
+{
+	return is_hot(address) ? nodes - 1 : (address - base) / size;
 }
 
 static inline void read_frames(int worker, int area, uint64_t *frames)
