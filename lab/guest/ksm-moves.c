@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What happens to merged pages when things change under them: merge_across_nodes
- * is switched (event=switch), or memory with merged pages goes offline
- * (event=offline). Every page is verified afterwards.
+ * is switched and switched back (event=switch), or memory with merged pages goes
+ * offline (event=offline). Every page is verified after each step.
  */
 #define _GNU_SOURCE
 #include "ksm_frames.h"
@@ -145,9 +145,11 @@ int main(int argc, char **argv)
 		ask(worker, FILL, 0, 0);
 	ksm_settle();
 	report_state("merged", 0);
-	if (offline)
+	if (offline) {
 		lose_memory(blocks, count);
-	else
+	} else {
 		switch_knob(across);
+		switch_knob(!across);
+	}
 	lab_done();
 }
