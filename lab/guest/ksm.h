@@ -88,11 +88,9 @@ static inline uint64_t count_wrong(int worker, int area)
 }
 
 /* One load per line of 64 bytes; nothing else is accessed. */
-static inline void read_lines(int area)
+static inline void read_lines(const volatile uint64_t *line, const volatile uint64_t *end)
 {
-	volatile uint64_t *end = areas[area] + pages * WORDS;
-
-	for (volatile uint64_t *line = areas[area]; line < end; line += 8)
+	for (; line < end; line += 8)
 		(void)*line;
 }
 
@@ -124,18 +122,20 @@ static inline void bind(int node)
 
 static inline uint64_t obey(int worker, struct request request)
 {
+	const uint64_t *begin = areas[request.area], *end = begin + pages * WORDS;
+
 	switch (request.order) {
 	case FILL:
 		fill(worker, request.area);
 		break;
 	case READ_BEFORE:
 		REGION_BEGIN(1);
-		read_lines(request.area);
+		read_lines(begin, end);
 		REGION_END(1);
 		break;
 	case READ_AFTER:
 		REGION_BEGIN(2);
-		read_lines(request.area);
+		read_lines(begin, end);
 		REGION_END(2);
 		break;
 	case VERIFY:

@@ -95,6 +95,9 @@ pub(super) fn merged(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>>
             let workers =
                 of_workers(&report.records, region, state.on.len(), pages(&case.settings))?;
             let mut metrics = times(&workers);
+            let read = pages(&case.settings) * LINES * workers.len() as u64;
+            let stray = count(&metrics, "accesses") - read;
+            metrics.insert("stray_accesses".into(), stray.into());
             metrics.extend(sharing(&state));
             metrics.insert("saved_share".into(), share(state.sharing, all).into());
             metrics.insert("pages_verified".into(), right.into());
