@@ -9,7 +9,9 @@
 #define HUEPAGE_KSM_FRAMES_H
 
 #include "ksm.h"
+#include "ksmd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct places {

@@ -3,8 +3,10 @@
 //! times, and what happens to them when things change under them.
 
 mod layout;
+mod moves;
 mod read;
 mod show;
+mod times;
 
 use std::time::Duration;
 
@@ -80,8 +82,8 @@ impl Experiment for KsmNodes {
     fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
         match case.settings["event"].as_str() {
             Some(MERGE) => read::merged(case, report),
-            Some(SWITCH) => read::switched(report),
-            _ => read::offlined(case, report),
+            Some(SWITCH) => moves::switched(report),
+            _ => moves::offlined(case, report),
         }
     }
 
