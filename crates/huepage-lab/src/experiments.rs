@@ -5,8 +5,10 @@ mod ksm_nodes;
 
 use crate::experiment::Experiment;
 
+mod zero_pages;
+
 /// In the order of the sources S1 to S5.
-pub const ALL: &[&dyn Experiment] = &[&ksm_nodes::KsmNodes];
+pub const ALL: &[&dyn Experiment] = &[&ksm_nodes::KsmNodes, &zero_pages::ZeroPages];
 
 /// The one of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {

@@ -3,6 +3,7 @@
 //! people.
 
 mod plot;
+mod query;
 mod table;
 
 use std::{fs, path::Path};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use plot::{Axis, Panel, Plot, Series};
-pub use table::Table;
+pub use table::{Table, thousands};
 
 /// The version of the format; see docs/lab.md.
 pub const SCHEMA: &str = "huepage.lab/1";

@@ -203,3 +203,44 @@ proptest! {
         assert_equal(modelled(&model, &steps), twin::records(&model, CPUS, &steps));
     }
 }
+
+/// Where a reciprocal of 64 bits would not be exact any more: line numbers beyond
+/// 2^32 and hundreds of millions of sets, no power of two. Lines a whole number
+/// of times the sets apart are in each other's way, so all of them miss.
+#[test]
+fn sets_of_high_addresses_are_exact() {
+    const SETS: u64 = 3 << 25;
+    let level = Level {
+        name: "L1".to_owned(),
+        size: Bytes(SETS * 64),
+        ways: 1,
+        line: Bytes(64),
+        replacement: Replacement::Lru,
+        scope: Scope::Shared,
+        latency: 1,
+    };
+    let model = Model {
+        levels: vec![level],
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 100,
+        outside: Outside::Skip,
+        seed: 0,
+        color_conflicts: false,
+        page_times: false,
+    };
+    let mut steps = vec![Step::Begin(0), Step::Instructions { cpu: 0, count: 1 }];
+    for n in 0..100 {
+        for line in [n, n + (1 << 50) / SETS * SETS, n] {
+            steps.push(Step::Access { cpu: 0, address: line * 64, size: 8 });
+        }
+        // Two that are in nobody's way.
+        for line in [(1 << 50) / SETS * SETS + SETS - 1 - n; 2] {
+            steps.push(Step::Access { cpu: 0, address: line * 64, size: 8 });
+        }
+    }
+    steps.push(Step::End(0));
+    let records = modelled(&model, &steps);
+    assert_eq!((records[0].levels[0].misses, records[0].levels[0].hits), (400, 100));
+}

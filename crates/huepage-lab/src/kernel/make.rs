@@ -135,14 +135,16 @@ fn compiled_file(line: &str) -> Option<&str> {
     ["CC", "AS", "HOSTCC"].contains(&what).then(|| file.trim_start_matches(['[', 'M', ']', ' ']))
 }
 
-/// What the log says of the failure: from the first error on, since other jobs go on
-/// after it; without one, the last lines.
+/// What the log says of the failure, since other jobs go on after it: from the
+/// compiler's first error on, else around what make gave up; without that, the end.
 fn why(log: &Path) -> anyhow::Result<String> {
     let text = std::fs::read(log).with_context(|| format!("read {}", log.display()))?;
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().filter(|line| compiled_file(line).is_none()).collect();
-    let error = lines.iter().position(|line| line.contains("error:") || line.contains("Error "));
-    let first = error.unwrap_or(lines.len().saturating_sub(LINES));
+    let find = |part: &str| lines.iter().position(|line| line.contains(part));
+    let first = find("error:")
+        .or_else(|| Some(find("*** [")?.saturating_sub(LINES / 2)))
+        .unwrap_or(lines.len().saturating_sub(LINES));
     let shown = lines[first..].iter().take(LINES);
     Ok(shown.map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n"))
 }

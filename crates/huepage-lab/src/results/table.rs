@@ -57,6 +57,19 @@ impl Table {
     }
 }
 
+/// A count, rounded, with commas: `9,038,460`.
+pub fn thousands(count: f64) -> String {
+    let digits = format!("{count:.0}");
+    let mut text = String::new();
+    for (n, digit) in digits.chars().enumerate() {
+        if n > 0 && (digits.len() - n).is_multiple_of(3) && !text.ends_with('-') {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 fn numeric(cell: &str) -> bool {
     let digits = cell.trim_end_matches([' ', '%', '×']).replace(',', "");
     cell.is_empty() || cell == "–" || digits.parse::<f64>().is_ok()
@@ -65,6 +78,13 @@ fn numeric(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        let counts = [0.0, 999.0, 1000.4, 9_038_460.0, -100.0, -1234.0];
+        let text = ["0", "999", "1,000", "9,038,460", "-100", "-1,234"];
+        assert_eq!(counts.map(thousands), text);
+    }
 
     #[test]
     fn columns_are_aligned_by_what_they_hold() {

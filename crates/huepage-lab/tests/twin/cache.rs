@@ -68,7 +68,7 @@ impl Cache {
                 x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                 x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
                 x ^= x >> 31;
-                ((x >> 32) * ways as u64 >> 32) as usize
+                (((x >> 32) * ways as u64) >> 32) as usize
             }
         }
     }

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use serde_json::json;
+
+use super::*;
+use crate::model::{LevelCounts, Record};
+
+fn record(region: u32, accesses: u64, misses: [u64; 2]) -> Record {
+    Record {
+        region,
+        sequence: 0,
+        cpu: 0,
+        instructions: 10,
+        accesses,
+        levels: misses.map(|misses| LevelCounts { hits: 1, misses }).to_vec(),
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        elsewhere: 0,
+        cycles: 1000,
+        color_conflicts: None,
+        page_times: None,
+    }
+}
+
+fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
+    Report { results, records, notes: Vec::new() }
+}
+
+fn case() -> Case {
+    ZeroPages.cases(&ZeroPages.settings(Scale::Quick), Variant::Stock).unwrap().remove(0)
+}
+
+#[test]
+fn records_and_results_meet_in_order_and_warm_ones_are_ignored() {
+    let told = vec![
+        json!({"table": "frames", "frames": 9, "rounds": 100, "reads": 900}),
+        json!({"table": "scan", "backing": "kernel", "zero_frames": 1, "rounds": 10, "reads": 3200}),
+    ];
+    let records = vec![
+        record(100, 5, [5, 5]),
+        record(1, 907, [900, 0]),
+        record(100, 5, [5, 5]),
+        record(3, 3200, [20, 10]),
+    ];
+    let rows = ZeroPages.rows(&case(), &report(told, records)).unwrap();
+    assert_eq!(rows.len(), 2);
+    let (settings, metrics) = &rows[0];
+    assert_eq!((&settings["table"], &settings["frames"]), (&json!("frames"), &json!(9)));
+    assert_eq!(metrics["other_accesses"], 7);
+    assert_eq!(metrics["l1_misses_per_round"], 9.0);
+    assert_eq!(metrics["modelled_cycles_per_round"], 10.0);
+    assert_eq!(metrics["times_source_rounds"], 10_000.0);
+    let (settings, metrics) = &rows[1];
+    assert_eq!(settings["backing"], "kernel");
+    assert_eq!((&metrics["zero_frames"], metrics.get("times_source_rounds")), (&json!(1), None));
+}
+
+#[test]
+fn reports_that_cannot_be_are_refused() {
+    let told = json!({"table": "frames", "frames": 9, "rounds": 100, "reads": 900});
+    for (records, said) in [
+        (vec![], "the model saw 0 regions, the guest tells of 1"),
+        (vec![record(2, 900, [0, 0])], "region 2 where the guest tells of frames"),
+        (vec![record(1, 899, [0, 0])], "899 accesses, but 900 reads"),
+    ] {
+        let error = ZeroPages.rows(&case(), &report(vec![told.clone()], records)).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named() {
+    for (wrong, said) in [
+        ("frames=513", "1 to 512 frames"),
+        ("frames=eight", "setting frames=eight"),
+        ("thrash_rounds=0", "nothing to count"),
+        ("thrash_rounds=1,2", "takes one value"),
+        ("arch=mips", "x86_64 or arm64"),
+        ("l2_replacement=fifo", "lru, tree-plru or random"),
+    ] {
+        let mut settings = ZeroPages.settings(Scale::Quick);
+        settings.set(wrong).unwrap();
+        let error = ZeroPages.cases(&settings, Variant::Stock).unwrap_err();
+        assert!(format!("{error:#}").contains(said), "{error:#}");
+    }
+}
+
+#[test]
+fn every_architecture_and_replacement_is_a_boot() {
+    let cases = ZeroPages.cases(&ZeroPages.settings(Scale::Full), Variant::Stock).unwrap();
+    assert_eq!(cases.len(), 4);
+    for case in cases {
+        let l2 = &case.model.unwrap().levels[1];
+        assert_eq!(l2.size.0 / u64::from(l2.ways) / 4096, COLORS);
+    }
+}

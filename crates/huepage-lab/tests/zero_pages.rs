@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What contiguous frames and the one zero page do to sets of 8 ways, in real
+//! kernels under a modelled hierarchy.
+
+use huepage_lab::{
+    document,
+    experiment::{Experiment, Scale},
+    experiments,
+    kernel::Variant,
+    results::{Results, Row},
+    runner,
+    workspace::Workspace,
+};
+
+fn experiment() -> &'static dyn Experiment {
+    experiments::find("zero-pages").unwrap()
+}
+
+fn run(settings: &[&str]) -> Results {
+    let mut all = experiment().settings(Scale::Quick);
+    settings.iter().for_each(|setting| all.set(setting).unwrap());
+    let workspace = Workspace::find().unwrap();
+    runner::run(&workspace, experiment(), &all, Variant::Stock, 1, "test".into()).unwrap()
+}
+
+fn number(row: &Row, name: &str) -> f64 {
+    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+}
+
+/// The count is what theory says, but for what the kernel's own accesses add: in
+/// a full set with LRU, one of them costs itself and at most 8 lines more.
+fn is_but_for_ticks(row: &Row, name: &str, theory: f64) {
+    let (count, others) = (number(row, name), number(row, "other_accesses"));
+    assert!(count >= theory, "{name}: {count} is below {theory}: {row:?}");
+    assert!(count <= theory + 9.0 * others, "{name}: {count} is above {theory}: {row:?}");
+    assert!(count <= theory + 0.02 * number(row, "reads"), "{name}: much above: {row:?}");
+}
+
+#[test]
+fn eight_ways_hold_eight_frames_and_no_ninth() {
+    let results = run(&[]);
+    for arch in ["x86_64", "arm64"] {
+        for l2 in ["lru", "random"] {
+            let base = [("arch", arch), ("l2_replacement", l2)];
+            let row = |more: &[(&str, &str)]| {
+                let settings: Vec<_> = base.iter().chain(more).copied().collect();
+                results.find(&settings).unwrap_or_else(|| panic!("no row {settings:?}"))
+            };
+            frames(&row);
+            thrash(&row, l2);
+            scan(&row);
+        }
+    }
+    let page = document::of(experiment(), &results);
+    assert!(page.contains("9,038,460"), "{page}");
+    let svg = experiment().plot(&results).svg().unwrap();
+    assert!(svg.contains("8 colored (control)"));
+}
+
+fn frames<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row) {
+    for (frames, misses) in [("7", 0.0), ("8", 0.0), ("9", 9.0), ("16", 16.0)] {
+        let row = row(&[("table", "frames"), ("frames", frames)]);
+        is_but_for_ticks(row, "l1_misses", misses * number(row, "rounds"));
+        // 16 frames are two of each color: L2 has room.
+        is_but_for_ticks(row, "l2_misses", 0.0);
+    }
+}
+
+fn thrash<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row, l2: &str) {
+    let row = |backing, hot, reads| {
+        row(&[("table", "thrash"), ("backing", backing), ("hot", hot), ("zero_reads", reads)])
+    };
+    let one = row("kernel", "same", "1");
+    let apart = row("kernel", "other", "1");
+    let colored = row("control", "same", "1");
+    assert_eq!(number(one, "zero_frames"), 1.0, "the stock kernel has one zero page");
+    assert_eq!(number(colored, "zero_frames"), 8.0);
+    for row in [one, apart, colored] {
+        is_but_for_ticks(row, "l1_misses", 9.0 * number(row, "rounds"));
+    }
+    if l2 == "lru" {
+        // Nine lines take turns in eight ways: none is ever there.
+        is_but_for_ticks(one, "l2_misses", 9.0 * number(one, "rounds"));
+        // Every eighth page of zeros comes into the set, and pushes a line out
+        // that pushes the next out, and so on once around.
+        is_but_for_ticks(colored, "l2_misses", 9.0 / 8.0 * number(colored, "rounds"));
+        // With all eight pages in every round, nothing is gained and L1 suffers.
+        let (one, colored) = (row("kernel", "same", "8"), row("control", "same", "8"));
+        is_but_for_ticks(one, "l2_misses", 9.0 * number(one, "rounds"));
+        is_but_for_ticks(colored, "l2_misses", 9.0 * number(colored, "rounds"));
+        is_but_for_ticks(colored, "l1_misses", 16.0 * number(colored, "rounds"));
+    } else {
+        // Eight ways at random keep most of nine lines, and are worse off with a
+        // ninth line in every round than in every eighth.
+        let (one, colored) =
+            (number(one, "l2_misses_per_round"), number(colored, "l2_misses_per_round"));
+        assert!(colored < 0.75 * one && one < 4.5, "{colored} {one}");
+    }
+    // Eight hot lines and zeros elsewhere: everything fits.
+    let rest = number(apart, "l2_misses") / number(apart, "reads");
+    assert!(rest < 0.01, "{apart:?}");
+}
+
+fn scan<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row) {
+    let row = |backing| row(&[("table", "scan"), ("backing", backing)]);
+    // 4 + 1 pages fit into 8 ways; of 4 + 8 pages, the 8 push each other out.
+    is_but_for_ticks(row("kernel"), "l1_misses", 0.0);
+    let colored = row("control");
+    is_but_for_ticks(colored, "l1_misses", 64.0 * number(colored, "rounds"));
+}
+
+#[test]
+fn the_same_command_gives_the_same_counts() {
+    let run = || run(&["arch=arm64", "l2_replacement=random", "frames=9", "thrash_rounds=2000"]);
+    assert_eq!(run().rows, run().rows);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Which physical frames are behind a program's pages, and pages by choice. */
+#ifndef HUEPAGE_FRAMES_H
+#define HUEPAGE_FRAMES_H
+
+#define _GNU_SOURCE
+#include "lab.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define HUGE_PAGE (2 * MIB)
+
+/* The frame behind a page that is present; the program fails if it is not. */
+static inline uint64_t frame_of(const volatile void *page)
+{
+	static int pagemap = -1;
+	uint64_t entry = 0;
+
+	if (pagemap < 0)
+		pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	if (pagemap < 0)
+		lab_fail("open /proc/self/pagemap");
+	if (pread(pagemap, &entry, 8, (off_t)((uintptr_t)page / PAGE * 8)) != 8)
+		lab_fail("read /proc/self/pagemap");
+	if (!(entry >> 63))
+		lab_fail("page %p is not in memory", (void *)(uintptr_t)page);
+	return entry & ((UINT64_C(1) << 55) - 1);
+}
+
+/*
+ * Memory from huge pages, all written to: frames are contiguous within each
+ * 2 MiB, which is checked, and so every 2 MiB have every color once.
+ */
+static inline char *contiguous_frames(size_t bytes)
+{
+	size_t pages = (bytes + HUGE_PAGE - 1) / HUGE_PAGE;
+	size_t in_all = pages * HUGE_PAGE / PAGE;
+	char count[24];
+
+	snprintf(count, sizeof(count), "%zu", lab_read_number("/proc/sys/vm/nr_hugepages") + pages);
+	lab_write("/proc/sys/vm/nr_hugepages", count);
+	char *memory = mmap(NULL, pages * HUGE_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		lab_fail("map %zu huge pages", pages);
+	uint64_t first = frame_of(memory);
+
+	for (size_t i = 0; i < in_all; i++) {
+		if (i % (HUGE_PAGE / PAGE) == 0)
+			first = frame_of(memory + i * PAGE) - i;
+		if (frame_of(memory + i * PAGE) != first + i)
+			lab_fail("frames of a huge page are not contiguous");
+	}
+	return memory;
+}
+
+#endif
