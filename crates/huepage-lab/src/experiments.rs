@@ -2,10 +2,9 @@
 //! All experiments.
 
 mod ksm_nodes;
+mod zero_pages;
 
 use crate::experiment::Experiment;
-
-mod zero_pages;
 
 /// In the order of the sources S1 to S5.
 pub const ALL: &[&dyn Experiment] = &[&ksm_nodes::KsmNodes, &zero_pages::ZeroPages];
