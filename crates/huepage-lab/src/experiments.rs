@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All experiments.
 
-use crate::experiment::Experiment;
-
+mod ksm_nodes;
 mod working_set;
 mod zero_pages;
 
-/// In the order of the sources S1 to S5.
-pub const ALL: &[&dyn Experiment] = &[&working_set::WorkingSet, &zero_pages::ZeroPages];
+use crate::experiment::Experiment;
+
+/// In the order of docs/lab.md.
+pub const ALL: &[&dyn Experiment] =
+    &[&ksm_nodes::KsmNodes, &working_set::WorkingSet, &zero_pages::ZeroPages];
 
 /// The one of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {

@@ -90,7 +90,7 @@ impl Machine {
         // 8 ns to an instruction: with less, loops that wait for a time are long.
         add(&["-icount", "shift=3,sleep=off", "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
         add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
-        add(&["-serial", "stdio", "-smp", &self.cpus.to_string()]);
+        add(&["-serial", "stdio", "-smp", &self.processors()]);
         add(&["-m", &format!("{}K", self.memory.0 >> 10)]);
         add(&["-kernel", &kernel.display().to_string()]);
         add(&["-initrd", &initramfs.display().to_string()]);
@@ -115,6 +115,17 @@ impl Machine {
         words.push("--".into());
         words.extend(arguments.iter().map(|(key, value)| format!("{key}={value}")));
         words.join(" ")
+    }
+
+    /// Nodes with CPUs are sockets of their own, where they have equally many: Linux
+    /// warns of a socket on several nodes.
+    fn processors(&self) -> String {
+        let sockets = self.nodes.iter().filter(|node| node.cpus.is_some()).count() as u32;
+        if sockets > 1 && self.cpus.is_multiple_of(sockets) {
+            format!("{},sockets={sockets}", self.cpus)
+        } else {
+            self.cpus.to_string()
+        }
     }
 
     fn add_nodes(&self, options: &mut Vec<String>) {

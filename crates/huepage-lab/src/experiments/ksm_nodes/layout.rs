@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The machine: one CPU and equally much memory per node, in one row of physical
+//! addresses, on the corners of a hypercube.
+
+use anyhow::ensure;
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    boot::{Machine, Node},
+    model::{self, Model, Outside},
+};
+
+/// Memory blocks, the least that can go offline, on both architectures.
+const BLOCK: u64 = 128 << 20;
+/// Blocks plugged into the last node, to be taken away.
+const HOT_BLOCKS: u64 = 2;
+/// Above it, q35 would put memory behind a hole.
+const MOST: u64 = 2 << 30;
+
+/// Where the nodes are.
+pub(super) struct Layout {
+    arch: Arch,
+    nodes: u32,
+    size: u64,
+}
+
+impl Layout {
+    pub fn new(arch: Arch, nodes: u32, node_mib: u64) -> anyhow::Result<Self> {
+        ensure!([2, 4, 8].contains(&nodes), "nodes={nodes}: there are 2, 4 and 8");
+        let size = node_mib << 20;
+        ensure!(
+            node_mib < 1 << 20 && size > 0 && size.is_multiple_of(BLOCK),
+            "node_mib={node_mib} is no multiple of {}",
+            BLOCK >> 20
+        );
+        ensure!(
+            u64::from(nodes) * size <= MOST,
+            "{nodes} nodes of {node_mib} MiB are more than 2 GiB: set fewer nodes or a smaller \
+             node_mib"
+        );
+        Ok(Layout { arch, nodes, size })
+    }
+
+    /// Pages that were merged and no more are may all come to the first node, where
+    /// the kernel is as well.
+    pub fn check_room(&self, pages: u64, merged: u64) -> anyhow::Result<()> {
+        let all = (pages + u64::from(self.nodes) * merged) * 4096;
+        ensure!(
+            all <= self.size / 2,
+            "{} MiB of pages may come together on one node: set fewer, or node_mib to {} or more",
+            all >> 20,
+            (2 * all).next_multiple_of(BLOCK) >> 20
+        );
+        Ok(())
+    }
+
+    /// Where QEMU's machine has its memory.
+    fn base(&self) -> u64 {
+        match self.arch {
+            Arch::X86_64 => 0,
+            Arch::Arm64 => 1 << 30,
+        }
+    }
+
+    /// What the guest checks against what its kernel says.
+    pub fn arguments(&self) -> Vec<(String, String)> {
+        let pairs = [
+            ("nodes", u64::from(self.nodes)),
+            ("base", self.base()),
+            ("size", self.size),
+            ("hot", HOT_BLOCKS),
+        ];
+        pairs.map(|(key, value)| (key.to_owned(), value.to_string())).to_vec()
+    }
+
+    /// As in ACPI SLIT: 10, and `hop` more for each edge of the hypercube between.
+    pub fn distances(&self, hop: u32) -> Vec<Vec<u32>> {
+        let row = |from: u32| (0..self.nodes).map(move |to| 10 + hop * (from ^ to).count_ones());
+        (0..self.nodes).map(|from| row(from).collect()).collect()
+    }
+
+    pub fn machine(&self, hop: u32, with_hot: bool) -> Machine {
+        let memory = u64::from(self.nodes) * self.size;
+        let mut machine = Machine::plain(self.nodes, Bytes(memory));
+        machine.nodes = (0..self.nodes)
+            .map(|node| Node { memory: Bytes(self.size), cpus: Some((node, node)) })
+            .collect();
+        machine.distances = self.distances(hop);
+        if with_hot {
+            // Memory present at boot never goes offline on arm64. Plugged in as
+            // movable, a block holds nothing that could not be moved away.
+            machine.kernel_options = vec!["memhp_default_state=online_movable".into()];
+            let (hot, last) = (HOT_BLOCKS * BLOCK, self.nodes - 1);
+            machine.qemu_options = vec![
+                "-m".into(),
+                format!("maxmem={}K", (memory + hot) >> 10),
+                "-object".into(),
+                format!("memory-backend-ram,id=hot,size={hot}"),
+                "-device".into(),
+                // arm64's kernel is not told the node: it takes the first that the
+                // device tree names, which is QEMU's last.
+                format!("virtio-mem-pci,memdev=hot,node={last},requested-size={hot}"),
+            ];
+        }
+        machine
+    }
+
+    /// No caches: each access is one to memory, and costs what its distance costs.
+    pub fn model(&self, memory_latency: u32, hop: u32) -> Model {
+        let node = |node: u32| {
+            let start = self.base() + u64::from(node) * self.size;
+            model::Node { memory: vec![(start, start + self.size)], cpus: vec![node] }
+        };
+        Model {
+            levels: Vec::new(),
+            memory_side: Vec::new(),
+            nodes: (0..self.nodes).map(node).collect(),
+            distances: self.distances(hop),
+            memory_latency,
+            outside: Outside::Skip,
+            seed: 1,
+            color_conflicts: false,
+            page_times: true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_grow_with_the_edges_between() {
+        let layout = Layout::new(Arch::Arm64, 4, 128).unwrap();
+        let row = |text: [u32; 4]| text.to_vec();
+        let expected =
+            [[10, 16, 16, 22], [16, 10, 22, 16], [16, 22, 10, 16], [22, 16, 16, 10]].map(row);
+        assert_eq!(layout.distances(6), expected);
+    }
+
+    #[test]
+    fn nodes_follow_each_other_from_where_memory_begins() {
+        let layout = Layout::new(Arch::Arm64, 2, 128).unwrap();
+        let model = layout.model(100, 6);
+        assert_eq!(model.nodes[0].memory, [(0x4000_0000, 0x4800_0000)]);
+        assert_eq!(model.nodes[1].memory, [(0x4800_0000, 0x5000_0000)]);
+        assert_eq!(layout.machine(6, false).memory, Bytes(256 << 20));
+    }
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What the guests about KSM share: one worker process per node whose pages have
+ * known contents.
+ *
+ * An area holds `contents` different pages, `copies` times each, the same in
+ * every worker, and then `unique` pages that no other worker has. CPU n belongs
+ * to node n.
+ */
+#ifndef HUEPAGE_KSM_H
+#define HUEPAGE_KSM_H
+
+#include "lab.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAX_NODES 8
+#define MAX_AREAS 2
+#define WORDS (PAGE / sizeof(uint64_t))
+#define BIND_POLICY 2 /* MPOL_BIND of linux/mempolicy.h */
+
+enum order { FILL, READ_BEFORE, READ_AFTER, VERIFY, MOVE };
+
+/* What a worker is to do with an area; `cpu` is where it moves to. */
+struct request {
+	enum order order;
+	int area;
+	int cpu;
+};
+
+struct worker {
+	pid_t pid;
+	int ask, answer;
+};
+
+static struct worker workers[MAX_NODES];
+static uint64_t *areas[MAX_AREAS];
+static uint64_t seed, nodes, contents, copies, unique, pages;
+static uint64_t base, size; /* of the memory of nodes, as in ksm_frames.h */
+static int binds_memory;
+
+/* Different in every word, and from page to page already in the first. */
+static inline uint64_t first_word(int worker, int area, uint64_t page)
+{
+	int shared = page < contents * copies;
+	struct lab_random random = {
+		seed ^ (uint64_t)(area + 1) << 48 ^ (shared ? 0 : (uint64_t)(worker + 1) << 40) ^
+			(shared ? page % contents : page) << 8,
+	};
+
+	lab_next(&random);
+	return lab_next(&random);
+}
+
+#define NEXT_WORD 0x9E3779B97F4A7C15u
+
+static inline void fill(int worker, int area)
+{
+	if (madvise(areas[area], pages * PAGE, MADV_MERGEABLE))
+		lab_fail("madvise MADV_MERGEABLE");
+	for (uint64_t page = 0; page < pages; page++) {
+		uint64_t word = first_word(worker, area, page);
+
+		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
+			areas[area][page * WORDS + i] = word;
+	}
+}
+
+static inline uint64_t count_wrong(int worker, int area)
+{
+	uint64_t wrong = 0;
+
+	for (uint64_t page = 0; page < pages; page++) {
+		uint64_t word = first_word(worker, area, page), differs = 0;
+
+		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
+			differs |= areas[area][page * WORDS + i] ^ word;
+		wrong += differs != 0;
+	}
+	return wrong;
+}
+
+/* One load per line of 64 bytes; nothing else is accessed. */
+static inline void read_lines(const volatile uint64_t *line, const volatile uint64_t *end)
+{
+	for (; line < end; line += 8)
+		(void)*line;
+}
+
+static inline void pin(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		lab_fail("move to CPU %d", cpu);
+}
+
+/* As numactl --membind does it, for the process; or for its areas only. */
+static inline void bind(int node)
+{
+	unsigned long mask = 1UL << node;
+
+	if (!binds_memory) {
+		if (syscall(SYS_set_mempolicy, BIND_POLICY, &mask, 8 * sizeof(mask)))
+			lab_fail("set_mempolicy to node %d", node);
+		return;
+	}
+	for (int area = 0; area < MAX_AREAS; area++)
+		if (syscall(SYS_mbind, areas[area], pages * PAGE, BIND_POLICY, &mask,
+			    8 * sizeof(mask), 0))
+			lab_fail("mbind to node %d", node);
+}
+
+static inline uint64_t obey(int worker, struct request request)
+{
+	const uint64_t *begin = areas[request.area], *end = begin + pages * WORDS;
+
+	switch (request.order) {
+	case FILL:
+		fill(worker, request.area);
+		break;
+	case READ_BEFORE:
+		REGION_BEGIN(1);
+		read_lines(begin, end);
+		REGION_END(1);
+		break;
+	case READ_AFTER:
+		REGION_BEGIN(2);
+		read_lines(begin, end);
+		REGION_END(2);
+		break;
+	case VERIFY:
+		return count_wrong(worker, request.area);
+	case MOVE:
+		pin(request.cpu);
+		bind(request.cpu);
+		break;
+	}
+	return 0;
+}
+
+static inline void work(int worker, int questions, int answers)
+{
+	struct request request;
+
+	pin(worker);
+	bind(worker);
+	while (read(questions, &request, sizeof(request)) == sizeof(request)) {
+		uint64_t answer = obey(worker, request);
+
+		if (write(answers, &answer, sizeof(answer)) != sizeof(answer))
+			break;
+	}
+	_exit(0);
+}
+
+static inline uint64_t ask(int worker, enum order order, int area, int cpu)
+{
+	struct request request = { order, area, cpu };
+	uint64_t answer;
+
+	if (write(workers[worker].ask, &request, sizeof(request)) != sizeof(request) ||
+	    read(workers[worker].answer, &answer, sizeof(answer)) != sizeof(answer))
+		lab_fail("worker %d is gone", worker);
+	return answer;
+}
+
+/* One after the other, so that of all workers one runs; the sum of the answers. */
+static inline uint64_t ask_all(enum order order, int area)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t worker = 0; worker < nodes; worker++)
+		sum += ask(worker, order, area, worker);
+	return sum;
+}
+
+static inline void start_workers(void)
+{
+	seed = lab_number("seed");
+	nodes = lab_number("nodes");
+	contents = lab_number("contents");
+	copies = lab_number("copies");
+	unique = lab_number("unique");
+	base = lab_number("base");
+	size = lab_number("size");
+	binds_memory = !strcmp(lab_text("bind"), "memory");
+	pages = contents * copies + unique;
+	if (!nodes || nodes > MAX_NODES || !contents || !copies)
+		lab_fail("1 to %d nodes, and pages", MAX_NODES);
+	for (int area = 0; area < MAX_AREAS; area++)
+		areas[area] = lab_map(pages * PAGE);
+	for (uint64_t i = 0; i < nodes; i++) {
+		int questions[2], answers[2];
+
+		if (pipe(questions) || pipe(answers))
+			lab_fail("pipe");
+		workers[i] = (struct worker){ fork(), questions[1], answers[0] };
+		if (workers[i].pid < 0)
+			lab_fail("fork");
+		if (!workers[i].pid)
+			work(i, questions[0], answers[1]);
+	}
+}
+
+#endif
