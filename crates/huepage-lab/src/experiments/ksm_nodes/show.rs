@@ -24,7 +24,7 @@ distance. On a machine caches answer most accesses, so remote pages weigh less: 
 compare which setting has the larger figure and how it grows with nodes, not its \
 size. Timing noise, memory controllers, links that are shared, TLBs and prefetchers are \
 left out as well: with merge_across_nodes=0 the modelled spread is what the \
-placement leaves, whereas the source's figures in that row hold the noise of its \
+placement leaves (and what interrupts touched meanwhile: stray accesses), whereas the source's figures in that row hold the noise of its \
 machines. Page placement and all counts of KSM are those of the real kernel, and \
 exact.
 
@@ -87,6 +87,7 @@ fn merge_table(results: &Results) -> Table {
         "sd of pages, %",
         "mean, ns",
         "remote accesses, %",
+        "stray accesses",
         "shared",
         "sharing",
         "pages saved, %",
@@ -103,6 +104,7 @@ fn merge_table(results: &Results) -> Table {
             number(row, "page_time_sd_percent", 2),
             number(row, "access_time_mean", 1),
             percent(row, "remote_share"),
+            text(row, "stray_accesses"),
             text(row, "pages_shared"),
             text(row, "pages_sharing"),
             percent(row, "saved_share"),
@@ -255,7 +257,8 @@ pub(super) fn plot(results: &Results) -> Plot {
     for arch in &archs {
         let mut lines = series(results, arch, "access_time_sd_percent", 1.0);
         lines.extend(SOURCE.map(|(across, figures)| Series {
-            name: format!("source (measured), merge_across_nodes={across}"),
+            // The legend has one gray line for both.
+            name: format!("source: {}, ={across}", if across == "1" { "upper" } else { "lower" }),
             points: figures.map(|(nodes, figure)| (f64::from(nodes), figure)).to_vec(),
             reference: true,
         }));
