@@ -30,7 +30,8 @@ exact.
 
 bind=process: the worker has the policy, as numactl --membind sets it. \
 bind=memory: its memory has it, as mbind sets it. Unmerging copies pages on behalf of \
-whoever writes to the knob `run`; here that is a process on node 0 with no policy.
+whoever writes to the knob `run`; here a process without a policy: copies come to \
+the node on which it runs.
 
 The knob is refused while pages are shared (EBUSY), so stale trees of the other \
 setting can only be left by what happens after unmerging: counts after a switch \
