@@ -123,10 +123,12 @@ fn switching(results: &Results, arch: &str) {
             assert_eq!(number(row, name), number(row, &format!("fresh_{name}")), "{row:?}");
         }
     }
-    // A policy of the process does not hold for the process that unmerges: of the
-    // second worker's pages, the half that was merged is on the first node.
+    // A policy of the process does not hold for the process that unmerges: the half
+    // of all pages that was merged is on whichever node that one runs.
     for row in rows(results, &[("event", "switch"), ("arch", arch), ("bind", "process")]) {
-        assert_eq!(numbers(row, "unmerged_by_node"), [384.0, 128.0], "{row:?}");
+        let mut by_node = numbers(row, "unmerged_by_node");
+        by_node.sort_by(f64::total_cmp);
+        assert_eq!(by_node, [128.0, 384.0], "{row:?}");
     }
 }
 

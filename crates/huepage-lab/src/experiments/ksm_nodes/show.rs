@@ -24,13 +24,14 @@ distance. On a machine caches answer most accesses, so remote pages weigh less: 
 compare which setting has the larger figure and how it grows with nodes, not its \
 size. Timing noise, memory controllers, links that are shared, TLBs and prefetchers are \
 left out as well: with merge_across_nodes=0 the modelled spread is what the \
-placement leaves, whereas the source's figures in that row hold the noise of its \
+placement leaves (and what interrupts touched meanwhile: stray accesses), whereas the source's figures in that row hold the noise of its \
 machines. Page placement and all counts of KSM are those of the real kernel, and \
 exact.
 
 bind=process: the worker has the policy, as numactl --membind sets it. \
 bind=memory: its memory has it, as mbind sets it. Unmerging copies pages on behalf of \
-whoever writes to the knob `run`; here that is a process on node 0 with no policy.
+whoever writes to the knob `run`; here a process without a policy: copies come to \
+the node on which it runs.
 
 The knob is refused while pages are shared (EBUSY), so stale trees of the other \
 setting can only be left by what happens after unmerging: counts after a switch \
@@ -87,6 +88,7 @@ fn merge_table(results: &Results) -> Table {
         "sd of pages, %",
         "mean, ns",
         "remote accesses, %",
+        "stray accesses",
         "shared",
         "sharing",
         "pages saved, %",
@@ -103,6 +105,7 @@ fn merge_table(results: &Results) -> Table {
             number(row, "page_time_sd_percent", 2),
             number(row, "access_time_mean", 1),
             percent(row, "remote_share"),
+            text(row, "stray_accesses"),
             text(row, "pages_shared"),
             text(row, "pages_sharing"),
             percent(row, "saved_share"),
@@ -255,7 +258,8 @@ pub(super) fn plot(results: &Results) -> Plot {
     for arch in &archs {
         let mut lines = series(results, arch, "access_time_sd_percent", 1.0);
         lines.extend(SOURCE.map(|(across, figures)| Series {
-            name: format!("source (measured), merge_across_nodes={across}"),
+            // The legend has one gray line for both.
+            name: format!("source: {}, ={across}", if across == "1" { "upper" } else { "lower" }),
             points: figures.map(|(nodes, figure)| (f64::from(nodes), figure)).to_vec(),
             reference: true,
         }));
