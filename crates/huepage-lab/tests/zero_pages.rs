@@ -38,6 +38,9 @@ fn is_but_for_ticks(row: &Row, name: &str, theory: f64) {
     assert!(count <= theory + 0.02 * number(row, "reads"), "{name}: much above: {row:?}");
 }
 
+/// Finds the row of one boot with these settings.
+type Find<'a> = dyn Fn(&[(&str, &str)]) -> &'a Row + 'a;
+
 #[test]
 fn eight_ways_hold_eight_frames_and_no_ninth() {
     let results = run(&[]);
@@ -59,7 +62,7 @@ fn eight_ways_hold_eight_frames_and_no_ninth() {
     assert!(svg.contains("8 colored (control)"));
 }
 
-fn frames<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row) {
+fn frames(row: &Find<'_>) {
     for (frames, misses) in [("7", 0.0), ("8", 0.0), ("9", 9.0), ("16", 16.0)] {
         let row = row(&[("table", "frames"), ("frames", frames)]);
         is_but_for_ticks(row, "l1_misses", misses * number(row, "rounds"));
@@ -68,7 +71,7 @@ fn frames<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row) {
     }
 }
 
-fn thrash<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row, l2: &str) {
+fn thrash(row: &Find<'_>, l2: &str) {
     let row = |backing, hot, reads| {
         row(&[("table", "thrash"), ("backing", backing), ("hot", hot), ("zero_reads", reads)])
     };
@@ -103,7 +106,7 @@ fn thrash<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row, l2: &str) {
     assert!(rest < 0.01, "{apart:?}");
 }
 
-fn scan<'a>(row: &dyn Fn(&[(&str, &str)]) -> &'a Row) {
+fn scan(row: &Find<'_>) {
     let row = |backing| row(&[("table", "scan"), ("backing", backing)]);
     // 4 + 1 pages fit into 8 ways; of 4 + 8 pages, the 8 push each other out.
     is_but_for_ticks(row("kernel"), "l1_misses", 0.0);
