@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Tables and the picture.
+
+use huepage::units::Bytes;
+
+use crate::results::{Axis, Panel, Plot, Results, Row, Series, Table};
+
+/// Fresh and aged boots of the same point, one per number of readers.
+pub(super) struct Pair<'a> {
+    pub readers: f64,
+    pub fresh: &'a Row,
+    pub aged: &'a Row,
+}
+
+impl Pair<'_> {
+    /// The share that aged memory loses of fresh memory's throughput.
+    pub fn loss(&self) -> f64 {
+        1.0 - self.aged.metric("modelled_mbs").unwrap_or(f64::NAN)
+            / self.fresh.metric("modelled_mbs").unwrap_or(f64::NAN)
+    }
+
+    /// The share that is lost where requests are all that takes time.
+    fn loss_by_requests(&self) -> f64 {
+        1.0 - self.fresh.metric("requests_per_gib").unwrap_or(f64::NAN)
+            / self.aged.metric("requests_per_gib").unwrap_or(f64::NAN)
+    }
+}
+
+/// Architecture, file system, memory: of each there is a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Group {
+    arch: String,
+    fs: String,
+    memory: String,
+}
+
+impl Group {
+    fn of(row: &Row) -> Self {
+        Group { arch: row.setting("arch"), fs: row.setting("fs"), memory: row.setting("memory") }
+    }
+
+    /// In the order of the results.
+    fn all(results: &Results) -> Vec<Group> {
+        let mut groups: Vec<Group> = Vec::new();
+        for group in results.rows.iter().map(Group::of) {
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+        }
+        groups
+    }
+
+    fn name(&self) -> String {
+        let memory = self.memory.parse::<Bytes>().map_or(self.memory.clone(), |m| m.to_string());
+        format!("{}, {memory}, {}", self.fs, self.arch)
+    }
+
+    /// Of the first boot where a point has several; the oldest against the youngest.
+    pub fn pairs<'a>(&self, results: &'a Results, mode: &str) -> Vec<Pair<'a>> {
+        let rows: Vec<&Row> = results
+            .rows
+            .iter()
+            .filter(|row| Group::of(row) == *self && row.setting("mode") == mode)
+            .filter(|row| row.setting("repeat") == "1")
+            .collect();
+        let number = |row: &Row, name: &str| row.setting(name).parse::<f64>().unwrap_or(f64::NAN);
+        let mut readers: Vec<f64> = rows.iter().map(|row| number(row, "readers")).collect();
+        readers.sort_by(f64::total_cmp);
+        readers.dedup();
+        let pair = |readers: f64| {
+            let same = rows.iter().copied().filter(|row| number(row, "readers") == readers);
+            let by_age = |a: &&Row, b: &&Row| number(a, "age").total_cmp(&number(b, "age"));
+            let fresh = same.clone().min_by(by_age).filter(|row| number(row, "age") == 0.0)?;
+            let aged = same.max_by(by_age).filter(|row| number(row, "age") > 0.0)?;
+            Some(Pair { readers, fresh, aged })
+        };
+        readers.into_iter().filter_map(pair).collect()
+    }
+}
+
+fn both(pair: &Pair<'_>, name: &str, show: impl Fn(f64) -> String) -> String {
+    let text = |row: &Row| row.metric(name).map_or("–".to_owned(), &show);
+    format!("{} → {}", text(pair.fresh), text(pair.aged))
+}
+
+fn percent(share: f64) -> String {
+    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "–".into() }
+}
+
+fn whole(value: f64) -> String {
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn tenths(value: f64) -> String {
+    format!("{value:.1}")
+}
+
+fn hundredths(value: f64) -> String {
+    format!("{value:.2}")
+}
+
+pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
+    let mut tables = Vec::new();
+    for group in Group::all(results) {
+        let pairs = group.pairs(results, "cached");
+        if pairs.is_empty() {
+            continue;
+        }
+        let heading = format!("{}: requests through the page cache, fresh → aged", group.name());
+        tables.push((heading, requests(&pairs)));
+        let heading = format!("{}: frames of the page cache, fresh → aged", group.name());
+        tables.push((heading, frames(&pairs)));
+        let heading = format!("{}: direct reads as control, fresh → aged", group.name());
+        tables.push((heading, direct(&group, results)));
+    }
+    tables.push(("Limits, and what the controller's time is made of".into(), limits(results)));
+    tables
+}
+
+fn requests(pairs: &[Pair<'_>]) -> Table {
+    let mut table = Table::new([
+        "readers",
+        "requests per GiB",
+        "KiB per request",
+        "segments per request",
+        "modelled MB/s",
+        "lost (modelled)",
+        "lost if only requests cost",
+        "spread of repeats",
+    ]);
+    for pair in pairs {
+        let spread = |row: &Row| row.metric("spread");
+        let spreads = [spread(pair.fresh), spread(pair.aged)].into_iter().flatten();
+        table.row([
+            whole(pair.readers),
+            both(pair, "requests_per_gib", whole),
+            both(pair, "bytes_per_request", |bytes| tenths(bytes / 1024.0)),
+            both(pair, "segments_per_request", hundredths),
+            both(pair, "modelled_mbs", whole),
+            percent(pair.loss()),
+            percent(pair.loss_by_requests()),
+            percent(spreads.fold(f64::NAN, f64::max)),
+        ]);
+    }
+    table
+}
+
+fn frames(pairs: &[Pair<'_>]) -> Table {
+    let mut table = Table::new([
+        "readers",
+        "pages per segment",
+        "first quarter",
+        "last quarter",
+        "next page in next frame",
+        "next page in frame before",
+    ]);
+    for pair in pairs {
+        table.row([
+            whole(pair.readers),
+            both(pair, "pages_per_segment", hundredths),
+            both(pair, "pages_per_segment_first", hundredths),
+            both(pair, "pages_per_segment_last", hundredths),
+            both(pair, "ascending_share", percent),
+            both(pair, "descending_share", percent),
+        ]);
+    }
+    table
+}
+
+fn direct(group: &Group, results: &Results) -> Table {
+    let mut table = Table::new([
+        "readers",
+        "huge page: requests per GiB",
+        "huge page: lost (modelled)",
+        "4 KiB pages: requests per GiB",
+        "4 KiB pages: lost (modelled)",
+    ]);
+    let pages = group.pairs(results, "direct");
+    for (huge, pages) in group.pairs(results, "direct-huge").iter().zip(&pages) {
+        table.row([
+            whole(huge.readers),
+            both(huge, "requests_per_gib", whole),
+            percent(huge.loss()),
+            both(pages, "requests_per_gib", whole),
+            percent(pages.loss()),
+        ]);
+    }
+    table
+}
+
+fn limits(results: &Results) -> Table {
+    let mut table = Table::new(["what", "value"]);
+    let Some(row) = results.rows.iter().find(|row| row.setting("mode") == "cached") else {
+        return table;
+    };
+    let metric = |name: &str| row.metric(name).map_or("–".into(), |value| format!("{value}"));
+    table.row(["segments of a request, at most".to_owned(), metric("max_segments")]);
+    table.row(["bytes of a segment, at most".to_owned(), metric("max_segment_size")]);
+    table.row(["KiB of a request, at most".to_owned(), metric("max_sectors_kb")]);
+    table.row(["KiB read ahead".to_owned(), metric("read_ahead_kb")]);
+    table.row(["µs for a request (assumed)".to_owned(), row.setting("request_us")]);
+    table.row(["µs for a segment (assumed)".to_owned(), row.setting("segment_us")]);
+    table.row(["MB/s of the link (assumed)".to_owned(), row.setting("link_mbs")]);
+    table
+}
+
+pub(super) fn against_source(results: &Results) -> (String, Table) {
+    let heading = "Against the source (2009; measured: two kernels on a machine with 256 MB. \
+                   Here modelled: aged against fresh memory on one kernel)";
+    let mut table = Table::new(["throughput lost", "source, measured", "here, modelled"]);
+    let groups = Group::all(results);
+    let Some(main) = groups.first() else { return (heading.into(), table) };
+    let pairs = main.pairs(results, "cached");
+    let name = main.name();
+    let mean = |pairs: &[Pair<'_>], loss: fn(&Pair<'_>) -> f64| {
+        percent(pairs.iter().map(loss).sum::<f64>() / pairs.len() as f64)
+    };
+    let sixteen = pairs.iter().find(|pair| pair.readers == 16.0);
+    let of_sixteen =
+        |loss: fn(&Pair<'_>) -> f64| sixteen.map_or("–".into(), |p| percent(loss(p)));
+    table.row([format!("16 readers ({name})"), "76 %".into(), of_sixteen(|p| p.loss())]);
+    let only = "16 readers, if only requests cost".to_owned();
+    table.row([only, "–".into(), of_sixteen(|p| p.loss_by_requests())]);
+    table.row([format!("mean of all ({name})"), "40 %".into(), mean(&pairs, |p| p.loss())]);
+    let only = "mean of all, if only requests cost".to_owned();
+    table.row([only, "–".into(), mean(&pairs, |p| p.loss_by_requests())]);
+    for group in &groups[1..] {
+        let more = group.arch == main.arch && group.fs == main.fs;
+        let source = if more { "none" } else { "–" };
+        let pairs = group.pairs(results, "cached");
+        let what = format!("mean of all ({})", group.name());
+        table.row([what, source.into(), mean(&pairs, |p| p.loss())]);
+    }
+    for (mode, what) in [("direct-huge", "into a huge page"), ("direct", "into 4 KiB pages")] {
+        let pairs = main.pairs(results, mode);
+        let what = format!("direct reads {what}, mean of all");
+        table.row([what, "none".into(), mean(&pairs, |p| p.loss())]);
+    }
+    (heading.into(), table)
+}
+
+pub(super) fn plot(results: &Results) -> Plot {
+    let panel = |heading: &str, metric: &str, cached_only: bool| {
+        let mut series = Vec::new();
+        let groups = Group::all(results);
+        for group in &groups {
+            let pairs = group.pairs(results, "cached");
+            type Side = for<'a, 'b> fn(&'b Pair<'a>) -> &'a Row;
+            let sides: [(&str, Side); 2] = [("fresh", |p| p.fresh), ("aged", |p| p.aged)];
+            for (age, row) in sides {
+                let points = pairs.iter().filter_map(|p| Some((p.readers, row(p).metric(metric)?)));
+                let name = format!("{}, {age}", group.name());
+                series.push(Series { name, points: points.collect(), reference: false });
+            }
+        }
+        if let Some(main) = groups.first().filter(|_| !cached_only) {
+            let pairs = main.pairs(results, "direct-huge");
+            let points =
+                pairs.iter().filter_map(|p| Some((p.readers, p.aged.metric(metric)?))).collect();
+            let name = "direct, huge page, aged".into();
+            series.push(Series { name, points, reference: true });
+        }
+        Panel {
+            heading: heading.into(),
+            x_label: "parallel readers".into(),
+            x: Axis::Doublings,
+            series,
+        }
+    };
+    let settings = results.rows.first();
+    let setting = |name: &str| settings.map(|row| row.setting(name)).unwrap_or_default();
+    Plot {
+        title: "Sequential reads: what scattered pages cost a disk controller".into(),
+        caption: format!(
+            "Linux {}, at most {} segments per request; counts exact; modelled: {} µs per \
+             request, {} µs per segment, link of {} MB/s",
+            results.kernel.version,
+            setting("segments"),
+            setting("request_us"),
+            setting("segment_us"),
+            setting("link_mbs")
+        ),
+        panels: vec![
+            panel("requests per GiB read", "requests_per_gib", false),
+            panel("pages per segment", "pages_per_segment", false),
+            panel("modelled throughput (MB/s)", "modelled_mbs", true),
+        ],
+    }
+}
+
+pub(super) const REMARKS: &str = "\
+Requests, segments and bytes are exact counts of what the kernel asked of the disks, seen by \
+the emulator and checked against the kernel's own counters in every phase. They vary a little \
+between boots, as reads complete when the host lets them: the spread of repeated boots is shown. \
+The readers share a stated amount of reading: the more readers, the shorter the file of each \
+(the source: 2 GB per reader). It is more than the memory, so that the later part of each run \
+reads into pages that reclaim has just freed: the first quarter shows what the allocator's free \
+lists give, the last one what reclaim leaves. Aging is one round of touching and freeing 7/8 of \
+free memory in random order; one page of 16 stays.
+
+The source compares a kernel that reversed frames with one that did not; here one kernel is \
+compared with itself on fresh and on aged memory. A frame before the page's predecessor \
+(descending) is what its report was about: controllers cannot merge it.
+
+The controller's time is a straight line through three stated numbers, which are assumptions, \
+not measurements: one controller for all disks serves one request after another. It knows no \
+seeks, no queues, no caches of disks and no processor time; with a faster link or slower \
+requests the loss tends to the column where only requests cost, with a slower link to none. \
+Direct reads go into memory taken after aging: a huge page is contiguous however old memory is, \
+4 KiB pages are not. The source's direct reads did not suffer, as its two kernels differed in \
+refills for cold pages only. No cache, TLB or memory controller is modelled here, and none \
+enters a count.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_told_apart() {
+        assert_eq!(
+            [0.0, 999.0, 1000.0, 1_234_567.4].map(whole),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+    }
+}
