@@ -11,6 +11,7 @@ pub mod guest;
 pub mod initramfs;
 pub mod kernel;
 pub mod model;
+pub mod output;
 pub mod progress;
 pub mod results;
 pub mod runner;

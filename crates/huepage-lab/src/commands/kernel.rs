@@ -10,6 +10,7 @@ use std::process::ExitCode;
 use huepage_lab::{
     arch::Arch,
     kernel::{self, Config, Request, Variant},
+    output,
     progress::Progress,
 };
 
@@ -62,6 +63,6 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 fn build(options: &Build) -> anyhow::Result<ExitCode> {
     let &Build { arch, variant, config } = options;
     let image = kernel::ensure(&Request { arch, variant, config }, &Progress::stderr())?;
-    println!("{}", image.path.display());
+    output::print(&format!("{}\n", image.path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -65,10 +65,13 @@ pub fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
     if !output.status.success() {
         let rejected = fs::read(rejects.path()).unwrap_or_default();
         let text = [output.stdout, output.stderr, rejected].concat();
+        let text = String::from_utf8_lossy(&text);
+        // That file is gone when this is read.
+        let kept = format!(" -- saving rejects to file {}", rejects.path().display());
         bail!(
             "kernel/{} does not apply to this kernel:\n  {}",
             hook.name,
-            String::from_utf8_lossy(&text).trim().replace('\n', "\n  ")
+            text.replace(&kept, "").trim().replace('\n', "\n  ")
         );
     }
     written.context("write to patch")

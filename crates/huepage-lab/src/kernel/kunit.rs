@@ -25,8 +25,7 @@ pub fn run(linux: &Path, filter: Option<&str>, limit: Duration) -> anyhow::Resul
     let scratch = tempfile::tempdir().context("make a temporary directory")?;
     let console = scratch.path().join("console");
     let mut command = Command::new(linux);
-    command.args(["mem=256M", "con=null", "con0=null,fd:2", "stderr=1", "console=tty"]);
-    command.args(["kunit.enable=1", "kunit_shutdown=halt"]);
+    command.args(["mem=256M", "console=tty", "kunit_shutdown=halt"]);
     if let Some(filter) = filter {
         if filter.contains(char::is_whitespace) {
             bail!("--filter `{filter}`: a glob of suites has no spaces");

@@ -9,6 +9,7 @@ use huepage_lab::{
         self, Config, Image, Request, Variant,
         ktap::{self, Outcome, Test, Totals},
     },
+    output,
     progress::Progress,
 };
 use serde::Serialize;
@@ -64,9 +65,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if options.json {
         let schema = "huepage.kunit/1";
         let report = Report { schema, kernel: &image.version, totals, suites: &suites };
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        print!("{}", text(&image, &suites, totals));
+        output::print(&text(&image, &suites, totals))?;
     }
     let failed = suites.iter().any(|suite| suite.outcome == Outcome::Failed);
     Ok(if failed || totals.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })

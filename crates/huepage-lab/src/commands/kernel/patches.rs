@@ -9,6 +9,7 @@ use std::{
 use anyhow::bail;
 use huepage_lab::{
     kernel::{self, Archive, Changes},
+    output,
     progress::Progress,
     workspace::Workspace,
 };
@@ -38,9 +39,8 @@ pub fn export(options: &Export) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let output = options.output.clone().unwrap_or_else(|| workspace.lab().join("patches"));
     let patches = series(&workspace, &output)?.map(|(_, patches)| patches).unwrap_or_default();
-    for patch in patches {
-        println!("{}", patch.display());
-    }
+    let lines: String = patches.iter().map(|patch| format!("{}\n", patch.display())).collect();
+    output::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -55,7 +55,7 @@ pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let verdict = kernel::check(&source, &patches)?;
-    print!("{}", verdict.text);
+    output::print(&verdict.text)?;
     let found = format!(
         "checkpatch --strict: {} patches, {} errors, {} warnings, {} checks",
         patches.len(),
@@ -66,7 +66,7 @@ pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
     if !verdict.passed() {
         bail!("{found}: see above; overlay, hooks and messages are in kernel/");
     }
-    println!("{found}");
+    output::print(&format!("{found}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
