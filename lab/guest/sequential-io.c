@@ -142,23 +142,34 @@ static void frames(void)
 		   pairs, up, down);
 }
 
-static uint64_t free_memory(void)
+/* Days of other work; their files are on the last disk. */
+static void age_memory(uint64_t days, const struct age_dose *dose)
 {
-	return (uint64_t)sysconf(_SC_AVPHYS_PAGES) * PAGE;
+	char disk[NAME_MAX + 1], device[PATH_MAX];
+	struct age aged = { .random = { lab_number("seed") }, .disk = device };
+
+	disk_name(readers, disk);
+	snprintf(device, sizeof(device), "/dev/%s", disk);
+	for (uint64_t day = 0; day < days; day++)
+		age_day(&aged, dose);
 }
 
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
-	struct lab_random random = { lab_number("seed") };
-	unsigned rounds = lab_number("age");
+	const struct age_dose dose = {
+		.pages = lab_number("pages"),
+		.rounds = lab_number("rounds"),
+		.keep = lab_number("keep"),
+		.forked = lab_number("forked"),
+		.files = lab_number("files"),
+	};
 
 	readers = lab_number("readers");
 	bytes = lab_number("bytes");
 	direct_bytes = lab_number("direct");
 	mount_disks(readers, lab_text("fs"));
-	/* Some is left to the page tables and to what else the kernel does. */
-	age_memory(&random, free_memory() / 8 * 7, rounds, lab_number("kept"));
+	age_memory(lab_number("age"), &dose);
 	for (int phase = DIRECT; phase < PHASES; phase++) {
 		int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
 
@@ -171,7 +182,7 @@ int main(int argc, char **argv)
 		   ",\"max_sectors_kb\":%" PRIu64 ",\"read_ahead_kb\":%" PRIu64
 		   ",\"free\":%" PRIu64 ",\"memory\":%" PRIu64 "}",
 		   queue_limit("max_segments"), queue_limit("max_segment_size"),
-		   queue_limit("max_sectors_kb"), queue_limit("read_ahead_kb"), free_memory(),
+		   queue_limit("max_sectors_kb"), queue_limit("read_ahead_kb"), age_free_pages() * PAGE,
 		   (uint64_t)sysconf(_SC_PHYS_PAGES) * PAGE);
 	lab_note("%" PRIu64 " readers of %" PRIu64 " MiB each", readers, bytes / MIB);
 	run(CACHED);

@@ -303,8 +303,8 @@ between boots, as reads complete when the host lets them: the spread of repeated
 The readers share a stated amount of reading: the more readers, the shorter the file of each \
 (the source: 2 GB per reader). It is more than the memory, so that the later part of each run \
 reads into pages that reclaim has just freed: the first quarter shows what the allocator's free \
-lists give, the last one what reclaim leaves. Aging is one round of touching and freeing 7/8 of \
-free memory in random order; one page of 16 stays.
+lists give, the last one what reclaim leaves. Aging is one day of the kind that the experiment `aging` has, with 60 % of \
+free memory faulted and freed in random order, twice, of which one page of 16 stays.
 
 The source compares a kernel that reversed frames with one that did not; here one kernel is \
 compared with itself on fresh and on aged memory. A frame before the page's predecessor \
