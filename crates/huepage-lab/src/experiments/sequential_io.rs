@@ -2,7 +2,9 @@
 //! S5: parallel sequential readers, and how many requests their pages take when a
 //! controller merges only what is contiguous in memory.
 
+mod pairs;
 mod phase;
+mod plot;
 mod show;
 
 use std::time::Duration;
@@ -152,7 +154,7 @@ impl Experiment for SequentialIo {
     }
 
     fn plot(&self, results: &Results) -> Plot {
-        show::plot(results)
+        plot::plot(results)
     }
 
     fn against_source(&self, results: &Results) -> (String, Table) {

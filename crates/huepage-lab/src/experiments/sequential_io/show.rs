@@ -1,82 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables and the picture.
+//! Tables, and what they mean.
 
-use huepage::units::Bytes;
-
-use crate::results::{Axis, Panel, Plot, Results, Row, Series, Table};
-
-/// Fresh and aged boots of the same point, one per number of readers.
-pub(super) struct Pair<'a> {
-    pub readers: f64,
-    pub fresh: &'a Row,
-    pub aged: &'a Row,
-}
-
-impl Pair<'_> {
-    /// The share that aged memory loses of fresh memory's throughput.
-    pub fn loss(&self) -> f64 {
-        1.0 - self.aged.metric("modelled_mbs").unwrap_or(f64::NAN)
-            / self.fresh.metric("modelled_mbs").unwrap_or(f64::NAN)
-    }
-
-    /// The share that is lost where requests are all that takes time.
-    fn loss_by_requests(&self) -> f64 {
-        1.0 - self.fresh.metric("requests_per_gib").unwrap_or(f64::NAN)
-            / self.aged.metric("requests_per_gib").unwrap_or(f64::NAN)
-    }
-}
-
-/// Architecture, file system, memory: of each there is a table.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Group {
-    arch: String,
-    fs: String,
-    memory: String,
-}
-
-impl Group {
-    fn of(row: &Row) -> Self {
-        Group { arch: row.setting("arch"), fs: row.setting("fs"), memory: row.setting("memory") }
-    }
-
-    /// In the order of the results.
-    fn all(results: &Results) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        for group in results.rows.iter().map(Group::of) {
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-        groups
-    }
-
-    fn name(&self) -> String {
-        let memory = self.memory.parse::<Bytes>().map_or(self.memory.clone(), |m| m.to_string());
-        format!("{}, {memory}, {}", self.fs, self.arch)
-    }
-
-    /// Of the first boot where a point has several; the oldest against the youngest.
-    pub fn pairs<'a>(&self, results: &'a Results, mode: &str) -> Vec<Pair<'a>> {
-        let rows: Vec<&Row> = results
-            .rows
-            .iter()
-            .filter(|row| Group::of(row) == *self && row.setting("mode") == mode)
-            .filter(|row| row.setting("repeat") == "1")
-            .collect();
-        let number = |row: &Row, name: &str| row.setting(name).parse::<f64>().unwrap_or(f64::NAN);
-        let mut readers: Vec<f64> = rows.iter().map(|row| number(row, "readers")).collect();
-        readers.sort_by(f64::total_cmp);
-        readers.dedup();
-        let pair = |readers: f64| {
-            let same = rows.iter().copied().filter(|row| number(row, "readers") == readers);
-            let by_age = |a: &&Row, b: &&Row| number(a, "age").total_cmp(&number(b, "age"));
-            let fresh = same.clone().min_by(by_age).filter(|row| number(row, "age") == 0.0)?;
-            let aged = same.max_by(by_age).filter(|row| number(row, "age") > 0.0)?;
-            Some(Pair { readers, fresh, aged })
-        };
-        readers.into_iter().filter_map(pair).collect()
-    }
-}
+use super::pairs::{Group, Pair};
+use crate::results::{Results, Row, Table};
 
 fn both(pair: &Pair<'_>, name: &str, show: impl Fn(f64) -> String) -> String {
     let text = |row: &Row| row.metric(name).map_or("–".to_owned(), &show);
@@ -245,55 +171,6 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
         table.row([what, "none".into(), mean(&pairs, |p| p.loss())]);
     }
     (heading.into(), table)
-}
-
-pub(super) fn plot(results: &Results) -> Plot {
-    let panel = |heading: &str, metric: &str, cached_only: bool| {
-        let mut series = Vec::new();
-        let groups = Group::all(results);
-        for group in &groups {
-            let pairs = group.pairs(results, "cached");
-            type Side = for<'a, 'b> fn(&'b Pair<'a>) -> &'a Row;
-            let sides: [(&str, Side); 2] = [("fresh", |p| p.fresh), ("aged", |p| p.aged)];
-            for (age, row) in sides {
-                let points = pairs.iter().filter_map(|p| Some((p.readers, row(p).metric(metric)?)));
-                let name = format!("{}, {age}", group.name());
-                series.push(Series { name, points: points.collect(), reference: false });
-            }
-        }
-        if let Some(main) = groups.first().filter(|_| !cached_only) {
-            let pairs = main.pairs(results, "direct-huge");
-            let points =
-                pairs.iter().filter_map(|p| Some((p.readers, p.aged.metric(metric)?))).collect();
-            let name = "direct, huge page, aged".into();
-            series.push(Series { name, points, reference: true });
-        }
-        Panel {
-            heading: heading.into(),
-            x_label: "parallel readers".into(),
-            x: Axis::Doublings,
-            series,
-        }
-    };
-    let settings = results.rows.first();
-    let setting = |name: &str| settings.map(|row| row.setting(name)).unwrap_or_default();
-    Plot {
-        title: "Sequential reads: what scattered pages cost a disk controller".into(),
-        caption: format!(
-            "Linux {}, at most {} segments per request; counts exact; modelled: {} µs per \
-             request, {} µs per segment, link of {} MB/s",
-            results.kernel.version,
-            setting("segments"),
-            setting("request_us"),
-            setting("segment_us"),
-            setting("link_mbs")
-        ),
-        panels: vec![
-            panel("requests per GiB read", "requests_per_gib", false),
-            panel("pages per segment", "pages_per_segment", false),
-            panel("modelled throughput (MB/s)", "modelled_mbs", true),
-        ],
-    }
 }
 
 pub(super) const REMARKS: &str = "\
