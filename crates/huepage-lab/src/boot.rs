@@ -2,10 +2,16 @@
 //! Boots a kernel with one guest program and collects what it says.
 
 mod console;
+mod disks;
 mod error;
+mod image;
 mod machine;
 mod qemu;
+mod requests;
 
+pub use disks::{Content, Disk};
 pub use error::BootError;
-pub use machine::{Disk, Machine, Node};
+pub use image::{FileSystem, Kind};
+pub use machine::{Machine, Node};
 pub use qemu::{Boot, Report, boot};
+pub use requests::Request;

@@ -2,14 +2,19 @@
 //! All experiments.
 
 mod ksm_nodes;
+mod sequential_io;
 mod working_set;
 mod zero_pages;
 
 use crate::experiment::Experiment;
 
 /// In the order of docs/lab.md.
-pub const ALL: &[&dyn Experiment] =
-    &[&ksm_nodes::KsmNodes, &working_set::WorkingSet, &zero_pages::ZeroPages];
+pub const ALL: &[&dyn Experiment] = &[
+    &ksm_nodes::KsmNodes,
+    &working_set::WorkingSet,
+    &zero_pages::ZeroPages,
+    &sequential_io::SequentialIo,
+];
 
 /// The one of this name.
 pub fn find(name: &str) -> Option<&'static dyn Experiment> {

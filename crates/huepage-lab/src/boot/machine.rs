@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The virtual machine, as options of QEMU.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use huepage::units::Bytes;
 use serde::Serialize;
 
+use super::Disk;
 use crate::arch::Arch;
 
 /// A virtual machine. The same machine with the same program executes the same
@@ -21,7 +22,7 @@ pub struct Machine {
     pub nodes: Vec<Node>,
     /// Distances of nodes, as in ACPI SLIT; empty: 10 locally, 20 elsewhere.
     pub distances: Vec<Vec<u32>>,
-    /// Disks on a virtio-scsi controller each.
+    /// Its disks; what the guest asks of them is reported.
     pub disks: Vec<Disk>,
     /// Further words for the kernel's command line.
     pub kernel_options: Vec<String>,
@@ -36,17 +37,6 @@ pub struct Node {
     pub memory: Bytes,
     /// First and last CPU; none for a node of memory only.
     pub cpus: Option<(u32, u32)>,
-}
-
-/// A disk.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Disk {
-    /// An image file; none: reads of nothing that cost nothing (`null-co`).
-    pub image: Option<PathBuf>,
-    /// Size without an image.
-    pub size: Bytes,
-    /// Most segments of one request.
-    pub segments: u32,
 }
 
 impl Machine {
@@ -71,7 +61,7 @@ impl Machine {
         }
     }
 
-    /// All options but those for the plugin.
+    /// All options but those for the disks and the plugin.
     pub fn options(
         &self,
         arch: Arch,
@@ -96,7 +86,6 @@ impl Machine {
         add(&["-initrd", &initramfs.display().to_string()]);
         add(&["-append", &self.command_line(arch, arguments)]);
         self.add_nodes(&mut options);
-        self.add_disks(&mut options);
         options.extend(self.qemu_options.iter().cloned());
         options
     }
@@ -145,23 +134,6 @@ impl Machine {
             }
         }
     }
-
-    fn add_disks(&self, options: &mut Vec<String>) {
-        for (number, disk) in self.disks.iter().enumerate() {
-            let drive = match &disk.image {
-                Some(image) => format!("file,node-name=d{number},filename={}", image.display()),
-                None => format!("null-co,node-name=d{number},size={},read-zeroes=on", disk.size.0),
-            };
-            // One segment carries the command, one the status.
-            let queue = disk.segments + 2;
-            let controller = format!(
-                "virtio-scsi-pci,id=s{number},num_queues=1,virtqueue_size={queue},seg_max_adjust=on"
-            );
-            options.extend(["-blockdev".into(), format!("driver={drive}")]);
-            options.extend(["-device".into(), controller]);
-            options.extend(["-device".into(), format!("scsi-hd,bus=s{number}.0,drive=d{number}")]);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -174,14 +146,13 @@ mod tests {
     }
 
     #[test]
-    fn nodes_disks_and_arguments_are_passed_on() {
+    fn nodes_and_arguments_are_passed_on() {
         let mut machine = Machine::plain(2, Bytes(256 << 20));
         machine.nodes = vec![
             Node { memory: Bytes(128 << 20), cpus: Some((0, 1)) },
             Node { memory: Bytes(128 << 20), cpus: None },
         ];
         machine.distances = vec![vec![10, 17], vec![17, 10]];
-        machine.disks = vec![Disk { image: None, size: Bytes(1 << 30), segments: 16 }];
         machine.kernel_options = vec!["page_alloc.shuffle=1".into()];
         let text = text(&machine);
         for part in [
@@ -191,8 +162,6 @@ mod tests {
             "node,nodeid=1,memdev=mem1 ",
             "dist,src=0,dst=1,val=17",
             "page_alloc.shuffle=1 -- fill=0.5",
-            "driver=null-co,node-name=d0,size=1073741824",
-            "virtqueue_size=18,",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }

@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use serde_json::Value;
 
-use super::{BootError, Machine, console::Console};
+use super::{BootError, Machine, Request, console::Console, disks, requests};
 use crate::{
     arch::Arch,
     guest,
@@ -42,12 +42,14 @@ pub struct Boot {
 }
 
 /// What a boot brought.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The guest program's results in order.
     pub results: Vec<Value>,
     /// The model's records in order.
     pub records: Vec<Record>,
+    /// What was read from the disks, in order.
+    pub requests: Vec<Request>,
     /// The guest program's words for people.
     pub notes: Vec<String>,
 }
@@ -63,12 +65,18 @@ pub fn boot(
 ) -> Result<Report, BootError> {
     let initramfs = guest::initramfs(workspace, boot.arch, &boot.guest)?;
     let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
-    let records = records_file(workspace)?;
+    let records = scratch_file(workspace, "jsonl")?;
     if let Some(model) = &boot.model {
         model.check().map_err(anyhow::Error::from)?;
         let plugin = plugin::build(&workspace.lab().join("model"))?;
         let text = format!("{},{}", plugin.display(), model.plugin_options(&records.0));
         options.extend(["-plugin".into(), text]);
+    }
+    let trace = scratch_file(workspace, "trace")?;
+    let disks = &boot.machine.disks;
+    if !disks.is_empty() {
+        options.extend(disks::options(disks, &|system| system.image(workspace))?);
+        options.extend(requests::options(&trace.0));
     }
     let program = Machine::program(boot.arch);
     let console = listen(program, &options, boot.limit, heard)?;
@@ -79,6 +87,10 @@ pub fn boot(
         Some(_) => plugin::read_records(&records.0)?,
         None => Vec::new(),
     };
+    let requests = match disks.is_empty() {
+        true => Vec::new(),
+        false => requests::read(&trace.0)?,
+    };
     let missing: Vec<u32> = boot
         .regions
         .iter()
@@ -88,25 +100,25 @@ pub fn boot(
     if !missing.is_empty() {
         return Err(BootError::NoRegion { regions: missing, console: console.shown() });
     }
-    Ok(Report { results: console.results, records: found, notes: console.notes })
+    Ok(Report { results: console.results, records: found, requests, notes: console.notes })
 }
 
-/// A file for the plugin, removed in the end.
-struct RecordsFile(PathBuf);
+/// A file that QEMU writes, removed in the end.
+struct ScratchFile(PathBuf);
 
-impl Drop for RecordsFile {
+impl Drop for ScratchFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
-fn records_file(workspace: &Workspace) -> anyhow::Result<RecordsFile> {
+fn scratch_file(workspace: &Workspace, suffix: &str) -> anyhow::Result<ScratchFile> {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let folder = workspace.lab().join("records");
     std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    Ok(RecordsFile(folder.join(format!("{}-{number}.jsonl", std::process::id()))))
+    Ok(ScratchFile(folder.join(format!("{}-{number}.{suffix}", std::process::id()))))
 }
 
 /// Ends QEMU however this ends.

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use serde_json::json;
+
+use super::*;
+use crate::{boot::Request, results::Kernel};
+
+fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
+    let mut settings = SequentialIo.settings(Scale::Full);
+    for set in sets {
+        settings.set(set)?;
+    }
+    SequentialIo.cases(&settings, Variant::Stock)
+}
+
+#[test]
+fn every_point_is_booted_and_those_of_the_source_repeatedly() {
+    let cases = cases(&["readers=1,16", "repeats=3"]).unwrap();
+    // 2 readers, 2 ages: the first file system and memory thrice, the others once.
+    assert_eq!(cases.len(), 4 * (3 + 1 + 1));
+    let disks = |case: &Case| case.machine.disks.len();
+    assert!(cases.iter().all(|case| {
+        let readers = case.settings["readers"].as_u64().unwrap();
+        disks(case) == readers as usize + 1
+            && case.settings["bytes_per_reader"] == (512 << 20) / readers
+    }));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named() {
+    for (wrong, said) in [
+        ("segments=16", "segments=16"),
+        ("readers=3", "3 readers"),
+        ("readers=0", "readers=0"),
+        ("fs=xfs", "xfs"),
+        ("direct=1G", "direct"),
+        ("repeats=0", "repeats=0"),
+        ("arch=vax", "arch=vax"),
+    ] {
+        let error = format!("{:#}", cases(&[wrong]).unwrap_err());
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+/// A report: in each phase one request of 64 KiB in `segments`.
+fn report(readers: u32, segments: u32) -> Report {
+    let read = |target, sector, bytes, segments| Request { target, sector, bytes, segments };
+    let mut report = Report::default();
+    for (number, phase) in Phase::ALL.iter().enumerate() {
+        let mark = 2 * number as u64;
+        report.requests.push(read(readers, mark, 512, 1));
+        report.requests.push(read(0, 8, 65_536, segments));
+        report.requests.push(read(readers, mark + 1, 512, 1));
+        report.results.push(json!({"phase": phase.name(), "reads": 1, "sectors": 128}));
+    }
+    report.results.push(json!({"pairs": 10, "ascending": 5, "descending": 1}));
+    report.results.push(json!({"max_segments": 14, "read_ahead_kb": 128}));
+    report
+}
+
+#[test]
+fn a_boot_gives_a_row_per_phase_and_both_counts_must_agree() {
+    let case = &cases(&["readers=1"]).unwrap()[0];
+    let rows = SequentialIo.rows(case, &report(1, 4)).unwrap();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(rows[0].0["mode"], "cached");
+    assert_eq!(rows[0].1["ascending_share"], 0.5);
+    assert_eq!(rows[0].1["pages_per_segment"], 4.0);
+    let mut wrong = report(1, 4);
+    wrong.results[0]["reads"] = 2.into();
+    let error = SequentialIo.rows(case, &wrong).unwrap_err().to_string();
+    assert!(error.contains("completed 2 reads"), "{error}");
+}
+
+fn results() -> Results {
+    let mut rows = Vec::new();
+    for case in cases(&["readers=1,16", "fs=ext2", "memory=256M"]).unwrap() {
+        let segments = if case.settings["age"] == 0 { 1 } else { 14 };
+        let readers = case.machine.disks.len() as u32 - 1;
+        for (more, metrics) in SequentialIo.rows(&case, &report(readers, segments)).unwrap() {
+            let mut settings = case.settings.clone();
+            settings.extend(more);
+            rows.push(Row { variant: "stock".into(), settings, metrics });
+        }
+    }
+    let kernel = Kernel { version: "6.12".into(), variant: "stock".into(), arch: "x86_64".into() };
+    Results {
+        schema: crate::results::SCHEMA.into(),
+        experiment: "sequential-io".into(),
+        kind: "modelled".into(),
+        command: String::new(),
+        kernel,
+        model: Value::Null,
+        rows,
+    }
+}
+
+#[test]
+fn repeats_have_a_spread_and_the_tables_say_what_is_lost() {
+    let mut results = results();
+    results.rows[0].metrics["requests"] = 3.into();
+    results.rows = SequentialIo.finish(results.rows).unwrap();
+    // 3 and 1 requests of the same point: 2 apart, 2 on average.
+    assert_eq!(results.rows[0].metric("spread"), Some(1.0));
+    assert_eq!(results.rows[1].metric("spread"), Some(0.0));
+    let tables = SequentialIo.tables(&results);
+    let text = tables[0].1.markdown();
+    // 100 + 1 + 163.84 µs and 100 + 14 + 163.84 µs: 1 − 264.84 / 277.84.
+    assert!(text.contains("1.00 → 14.00") && text.contains("4.7 %"), "{text}");
+    assert!(SequentialIo.plot(&results).svg().unwrap().contains("ext2, 256 MiB, x86_64, aged"));
+    let source = SequentialIo.against_source(&results).1.markdown();
+    assert!(source.contains("76 %"), "{source}");
+}

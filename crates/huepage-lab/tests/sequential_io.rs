@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Sequential readers in their quick form, on real kernels.
+
+use huepage_lab::{
+    experiment::Scale,
+    experiments,
+    kernel::Variant,
+    results::{Results, Row},
+    runner,
+    workspace::Workspace,
+};
+
+fn run(sets: &[&str]) -> Results {
+    let experiment = experiments::find("sequential-io").unwrap();
+    let mut settings = experiment.settings(Scale::Quick);
+    for set in sets {
+        settings.set(set).unwrap();
+    }
+    let workspace = Workspace::find().unwrap();
+    let run = runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into());
+    run.unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+fn metric(row: &Row, name: &str) -> f64 {
+    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+}
+
+fn number(row: &Row, name: &str) -> u64 {
+    row.setting(name).parse().unwrap()
+}
+
+fn pick<'a>(results: &'a Results, like: &Row, age: &str, mode: &str) -> &'a Row {
+    let same = |row: &&Row| {
+        row.setting("arch") == like.setting("arch")
+            && row.setting("readers") == like.setting("readers")
+            && row.setting("age") == age
+            && row.setting("mode") == mode
+    };
+    results.rows.iter().find(same).expect("every point has a row")
+}
+
+fn direct_bytes(row: &Row) -> u64 {
+    number(row, "direct_bytes_per_reader") * number(row, "readers")
+}
+
+/// Requests into contiguous memory: 1 MiB is 16 segments of 64 KiB, thus 2 requests
+/// of at most 14; one more wherever ext2 has put a block map between two blocks: after
+/// the first 12 blocks, and after each 1024 from there.
+fn requests_of_direct_reads(row: &Row) -> u64 {
+    let bytes = number(row, "direct_bytes_per_reader");
+    let maps = (0..).map(|map| (12 + 1024 * map) * 4096).take_while(|at| *at < bytes).count();
+    number(row, "readers") * (2 * (bytes >> 20) + maps as u64)
+}
+
+#[test]
+fn aged_memory_takes_more_segments_and_contiguous_memory_does_not() {
+    let results = run(&[]);
+    assert_eq!(results.rows.len(), 2 * 2 * 2 * 3, "architectures, readers, ages, modes");
+    for row in &results.rows {
+        let (requests, segments) = (metric(row, "requests"), metric(row, "segments"));
+        let bytes = metric(row, "bytes");
+        assert!(metric(row, "most_segments") <= 14.0 && requests * 14.0 >= segments, "{row:?}");
+        // A segment has at most 64 KiB and at least a page.
+        assert!(segments * 65_536.0 >= bytes && segments * 4096.0 <= bytes, "{row:?}");
+        let seconds = (requests * 100.0 + segments + bytes / 400.0) / 1e6;
+        assert!((metric(row, "modelled_seconds") / seconds - 1.0).abs() < 1e-9, "{row:?}");
+        match row.setting("mode").as_str() {
+            "cached" => {
+                assert_eq!(metric(row, "max_segments"), 14.0);
+                assert_eq!(metric(row, "read_ahead_kb"), 128.0);
+                // Nothing is read twice but a few block maps that reclaim takes away.
+                let asked = (number(row, "bytes_per_reader") * number(row, "readers")) as f64;
+                assert!(bytes >= asked && bytes < asked * 1.02, "{row:?}");
+                // 128 KiB at a time are 1 request at best, at worst 32 pages one by one,
+                // and somewhat more where block maps lie between.
+                let per_gib = metric(row, "requests_per_gib");
+                assert!((8192.0..8192.0 * 3.1).contains(&per_gib), "{row:?}");
+            }
+            "direct-huge" => {
+                // Memory is short after the cached reads: a block map may have to be
+                // read again, a block at a time.
+                let maps = (bytes as u64 - direct_bytes(row)) / 4096;
+                assert!(maps <= number(row, "readers"), "{row:?}");
+                assert_eq!(requests as u64, requests_of_direct_reads(row) + maps, "{row:?}");
+            }
+            _ => {}
+        }
+    }
+    for fresh in results.rows.iter().filter(|row| row.setting("age") == "0") {
+        let mode = fresh.setting("mode");
+        let aged = pick(&results, fresh, "1", &mode);
+        if mode == "direct-huge" {
+            // Apart from block maps, the same: each is a request of one segment.
+            let own = |row: &Row| {
+                let maps = (metric(row, "bytes") as u64 - direct_bytes(row)) / 4096;
+                metric(row, "segments") as u64 - maps
+            };
+            assert_eq!(own(fresh), own(aged), "{fresh:?} {aged:?}");
+            continue;
+        }
+        let pages = |row: &Row, name: &str| metric(row, name);
+        assert!(
+            pages(fresh, "pages_per_segment") > pages(aged, "pages_per_segment"),
+            "{fresh:?} {aged:?}"
+        );
+        if mode == "cached" {
+            // 16 pages, but for block maps and the ends of free blocks.
+            assert!(pages(fresh, "pages_per_segment_first") > 14.0, "{fresh:?}");
+            assert!(pages(aged, "pages_per_segment_first") < 7.0, "{aged:?}");
+            // What reclaim frees comes back in another order, also without aging.
+            let last = pages(fresh, "pages_per_segment_last");
+            assert!(last < pages(fresh, "pages_per_segment_first") / 2.0, "{fresh:?}");
+            assert!(metric(fresh, "descending_share") > 0.01, "{fresh:?}");
+        }
+    }
+}
+
+/// Reads complete when the host lets them, so that readers take turns differently:
+/// the counts are not the same, but nearly.
+#[test]
+fn the_same_seed_gives_nearly_the_same_counts() {
+    let results = run(&["readers=8", "age=1", "repeats=2"]);
+    assert_eq!(results.rows.len(), 2 * 2 * 3);
+    for row in &results.rows {
+        let spread = metric(row, "spread");
+        match row.setting("mode").as_str() {
+            "direct-huge" => assert!(spread < 0.25, "{row:?}"),
+            "cached" => assert!(spread < 0.10, "{row:?}"),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn extents_need_no_block_maps() {
+    let results = run(&["arch=arm64", "fs=ext4", "readers=8", "age=0"]);
+    let row = results.rows.iter().find(|row| row.setting("mode") == "cached").unwrap();
+    let asked = (number(row, "bytes_per_reader") * 8) as f64;
+    // The root directory and an inode of each.
+    let more = metric(row, "bytes") - asked;
+    assert!((0.0..=8.0 * 4.0 * 4096.0).contains(&more), "{more} bytes in {row:?}");
+}
