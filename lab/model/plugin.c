@@ -8,6 +8,7 @@
 #include "instructions.h"
 #include "marks.h"
 #include "options.h"
+#include "physical.h"
 #include "qemu_api.h"
 #include "region.h"
 
@@ -20,16 +21,6 @@ static bool (*find_mark)(const uint8_t *instruction, size_t size, struct mark *m
 
 #define PAGE_SIZE (UINT64_C(1) << PAGE_SHIFT)
 
-static bool translate(qemu_plugin_meminfo_t info, uint64_t address, uint64_t *physical)
-{
-	const struct qemu_plugin_hwaddr *found = qemu_plugin_get_hwaddr(info, address);
-
-	if (!found || qemu_plugin_hwaddr_is_io(found))
-		return false;
-	*physical = qemu_plugin_hwaddr_phys_addr(found);
-	return true;
-}
-
 static void memory_accessed(unsigned int index, qemu_plugin_meminfo_t info, uint64_t address,
 			    void *data)
 {
@@ -40,7 +31,7 @@ static void memory_accessed(unsigned int index, qemu_plugin_meminfo_t info, uint
 	(void)data;
 	if (description.skip_outside && !regions.inside)
 		return;
-	if (!translate(info, address, &physical))
+	if (!physical_address(index, info, address, &physical))
 		return;
 	size = 1u << qemu_plugin_mem_size_shift(info);
 	if ((address & (PAGE_SIZE - 1)) + size <= PAGE_SIZE) {
@@ -48,7 +39,7 @@ static void memory_accessed(unsigned int index, qemu_plugin_meminfo_t info, uint
 	} else {
 		on_next_page = (address + size) & (PAGE_SIZE - 1);
 		cycles = hierarchy_touch(&hierarchy, cpu, physical, size - on_next_page);
-		if (translate(info, address + size - on_next_page, &next))
+		if (physical_address(index, info, address + size - on_next_page, &next))
 			cycles += hierarchy_touch(&hierarchy, cpu, next, on_next_page);
 	}
 	hierarchy_count(&hierarchy, cpu, physical, cycles);
@@ -101,9 +92,14 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	}
 }
 
+#if QEMU_PLUGIN_VERSION < 7
 static void qemu_exits(qemu_plugin_id_t id, void *data)
 {
 	(void)id;
+#else
+static void qemu_exits(void *data)
+{
+#endif
 	(void)data;
 	regions_finish(&regions);
 }
@@ -128,6 +124,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		find_mark = mark_in_arm64;
 	else
 		return refuse("regions of interest are known on x86_64, i386 and aarch64 only");
+	if (!physical_init(info))
+		return -1;
 	for (int i = 0; i < option_count; i++)
 		if (!options_add(&description, options[i], error, sizeof(error)))
 			return refuse(error);

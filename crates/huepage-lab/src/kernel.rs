@@ -15,17 +15,29 @@
 
 mod build;
 mod changes;
+mod checkpatch;
+mod export;
 mod fragments;
 mod hooks;
 mod inputs;
 mod install;
+pub mod ktap;
+mod kunit;
 mod lock;
 mod make;
 mod request;
+#[cfg(test)]
+mod sample;
+mod series;
 mod source;
 mod toolchain;
 mod tree;
 
 pub use build::ensure;
+pub use changes::Changes;
+pub use checkpatch::{Verdict, check};
+pub use export::export;
 pub use install::Image;
+pub use kunit::run as run_kunit;
 pub use request::{Config, Request, Variant};
+pub use source::{Archive, Source};

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage-lab kernel`: builds kernels, and shows our changes to them as patches.
+//! `huepage-lab kernel`: builds kernels, runs their unit tests, and shows our
+//! changes to them as patches.
+
+mod kunit;
+mod patches;
 
 use std::process::ExitCode;
 
@@ -9,7 +13,7 @@ use huepage_lab::{
     progress::Progress,
 };
 
-/// Build kernels, and show our changes to them as patches
+/// Build kernels, run their unit tests, export our changes as patches
 #[derive(Debug, clap::Args)]
 pub struct Options {
     #[command(subcommand)]
@@ -19,6 +23,9 @@ pub struct Options {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Build(Build),
+    Export(patches::Export),
+    Check(patches::Check),
+    Kunit(kunit::Options),
 }
 
 /// Build a kernel, if anything it is made of has changed
@@ -40,9 +47,15 @@ struct Build {
 }
 
 /// Runs the command.
+///
+/// # Errors
+/// As the subcommand.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.command {
         Command::Build(options) => build(&options),
+        Command::Export(options) => patches::export(&options),
+        Command::Check(options) => patches::check(&options),
+        Command::Kunit(options) => kunit::run(&options),
     }
 }
 

@@ -97,3 +97,44 @@ fn collect(top: &Path, relative: &Path, files: &mut Vec<ChangeFile>) -> anyhow::
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::sample::{COLOR, Sample};
+
+    #[test]
+    fn files_come_in_order_with_their_place_in_the_kernel() {
+        let changes = Changes::read(&Sample::new().kernel()).unwrap();
+        let overlay: Vec<_> = changes.overlay().collect();
+        assert_eq!(
+            overlay,
+            [
+                ("include/linux/page_color.h", COLOR.as_bytes()),
+                ("mm/page_color.c", COLOR.as_bytes()),
+            ]
+        );
+        let hooks: Vec<&str> = changes.hooks().iter().map(|hook| hook.name.as_str()).collect();
+        assert_eq!(hooks, ["hooks/0001-first.patch", "hooks/0002-second.patch"]);
+    }
+
+    #[test]
+    fn no_directory_is_no_change() {
+        let top = tempfile::tempdir().unwrap();
+        let changes = Changes::read(&top.path().join("kernel")).unwrap();
+        assert!(changes.is_empty());
+        assert_eq!(changes, Changes::none());
+    }
+
+    #[test]
+    fn what_is_no_patch_or_no_file_is_refused() {
+        let sample = Sample::new();
+        sample.write("kernel/hooks/README", "");
+        let error = Changes::read(&sample.kernel()).unwrap_err().to_string();
+        assert!(error.contains("hooks/README: only hooks/NNNN-topic.patch"), "{error}");
+        sample.remove("kernel/hooks/README");
+        std::os::unix::fs::symlink("x", sample.path("kernel/overlay/mm/link.c")).unwrap();
+        let error = Changes::read(&sample.kernel()).unwrap_err().to_string();
+        assert!(error.contains("overlay/mm/link.c: only files and directories"), "{error}");
+    }
+}

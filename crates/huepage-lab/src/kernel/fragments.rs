@@ -68,6 +68,14 @@ impl Settings {
         Ok(())
     }
 
+    /// What one fragment asks for.
+    #[cfg(test)]
+    pub fn of(fragment: &str, text: &str) -> Self {
+        let mut settings = Settings::default();
+        settings.merge(fragment, text).unwrap();
+        settings
+    }
+
     /// All of it, as a file for `KCONFIG_ALLCONFIG`.
     pub fn allconfig(&self) -> String {
         self.0.iter().map(|(option, setting)| line(option, &setting.value) + "\n").collect()

@@ -44,10 +44,13 @@ pub fn apply(source: &Path, hooks: &[ChangeFile]) -> anyhow::Result<BTreeMap<Str
 }
 
 /// No fuzz: lines that only resemble those that were hooked may be other code.
-fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
+pub fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
+    let rejects = tempfile::NamedTempFile::new().context("make a temporary file")?;
     let mut child = Command::new("patch")
         .args(["-p1", "--batch", "--forward", "--fuzz=0", "--no-backup-if-mismatch"])
-        .args(["--reject-file=-", "--directory"])
+        .arg("--reject-file")
+        .arg(rejects.path())
+        .arg("--directory")
         .arg(scratch)
         .env("LC_ALL", "C")
         .stdin(Stdio::piped())
@@ -60,7 +63,8 @@ fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
     drop(stdin);
     let output = child.wait_with_output().context("wait for patch")?;
     if !output.status.success() {
-        let text = [output.stdout, output.stderr].concat();
+        let rejected = fs::read(rejects.path()).unwrap_or_default();
+        let text = [output.stdout, output.stderr, rejected].concat();
         bail!(
             "kernel/{} does not apply to this kernel:\n  {}",
             hook.name,

@@ -71,3 +71,105 @@ impl Hasher {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        arch::Arch,
+        kernel::{Config, Variant, sample::Sample},
+    };
+
+    /// The hash of the image and that of its objects.
+    fn hashes(change: impl FnOnce(&mut Parts)) -> (String, String) {
+        let sample = Sample::new();
+        let mut parts = Parts {
+            request: Request::stock(Arch::X86_64),
+            source: "source".into(),
+            toolchain: Toolchain { prefix: "", version: "gcc 12.2.0".into(), ccache: false },
+            changes: Changes::read(&sample.kernel()).unwrap(),
+            settings: Settings::of("base", "CONFIG_A=y\n"),
+            sample,
+        };
+        change(&mut parts);
+        let inputs = Inputs {
+            request: &parts.request,
+            source: &parts.source,
+            toolchain: &parts.toolchain,
+            changes: &parts.changes,
+            settings: &parts.settings,
+        };
+        (inputs.hash(), inputs.objects())
+    }
+
+    struct Parts {
+        request: Request,
+        source: String,
+        toolchain: Toolchain,
+        changes: Changes,
+        settings: Settings,
+        sample: Sample,
+    }
+
+    impl Parts {
+        fn write(&mut self, path: &str, text: &str) {
+            self.sample.write(path, text);
+            self.changes = Changes::read(&self.sample.kernel()).unwrap();
+        }
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_hash() {
+        let (hash, objects) = hashes(|_| ());
+        assert_eq!(hashes(|_| ()), (hash.clone(), objects));
+        assert_eq!(hash.len(), 16);
+        assert!(hash.bytes().all(|b| b.is_ascii_hexdigit()), "{hash}");
+        // It changes no output.
+        assert_eq!(hashes(|parts| parts.toolchain.ccache = true).0, hash);
+    }
+
+    #[test]
+    fn what_objects_do_not_survive_changes_both() {
+        let (hash, objects) = hashes(|_| ());
+        let changes: [fn(&mut Parts); 5] = [
+            |parts| parts.request.arch = Arch::Arm64,
+            |parts| parts.request.variant = Variant::Huepage,
+            |parts| parts.request.config = Config::Debug,
+            |parts| parts.source = "another".into(),
+            |parts| parts.toolchain.version = "gcc 13.1.0".into(),
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            let (other, other_objects) = hashes(change);
+            assert_ne!(other, hash, "{index}");
+            assert_ne!(other_objects, objects, "{index}");
+        }
+    }
+
+    #[test]
+    fn what_make_sees_itself_changes_the_image_only() {
+        let (hash, objects) = hashes(|_| ());
+        let changes: [fn(&mut Parts); 5] = [
+            |parts| parts.settings = Settings::of("base", "CONFIG_A=y\nCONFIG_B=y\n"),
+            |parts| parts.write("kernel/overlay/mm/page_color.c", "int x;\n"),
+            |parts| parts.write("kernel/overlay/mm/new.c", ""),
+            |parts| parts.write("kernel/hooks/0002-second.patch", "other"),
+            |parts| parts.changes = Changes::none(),
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            let (other, other_objects) = hashes(change);
+            assert_ne!(other, hash, "{index}");
+            assert_eq!(other_objects, objects, "{index}");
+        }
+    }
+
+    #[test]
+    fn parts_do_not_run_together() {
+        let hash = |parts: &[(&str, &str)]| {
+            let mut hasher = Hasher::new();
+            parts.iter().for_each(|(name, part)| hasher.add(name, part));
+            hasher.finish()
+        };
+        assert_ne!(hash(&[("a", "bc")]), hash(&[("ab", "c")]));
+        assert_ne!(hash(&[("a", "b"), ("c", "d")]), hash(&[("a", "bcd")]));
+    }
+}

@@ -57,7 +57,7 @@ impl Archive {
     /// If it cannot be unpacked or is not a kernel's source.
     pub fn unpack(&self, workspace: &Workspace, progress: &Progress) -> anyhow::Result<Source> {
         let name = format!("source-{}", self.id);
-        let directory = workspace.lab().join(&name);
+        let directory = self.unpacked(workspace);
         let _lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
         if !directory.is_dir() {
             progress.stage(&format!("unpacking {}", self.path.display()));
@@ -66,22 +66,34 @@ impl Archive {
                 fs::remove_dir_all(&part).with_context(|| format!("remove {}", part.display()))?;
             }
             fs::create_dir_all(&part).with_context(|| format!("make {}", part.display()))?;
-            let status = Command::new("tar")
-                .args(["--extract", "--strip-components=1", "--file"])
-                .arg(&self.path)
-                .arg("--directory")
-                .arg(&part)
-                .status()
-                .context("tar is missing: run ./setup lab")?;
-            if !status.success() {
-                bail!("tar could not unpack {}: {status}", self.path.display());
-            }
+            self.extract(&part, &[])?;
             makefile_version(&part)?;
             fs::rename(&part, &directory)
                 .with_context(|| format!("rename to {}", directory.display()))?;
         }
         let version = makefile_version(&directory)?;
         Ok(Source { directory, version: self.describe(&version) })
+    }
+
+    /// Where it is, or will be, unpacked.
+    pub(super) fn unpacked(&self, workspace: &Workspace) -> PathBuf {
+        workspace.lab().join(format!("source-{}", self.id))
+    }
+
+    /// Unpacks files, or without any named all, without the archive's top directory.
+    pub(super) fn extract(&self, into: &Path, files: &[String]) -> anyhow::Result<()> {
+        let status = Command::new("tar")
+            .args(["--extract", "--strip-components=1", "--wildcards", "--file"])
+            .arg(&self.path)
+            .arg("--directory")
+            .arg(into)
+            .args(files.iter().map(|file| format!("*/{file}")))
+            .status()
+            .context("tar is missing: run ./setup lab")?;
+        if !status.success() {
+            bail!("tar could not unpack {}: {status}", self.path.display());
+        }
+        Ok(())
     }
 
     /// `6.12.117 (Debian 6.12.117-1~deb12u1)`.

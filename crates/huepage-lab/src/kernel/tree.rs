@@ -114,3 +114,95 @@ fn remove(path: &Path) -> anyhow::Result<()> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+    use crate::kernel::sample::{COLOR, Sample, read};
+
+    fn apply_sample(sample: &Sample) -> anyhow::Result<PathBuf> {
+        let workspace = Workspace::at(sample.path("."), sample.path("lab"));
+        let source = Source { directory: sample.source(), version: "6.12.1".into() };
+        let changes = Changes::read(&sample.kernel())?;
+        Ok(apply(&workspace, "1", &source, &changes, &Progress::silent())?.0)
+    }
+
+    fn age(path: &Path) -> SystemTime {
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000);
+        fs::File::options().append(true).open(path).unwrap().set_modified(then).unwrap();
+        then
+    }
+
+    fn modified(path: &Path) -> SystemTime {
+        fs::metadata(path).unwrap().modified().unwrap()
+    }
+
+    #[test]
+    fn the_tree_has_overlay_and_hooks_and_the_source_stays() {
+        let sample = Sample::new();
+        let before = read(sample.path("source/mm/page_alloc.c"));
+        let tree = apply_sample(&sample).unwrap();
+        assert_eq!(read(tree.join("mm/page_color.c")), COLOR);
+        assert!(
+            read(tree.join("mm/page_alloc.c")).starts_with("one\ntwo\nTHREE\nand a half\nfour")
+        );
+        assert_eq!(read(sample.path("source/mm/page_alloc.c")), before);
+        assert!(!sample.path("source/mm/page_color.c").exists());
+        assert!(!sample.path("source").join(CHANGED).exists());
+    }
+
+    #[test]
+    fn a_file_that_stays_keeps_its_time() {
+        let sample = Sample::new();
+        let tree = apply_sample(&sample).unwrap();
+        let (stays, changes) = (tree.join("mm/page_alloc.c"), tree.join("mm/page_color.c"));
+        let then = age(&stays);
+        age(&changes);
+        sample.write("kernel/overlay/mm/page_color.c", "int other;\n");
+        apply_sample(&sample).unwrap();
+        assert_eq!(modified(&stays), then);
+        assert_ne!(modified(&changes), then);
+        assert_eq!(read(&changes), "int other;\n");
+    }
+
+    #[test]
+    fn what_is_no_longer_changed_becomes_debians_again_and_new() {
+        let sample = Sample::new();
+        let tree = apply_sample(&sample).unwrap();
+        sample.remove("kernel/hooks/0002-second.patch");
+        sample.remove("kernel/overlay/mm/page_color.c");
+        let then = age(&sample.path("source/mm/Makefile"));
+        apply_sample(&sample).unwrap();
+        assert!(!tree.join("mm/page_color.c").exists());
+        assert_eq!(read(tree.join("mm/Makefile")), "obj-y += page_alloc.o\n");
+        // An old time would hide the change from make.
+        assert_ne!(modified(&tree.join("mm/Makefile")), then);
+    }
+
+    #[test]
+    fn a_hook_that_does_not_apply_is_named_with_what_was_rejected() {
+        let sample = Sample::new();
+        sample.write("source/mm/page_alloc.c", "one\ntwo\n3\nfour\nfive\nsix\n");
+        let error = format!("{:#}", apply_sample(&sample).unwrap_err());
+        assert!(error.contains("kernel/hooks/0001-first.patch does not apply"), "{error}");
+        assert!(error.contains("-three"), "{error}");
+    }
+
+    #[test]
+    fn an_overlay_does_not_replace_the_kernels_files() {
+        let sample = Sample::new();
+        sample.write("kernel/overlay/mm/Makefile", "");
+        let error = format!("{:#}", apply_sample(&sample).unwrap_err());
+        assert!(error.contains("kernel/overlay/mm/Makefile: the kernel has this file"), "{error}");
+    }
+
+    #[test]
+    fn a_hook_stays_in_the_tree() {
+        let sample = Sample::new();
+        sample.write("kernel/hooks/0003-out.patch", "--- a/x\n+++ b/../x\n@@ -0,0 +1 @@\n+y\n");
+        let error = format!("{:#}", apply_sample(&sample).unwrap_err());
+        assert!(error.contains("leaves the kernel's tree"), "{error}");
+    }
+}
