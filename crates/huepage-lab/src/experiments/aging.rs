@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! S1: STREAM behind a direct-mapped memory-side cache, fresh and after days of
+//! other work.
+
+mod rows;
+mod show;
+mod theory;
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::json;
+
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    boot::{Disk, Machine, Report},
+    experiment::{Case, Experiment, Found, Scale, map},
+    kernel::{Config, Variant},
+    model::{Backing, MemorySideCache, Model, Outside},
+    results::{Plot, Results, Row, Table},
+    settings::{Point, Settings},
+};
+
+/// The experiment.
+pub struct Aging;
+
+const PAGE: u64 = 4096;
+
+/// What the kernel, the guest's tables and stragglers need beside the arrays.
+const BESIDE_ARRAYS: u64 = 48 << 20;
+
+/// A day's work, as the guest's arguments; percentages of free memory.
+struct Dose {
+    name: &'static str,
+    pages: u32,
+    rounds: u32,
+    keep: u32,
+    forked: u32,
+    files: u32,
+}
+
+const DOSES: [Dose; 3] = [
+    Dose { name: "light", pages: 25, rounds: 1, keep: 64, forked: 5, files: 10 },
+    Dose { name: "medium", pages: 45, rounds: 1, keep: 32, forked: 8, files: 15 },
+    Dose { name: "heavy", pages: 65, rounds: 2, keep: 16, forked: 8, files: 15 },
+];
+
+const POLICIES: [&str; 4] = ["stock", "shuffle", "thp", "random"];
+
+impl Experiment for Aging {
+    fn name(&self) -> &'static str {
+        "aging"
+    }
+
+    fn about(&self) -> &'static str {
+        "STREAM behind a direct-mapped memory-side cache, fresh and aged (S1)"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let full = scale == Scale::Full;
+        let choose = |at_full, quick| if full { at_full } else { quick };
+        Settings::new(&[
+            ("arch", choose("x86_64", "x86_64,arm64")),
+            // memory-side: a cache in front of all memory. flat: the CXL form, memory
+            // twice the cache, so two frames to a color.
+            ("form", "memory-side,flat"),
+            ("policy", choose("stock,shuffle,thp,random", "stock,random")),
+            ("intensity", choose("light,medium,heavy", "heavy")),
+            ("fill", choose("0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0")),
+            ("ages", choose("3", "1")),
+            ("cache", choose("64M", "48M")),
+            // In caches; of the form memory-side. The control takes twice as much.
+            ("memory", choose("8", "4")),
+            ("seed", "1"),
+            ("hit_gbs", "336"),
+            ("miss_gbs", "85"),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let mut cases = Vec::new();
+        let names =
+            ["arch", "form", "policy", "intensity", "cache", "memory", "seed", "hit_gbs", "miss_gbs"];
+        let fills = settings.parsed::<f64>("fill")?;
+        let ages = settings.only::<u32>("ages")?;
+        for point in settings.grid(&names) {
+            // The control owns its pages from the start: it does not age.
+            let control = point.text("policy") == "random";
+            if control && point.text("intensity") != settings.values("intensity")[0] {
+                continue;
+            }
+            cases.push(case(&point, &fills, ages, variant).context(point.to_string())?);
+        }
+        Ok(cases)
+    }
+
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        rows::of(case, report)
+    }
+
+    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+        rows::check(&rows)?;
+        Ok(rows)
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        show::tables(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        show::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        show::against_source(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        show::REMARKS
+    }
+}
+
+fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Result<Case> {
+    let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
+        .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
+    let policy = point.text("policy");
+    ensure!(
+        POLICIES.contains(&policy),
+        "no policy '{policy}'; there are {}",
+        POLICIES.join(", ")
+    );
+    let control = policy == "random";
+    let names = DOSES.map(|dose| dose.name).join(", ");
+    let intensity = point.text("intensity");
+    let dose = DOSES
+        .iter()
+        .find(|dose| dose.name == intensity)
+        .with_context(|| format!("no intensity '{intensity}'; there are {names}"))?;
+    let cache: Bytes = point.parsed("cache")?;
+    ensure!(
+        cache.0 > 0 && cache.0 % (1 << 20) == 0,
+        "a cache of {cache} is no whole number of MiB"
+    );
+    let flat = match point.text("form") {
+        "memory-side" => false,
+        "flat" => true,
+        other => bail!("no form '{other}'; there are memory-side, flat"),
+    };
+    let caches = match (flat, control) {
+        (true, _) => 2,
+        (false, control) => point.parsed::<u64>("memory")? * (1 + u64::from(control)),
+    };
+    let memory = Bytes(cache.0 * caches);
+    let fitting: Vec<f64> = fills
+        .iter()
+        .copied()
+        .filter(|&fill| array_pages(fill, cache) * 3 * PAGE + BESIDE_ARRAYS <= memory.0)
+        .collect();
+    // The CXL form has no more than two caches of memory: fills that can't be are left out.
+    ensure!(
+        fitting.len() == fills.len() || flat && !fitting.is_empty(),
+        "a machine of {memory} is too small for these fills of {cache} besides {} for the rest: \
+         set smaller fills or a larger cache{}",
+        Bytes(BESIDE_ARRAYS),
+        if flat { "" } else { " or memory" }
+    );
+    let sizes: Vec<String> =
+        fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
+    let mut machine = Machine::plain(1, memory);
+    machine.disks = vec![Disk { image: None, size: Bytes(memory.0 * 2), segments: 126 }];
+    if policy == "shuffle" {
+        machine.kernel_options.push("page_alloc.shuffle=1".into());
+    }
+    let argument = |name: &str, value: String| (name.to_owned(), value);
+    let arguments = vec![
+        argument("policy", policy.to_owned()),
+        argument("sizes", sizes.join(",")),
+        argument("colors", (cache.0 / PAGE).to_string()),
+        argument("ages", if control { 0 } else { ages }.to_string()),
+        argument("seed", point.parsed::<u64>("seed")?.to_string()),
+        argument("pages", dose.pages.to_string()),
+        argument("rounds", dose.rounds.to_string()),
+        argument("keep", dose.keep.to_string()),
+        argument("forked", dose.forked.to_string()),
+        argument("files", dose.files.to_string()),
+    ];
+    let (hit, miss): (f64, f64) = (point.parsed("hit_gbs")?, point.parsed("miss_gbs")?);
+    ensure!(hit >= miss && miss > 0.0, "hits at {hit} GB/s and misses at {miss} GB/s can't be");
+    let mut settings = point.json();
+    settings.insert("memory".into(), json!(memory.to_string()));
+    if control {
+        settings.insert("intensity".into(), json!("none"));
+    }
+    Ok(Case {
+        arch,
+        variant,
+        config: Config::Plain,
+        machine,
+        guest: "aging",
+        arguments,
+        model: Some(model(arch, flat, cache, memory, (hit, miss))),
+        regions: vec![1, 2, 3, 4],
+        settings,
+        limit: Duration::from_secs(3600),
+    })
+}
+
+/// Pages of one of the three arrays that fill so much of the cache together.
+fn array_pages(fill: f64, cache: Bytes) -> u64 {
+    ((fill * cache.0 as f64 / 3.0 / PAGE as f64).round() as u64).max(1)
+}
+
+/// The memory-side cache and nothing before it: STREAM has nothing for smaller
+/// caches to keep, and every line is touched in one go.
+fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -> Model {
+    let start = match arch {
+        Arch::X86_64 => 0,
+        Arch::Arm64 => 1 << 30,
+    };
+    let picoseconds = |gbs: f64| (64.0 * 1000.0 / gbs).round() as u64;
+    Model {
+        levels: Vec::new(),
+        memory_side: vec![MemorySideCache {
+            size: cache,
+            ways: 1,
+            line: Bytes(64),
+            backing: match flat {
+                true => Backing::Range { start, end: start + memory.0 },
+                false => Backing::All,
+            },
+            hit_picoseconds: picoseconds(gbs.0),
+            miss_picoseconds: picoseconds(gbs.1),
+            latency: 1,
+        }],
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 1,
+        outside: Outside::Skip,
+        seed: 1,
+        color_conflicts: false,
+        page_times: false,
+    }
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a boot says, as rows; and whether the rows can be believed.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::theory;
+use crate::{
+    boot::Report,
+    experiment::{Case, Found, map},
+    model::Record,
+    results::Row,
+};
+
+/// In the order of the guest's regions 1 to 4.
+pub const KERNEL_FNS: [&str; 4] = ["copy", "scale", "add", "triad"];
+
+/// How far random placement may be from theory.
+const CONTROL_WITHIN: f64 = 0.03;
+
+/// How far the model's count may be from what the frame numbers say: the kernel's
+/// own accesses during a pass are in it.
+const FRAMES_WITHIN: f64 = 0.01;
+
+/// The guest's lines.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Pass {
+        age: u32,
+        fill: f64,
+        kernel_fn: String,
+        lines: u64,
+        lines_in_conflict: u64,
+        huge_share: f64,
+    },
+    Free {
+        age: u32,
+        free_blocks: Vec<u64>,
+    },
+    Pool {
+        pool: Vec<u64>,
+    },
+}
+
+/// The rows of a boot.
+///
+/// # Errors
+/// Lines and regions that do not belong together.
+pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let cache = &case.model.as_ref().context("the case has no model")?.memory_side[0];
+    let number = |name: &str| {
+        case.settings.get(name).and_then(Value::as_f64).with_context(|| format!("no {name}"))
+    };
+    let (hit, miss) = (number("hit_gbs")?, number("miss_gbs")?);
+    let sets = cache.size.0 / cache.line.0;
+    let lines_per_page = super::PAGE / cache.line.0;
+    let colors = cache.size.0 / super::PAGE;
+    // All of memory, unless the guest tells of a pool.
+    let mut having = vec![0; (case.machine.memory.0 / cache.size.0) as usize];
+    having.push(colors);
+
+    let mut passes = report.records.iter().filter(|record| record.region > 0);
+    let mut free: Option<(u32, Vec<u64>)> = None;
+    let mut found = Vec::new();
+    for said in &report.results {
+        let said: Said = serde_json::from_value(said.clone())
+            .with_context(|| format!("the guest said {said}"))?;
+        let (age, fill, kernel_fn, lines, lines_in_conflict, huge_share) = match said {
+            Said::Pool { pool } => {
+                having = pool;
+                continue;
+            }
+            Said::Free { age, free_blocks } => {
+                free = Some((age, free_blocks));
+                continue;
+            }
+            Said::Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share } => {
+                (age, fill, kernel_fn, lines, lines_in_conflict, huge_share)
+            }
+        };
+        let pass = passes.next().with_context(|| format!("no region for {kernel_fn}"))?;
+        let misses = misses(pass, &kernel_fn)?;
+        let (_, blocks) = free
+            .as_ref()
+            .filter(|(at, _)| *at == age)
+            .with_context(|| format!("the guest did not tell what is free at age {age}"))?;
+        let share = misses as f64 / lines as f64;
+        let more = map([("fill", json!(fill)), ("age", json!(age)), ("kernel_fn", json!(kernel_fn))]);
+        let metrics = map([
+            ("conflict_share", json!(rounded(share))),
+            ("modelled_gbs", json!(rounded(theory::gbs(share, hit, miss)))),
+            ("by_frames", json!(rounded(lines_in_conflict as f64 / lines as f64))),
+            ("random_share", json!(rounded(theory::random_share(lines as f64 / sets as f64)))),
+            (
+                "random_share_finite",
+                json!(rounded(theory::random_share_of(&having, lines / lines_per_page))),
+            ),
+            ("lines", json!(lines)),
+            ("misses", json!(misses)),
+            ("huge_share", json!(huge_share)),
+            ("free_in_largest", json!(rounded(in_largest(blocks)))),
+            ("free_blocks", json!(words(blocks))),
+        ]);
+        found.push((more, metrics));
+    }
+    ensure!(passes.next().is_none(), "more regions than the guest tells of");
+    Ok(found)
+}
+
+fn misses(pass: &Record, kernel_fn: &str) -> anyhow::Result<u64> {
+    let of_region = KERNEL_FNS.get(pass.region as usize - 1);
+    ensure!(
+        of_region == Some(&kernel_fn),
+        "region {} where {kernel_fn} should be",
+        pass.region
+    );
+    Ok(pass.memory_side.first().context("the record has no memory-side cache")?.misses)
+}
+
+/// The share of free memory in blocks of the largest order.
+fn in_largest(blocks: &[u64]) -> f64 {
+    let pages = |(order, blocks): (usize, &u64)| blocks << order;
+    let all: u64 = blocks.iter().enumerate().map(pages).sum();
+    blocks.iter().enumerate().next_back().map_or(0.0, |last| pages(last) as f64 / all.max(1) as f64)
+}
+
+fn words(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// To a millionth: a count of lines is not finer.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The control must be what theory says, and the model's counts what the
+/// kernel's own frame numbers amount to.
+///
+/// # Errors
+/// The first row that is not.
+pub fn check(rows: &[Row]) -> anyhow::Result<()> {
+    for row in rows {
+        let number = |name| row.metric(name).with_context(|| format!("a row has no {name}"));
+        let of = || serde_json::to_string(&row.settings).unwrap_or_default();
+        let (share, by_frames) = (number("conflict_share")?, number("by_frames")?);
+        ensure!(
+            (share - by_frames).abs() <= FRAMES_WITHIN,
+            "the model says {share} of lines are in conflict, the frame numbers {by_frames}: {}",
+            of()
+        );
+        if row.setting("policy") != "random" {
+            continue;
+        }
+        // Endless memory is no reference where a color has two frames.
+        let finite = row.setting("form") == "flat";
+        let expected = number(if finite { "random_share_finite" } else { "random_share" })?;
+        ensure!(
+            (share - expected).abs() <= CONTROL_WITHIN,
+            "random placement has {share} of lines in conflict, theory {expected}: {}",
+            of()
+        );
+    }
+    Ok(())
+}

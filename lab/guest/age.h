@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Aging: what a machine's memory goes through in a day of other people's work,
+ * by a seed. Free memory ends up in small pieces in another order, and some
+ * pages stay taken.
+ */
+#ifndef HUEPAGE_AGE_H
+#define HUEPAGE_AGE_H
+
+#include "lab.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What a day holds; percentages are of the memory that is free in the morning. */
+struct age_dose {
+	unsigned int pages;  /* percent faulted and freed in random order */
+	unsigned int rounds; /* how often */
+	unsigned int keep;   /* one in so many of these pages stays until the next day */
+	unsigned int forked; /* percent that children copy on write */
+	unsigned int files;  /* percent read from disk, then dropped */
+};
+
+struct age {
+	struct lab_random random;
+	const char *disk;
+	/* Yesterday's pages, of which the stragglers are still there. */
+	char *kept;
+	size_t kept_bytes;
+};
+
+/* Children alive at once; each copies half of what is forked. */
+#define AGE_CHILDREN 4
+/* A read from a file: what read-ahead asks for at most by default. */
+#define AGE_READ (128UL << 10)
+
+static inline uint64_t age_free_pages(void)
+{
+	char line[128];
+	unsigned long kib = 0;
+	FILE *file = fopen("/proc/meminfo", "r");
+
+	if (!file)
+		lab_fail("open /proc/meminfo");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "MemFree: %lu", &kib) == 1)
+			break;
+	fclose(file);
+	return kib * 1024 / PAGE;
+}
+
+static inline uint32_t *age_order(struct lab_random *random, uint32_t *order, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		order[i] = i;
+	lab_shuffle(random, order, count);
+	return order;
+}
+
+static inline char *age_small_pages(size_t bytes)
+{
+	char *memory = lab_map(bytes);
+
+	if (madvise(memory, bytes, MADV_NOHUGEPAGE))
+		lab_fail("ask for small pages");
+	return memory;
+}
+
+/* Half of the reads are dropped one by one; the caller drops the rest. */
+static inline void age_files(struct age *age, size_t bytes)
+{
+	size_t count = bytes / AGE_READ;
+	uint32_t *order = lab_map(count * sizeof(*order));
+	int disk = open(age->disk, O_RDONLY);
+	static char buffer[AGE_READ];
+
+	if (disk < 0)
+		lab_fail("open %s", age->disk);
+	age_order(&age->random, order, count);
+	for (size_t i = 0; i < count; i++)
+		if (pread(disk, buffer, AGE_READ, order[i] * AGE_READ) != (ssize_t)AGE_READ)
+			lab_fail("read %s at %lu", age->disk, order[i] * AGE_READ);
+	lab_shuffle(&age->random, order, count);
+	for (size_t i = 0; i < count / 2; i++) {
+		errno = posix_fadvise(disk, order[i] * AGE_READ, AGE_READ, POSIX_FADV_DONTNEED);
+		if (errno)
+			lab_fail("drop a part of %s", age->disk);
+	}
+	close(disk);
+	munmap(order, count * sizeof(*order));
+}
+
+static inline void age_forks(struct age *age, size_t bytes)
+{
+	size_t count = bytes / PAGE;
+	char *shared = age_small_pages(count * PAGE);
+	uint32_t *order = lab_map(count * sizeof(*order));
+	uint32_t turn[AGE_CHILDREN];
+	pid_t children[AGE_CHILDREN];
+	int ready[2], leave[AGE_CHILDREN][2];
+	char byte = 0;
+
+	for (size_t i = 0; i < count; i++)
+		shared[i * PAGE] = 1;
+	if (pipe(ready))
+		lab_fail("make a pipe");
+	for (int n = 0; n < AGE_CHILDREN; n++) {
+		age_order(&age->random, order, count);
+		if (pipe(leave[n]))
+			lab_fail("make a pipe");
+		children[n] = fork();
+		if (children[n] < 0)
+			lab_fail("fork");
+		if (!children[n]) {
+			for (size_t i = 0; i < count / 2; i++)
+				shared[order[i] * PAGE] = 2;
+			if (write(ready[1], &byte, 1) != 1 || read(leave[n][0], &byte, 1) != 1)
+				_exit(1);
+			_exit(0);
+		}
+		if (read(ready[0], &byte, 1) != 1)
+			lab_fail("wait for a child");
+	}
+	age_order(&age->random, turn, AGE_CHILDREN);
+	for (int i = 0; i < AGE_CHILDREN; i++) {
+		int n = turn[i], status;
+
+		if (write(leave[n][1], &byte, 1) != 1)
+			lab_fail("end a child");
+		if (waitpid(children[n], &status, 0) != children[n] || status)
+			lab_fail("a child ended with status %d", status);
+		close(leave[n][0]);
+		close(leave[n][1]);
+	}
+	close(ready[0]);
+	close(ready[1]);
+	munmap(order, count * sizeof(*order));
+	munmap(shared, count * PAGE);
+}
+
+/* Faults and frees; what is kept stays mapped. */
+static inline char *age_pages(struct age *age, size_t count, const struct age_dose *dose)
+{
+	char *memory = age_small_pages(count * PAGE);
+	uint32_t *order = lab_map(count * sizeof(*order));
+
+	for (unsigned int round = 0; round < dose->rounds; round++) {
+		age_order(&age->random, order, count);
+		for (size_t i = 0; i < count; i++)
+			memory[order[i] * PAGE] = 1;
+		if (!round)
+			age_forks(age, count * PAGE * dose->forked / dose->pages);
+		lab_shuffle(&age->random, order, count);
+		for (size_t i = count / dose->keep; i < count; i++)
+			if (madvise(memory + order[i] * PAGE, PAGE, MADV_DONTNEED))
+				lab_fail("free a page");
+	}
+	munmap(order, count * sizeof(*order));
+	return memory;
+}
+
+/* One day: files are read, programs come and go, caches are dropped at night. */
+static inline void age_day(struct age *age, const struct age_dose *dose)
+{
+	size_t pages = age_free_pages();
+	size_t count = pages * dose->pages / 100;
+	char *memory;
+
+	age_files(age, pages * PAGE / 100 * dose->files);
+	memory = age_pages(age, count, dose);
+	lab_write("/proc/sys/vm/drop_caches", "1");
+	if (age->kept)
+		munmap(age->kept, age->kept_bytes);
+	age->kept = memory;
+	age->kept_bytes = count * PAGE;
+}
+
+#endif
