@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each target sets up what it needs; see ./setup.
 
-.PHONY: demo test build bench
+.PHONY: demo test build bench lab
 
 # Finds the colors of this machine's cache, places memory by them, shows the
 # difference; pictures in out/.
@@ -26,3 +26,11 @@ test:
 bench:
 	./setup
 	cargo bench --locked --package huepage
+
+# All experiments on real kernels under the modelled hierarchy, in full size.
+lab:
+	./setup lab
+	cargo build --release --locked --package huepage-lab
+	for experiment in aging ksm-nodes working-set zero-pages sequential-io; do \
+		target/release/huepage-lab run $$experiment > /dev/null || exit; done
+	target/release/huepage-lab report -o results/lab.md

@@ -30,7 +30,11 @@ int main(int argc, char **argv)
 		lab_fail("as asked for");
 	}
 	if (strcmp(fail, "region")) {
+		volatile int count = 0;
+
 		REGION_BEGIN(1);
+		while (count < 1000)
+			count++;
 		REGION_END(1);
 	}
 	lab_done();

@@ -2,9 +2,12 @@
 //! The modelled memory hierarchy: what it is made of, as options of the QEMU
 //! plugin in `lab/model`, and the counts the plugin reports.
 
+mod check;
 mod counts;
 mod describe;
+mod options;
 pub mod plugin;
 
+pub use check::ModelError;
 pub use counts::{LevelCounts, PageTimes, Record};
 pub use describe::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};

@@ -8,6 +8,7 @@ use huepage_lab::{
     arch::Arch,
     boot::{Boot, BootError, Machine, Report, boot},
     kernel::{self, Request},
+    model::{Level, Model, Outside, Replacement, Scope},
     progress::Progress,
     workspace::Workspace,
 };
@@ -21,11 +22,34 @@ fn hello(arch: Arch, fail: &str, limit: Duration) -> Result<Report, BootError> {
         machine: Machine::plain(2, Bytes(256 << 20)),
         guest: "hello".into(),
         arguments: vec![("fail".into(), fail.into())],
-        model: None,
-        regions: Vec::new(),
+        model: Some(model()),
+        regions: vec![1],
         limit,
     };
     boot(&workspace, &boots, &mut |line| print!("{line}"))
+}
+
+/// One small cache: enough to see regions.
+fn model() -> Model {
+    Model {
+        levels: vec![Level {
+            name: "L1".into(),
+            size: Bytes(32 << 10),
+            ways: 8,
+            line: Bytes(64),
+            replacement: Replacement::Lru,
+            scope: Scope::Private,
+            latency: 4,
+        }],
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 80,
+        outside: Outside::Skip,
+        seed: 1,
+        color_conflicts: false,
+        page_times: false,
+    }
 }
 
 const LONG: Duration = Duration::from_secs(300);
@@ -36,6 +60,11 @@ fn boots(arch: Arch, machine: &str) {
     assert_eq!(said["machine"], machine);
     assert_eq!(said["cpus"], 2);
     assert!(said["release"].as_str().unwrap().starts_with("6.12."), "{said}");
+    let [record] = &report.records[..] else { panic!("{:?}", report.records) };
+    assert_eq!((record.region, record.sequence), (1, 0));
+    // A read to compare, a read and a write to count; a tick may fall into it.
+    assert!((3001..40_000).contains(&record.accesses), "{record:?}");
+    assert!(record.instructions > record.accesses);
 }
 
 #[test]
@@ -77,4 +106,10 @@ fn a_guest_that_hangs_is_stopped() {
     let error = hello(Arch::X86_64, "hang", Duration::from_secs(20)).unwrap_err();
     assert!(matches!(&error, BootError::Hung { .. }), "{error}");
     assert!(error.to_string().contains("LAB {"), "{error}");
+}
+
+#[test]
+fn a_region_that_was_not_marked_is_missed() {
+    let error = hello(Arch::X86_64, "region", LONG).unwrap_err();
+    assert!(matches!(&error, BootError::NoRegion { regions, .. } if *regions == [1]), "{error}");
 }

@@ -65,7 +65,7 @@ pub fn boot(
     let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
     let records = records_file(workspace)?;
     if let Some(model) = &boot.model {
-        model.check()?;
+        model.check().map_err(anyhow::Error::from)?;
         let plugin = plugin::build(&workspace.lab().join("model"))?;
         let text = format!("{},{}", plugin.display(), model.plugin_options(&records.0));
         options.extend(["-plugin".into(), text]);
@@ -160,8 +160,10 @@ fn listen(
         }
     }
     let status = running.0.wait().context("wait for QEMU")?;
-    let message = errors.join().unwrap_or_default();
+    let said = errors.join().unwrap_or_default();
     if !status.success() && !console.over() {
+        // Killed by a signal it says nothing itself.
+        let message = format!("{status}\n{said}").trim_end().to_owned();
         return Err(BootError::Qemu { program, message });
     }
     Ok(console)

@@ -22,6 +22,9 @@ pub struct Record {
     pub memory_side: Vec<LevelCounts>,
     /// Lines from memory that no memory-side cache had, by node.
     pub nodes: Vec<u64>,
+    /// Lines from memory of no node, and of no memory-side cache.
+    #[serde(default)]
+    pub elsewhere: u64,
     /// Instructions plus latencies, in modelled cycles.
     pub cycles: u64,
     /// Misses by color, where asked for.

@@ -1,94 +1,113 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds the plugin and turns a model into its options.
+//! Builds the plugin in `lab/model` and reads what it wrote.
 
 use std::{
+    collections::hash_map::DefaultHasher,
+    fs,
+    hash::{Hash, Hasher},
     path::{Path, PathBuf},
-    process::Command,
+    process::{self, Command},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use anyhow::{Context, bail};
+use serde::Deserialize;
 
-use super::{Backing, Model, Outside, Record, Replacement, Scope};
+use super::Record;
 use crate::workspace::Workspace;
 
-/// Compiles the plugin.
-pub fn build(folder: &Path) -> anyhow::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
-    let plugin = folder.join("huepage-model.so");
+const COMPILER: &str = "cc";
+/// `_GNU_SOURCE` for strsep; hidden, lest a name of ours replaces one of QEMU's.
+const FLAGS: [&str; 8] = [
+    "-std=c11",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-O2",
+    "-fPIC",
+    "-shared",
+    "-fvisibility=hidden",
+];
+
+/// Compiles the plugin into `out_dir`, unless it is there already for the same
+/// sources and flags. Returns where it is.
+///
+/// # Errors
+/// If the sources are not found, or the compiler is missing or refuses them.
+pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
+    let sources = sources()?;
+    let plugin = out_dir.join(format!("huepage-model-{:016x}.so", hash(&sources)?));
     if plugin.exists() {
         return Ok(plugin);
     }
-    let sources = Workspace::find()?.root().join("lab/model");
-    let files: Vec<PathBuf> = std::fs::read_dir(&sources)?
-        .map(|file| file.map(|file| file.path()))
-        .collect::<Result<_, _>>()?;
-    let files = files.iter().filter(|file| file.extension().is_some_and(|e| e == "c"));
-    let output = Command::new("cc")
-        .args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-o"])
-        .arg(&plugin)
-        .args(files)
-        .arg("-lm")
+    fs::create_dir_all(out_dir).with_context(|| format!("create {}", out_dir.display()))?;
+    // Whoever builds at the same time must see all of it or none.
+    static BUILDS: AtomicU32 = AtomicU32::new(0);
+    let build = BUILDS.fetch_add(1, Ordering::Relaxed);
+    let unfinished = plugin.with_extension(format!("so.{}.{build}", process::id()));
+    let output = Command::new(COMPILER)
+        .args(FLAGS)
+        .arg("-o")
+        .arg(&unfinished)
+        .args(sources.iter().filter(|file| file.extension().is_some_and(|e| e == "c")))
+        .args(["-lm", "-ldl", "-lpthread"])
         .output()
-        .context("run cc")?;
+        .with_context(|| format!("run {COMPILER}: install a C compiler (./setup does)"))?;
     if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr));
+        bail!("{COMPILER} refused the plugin:\n{}", String::from_utf8_lossy(&output.stderr));
     }
+    fs::rename(&unfinished, &plugin).with_context(|| format!("write {}", plugin.display()))?;
     Ok(plugin)
 }
 
-/// Reads the records.
-pub fn read_records(path: &Path) -> anyhow::Result<Vec<Record>> {
-    let text = std::fs::read_to_string(path)?;
-    text.lines().map(|line| serde_json::from_str(line).with_context(|| line.to_owned())).collect()
+/// The files of the plugin in a fixed order.
+fn sources() -> anyhow::Result<Vec<PathBuf>> {
+    let folder = Workspace::find()?.root().join("lab/model");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|e| e == "c" || e == "h") {
+            files.push(file);
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
-impl Model {
-    /// Whether it can be.
-    pub fn check(&self) -> anyhow::Result<()> {
-        Ok(())
+fn hash(sources: &[PathBuf]) -> anyhow::Result<u64> {
+    let mut hasher = DefaultHasher::new();
+    FLAGS.hash(&mut hasher);
+    for file in sources {
+        file.file_name().hash(&mut hasher);
+        let text = fs::read(file).with_context(|| format!("read {}", file.display()))?;
+        text.hash(&mut hasher);
     }
+    Ok(hasher.finish())
+}
 
-    /// As options.
-    pub fn plugin_options(&self, out: &Path) -> String {
-        let mut options = vec![format!("out={}", out.display())];
-        for (n, level) in self.levels.iter().enumerate() {
-            let replacement = match level.replacement {
-                Replacement::Lru => "lru",
-                Replacement::TreePlru => "tree-plru",
-                Replacement::Random => "random",
-            };
-            let scope = if level.scope == Scope::Private { "private" } else { "shared" };
-            options.push(format!(
-                "level{n}={}:{}:{}:{replacement}:{scope}:{}",
-                level.size.0, level.ways, level.line.0, level.latency
-            ));
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Error { error: String },
+    Record(Box<Record>),
+}
+
+/// Reads the records that the plugin wrote to `path`.
+///
+/// # Errors
+/// If there is no such file, if the plugin reported an error (a region that
+/// begins inside another, or does not end), or if a line is no record, as when
+/// QEMU was killed while it was written.
+pub fn read_records(path: &Path) -> anyhow::Result<Vec<Record>> {
+    let text = fs::read_to_string(path)
+        .with_context(|| format!("records of the model in {}", path.display()))?;
+    let mut records = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        match serde_json::from_str(line) {
+            Ok(Line::Record(record)) => records.push(*record),
+            Ok(Line::Error { error }) => bail!("the model reported: {error}"),
+            Err(_) => bail!("line {} of {} is no record: {line}", number + 1, path.display()),
         }
-        for (n, node) in self.nodes.iter().enumerate() {
-            let memory: Vec<String> = node.memory.iter().map(|(a, b)| format!("{a}-{b}")).collect();
-            let cpus: Vec<String> = node.cpus.iter().map(u32::to_string).collect();
-            options.push(format!("node{n}={}:{}", memory.join("+"), cpus.join("+")));
-        }
-        for (n, row) in self.distances.iter().enumerate() {
-            let row: Vec<String> = row.iter().map(u32::to_string).collect();
-            options.push(format!("distance{n}={}", row.join("+")));
-        }
-        for (n, cache) in self.memory_side.iter().enumerate() {
-            let backing = match cache.backing {
-                Backing::All => "all".to_owned(),
-                Backing::Node(node) => format!("node{node}"),
-                Backing::Range { start, end } => format!("{start}-{end}"),
-            };
-            options.push(format!(
-                "memside{n}={}:{}:{}:{backing}:{}",
-                cache.size.0, cache.ways, cache.line.0, cache.latency
-            ));
-        }
-        options.push(format!("memory={}", self.memory_latency));
-        let outside = if self.outside == Outside::Skip { "skip" } else { "model" };
-        options.push(format!("outside={outside},seed={}", self.seed));
-        let switch = |on| if on { "on" } else { "off" };
-        options.push(format!("colors={}", switch(self.color_conflicts)));
-        options.push(format!("pages={}", switch(self.page_times)));
-        options.join(",")
     }
+    Ok(records)
 }
