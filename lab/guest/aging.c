@@ -63,15 +63,15 @@ static void make_random_pages(struct lab_random *random)
 	if (pool < reserve + wanted)
 		lab_fail("%zu free pages are not enough for %zu random ones", pool, wanted);
 	pool -= reserve;
-	if (file < 0 || ftruncate(file, pool * PAGE))
-		lab_fail("make a file in memory");
+	if (file < 0 || fallocate(file, 0, 0, pool * PAGE))
+		lab_fail("make a file of %zu pages in memory", pool);
 	char *all = mmap(NULL, pool * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
 	uint32_t *order = lab_map(pool * sizeof(*order));
 
 	if (all == MAP_FAILED)
 		lab_fail("map the pool");
 	for (size_t i = 0; i < pool; i++)
-		all[i * PAGE] = 1;
+		(void)*(volatile char *)(all + i * PAGE);
 	age_order(random, order, pool);
 	lab_write("/proc/sys/vm/max_map_count", "1000000");
 	random_pages = lab_map(wanted * PAGE);
@@ -235,7 +235,7 @@ static void stream(unsigned int age, const struct size *size, bool huge)
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
-	struct age age = { .disk = "/dev/sda", .random = { lab_number("seed") } };
+	struct age age = { .random = { lab_number("seed") } };
 	const struct age_dose dose = {
 		.pages = lab_number("pages"),
 		.rounds = lab_number("rounds"),
@@ -246,6 +246,8 @@ int main(int argc, char **argv)
 	unsigned int ages = lab_number("ages");
 	const char *policy = lab_text("policy");
 
+	if (!strcmp(lab_text("cached"), "disk"))
+		age.disk = "/dev/sda";
 	colors = lab_number("colors");
 	read_sizes(lab_text("sizes"));
 	frames = lab_map(ARRAYS * largest * sizeof(*frames));

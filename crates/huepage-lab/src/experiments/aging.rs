@@ -16,7 +16,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     boot::{Disk, Machine, Report},
-    experiment::{Case, Experiment, Found, Scale, map},
+    experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
     model::{Backing, MemorySideCache, Model, Outside},
     results::{Plot, Results, Row, Table},
@@ -28,8 +28,8 @@ pub struct Aging;
 
 const PAGE: u64 = 4096;
 
-/// What the kernel, the guest's tables and stragglers need beside the arrays.
-const BESIDE_ARRAYS: u64 = 48 << 20;
+/// What the kernel and stragglers need beside the arrays.
+const KERNEL: u64 = 24 << 20;
 
 /// A day's work, as the guest's arguments; percentages of free memory.
 struct Dose {
@@ -70,9 +70,12 @@ impl Experiment for Aging {
             ("intensity", choose("light,medium,heavy", "heavy")),
             ("fill", choose("0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0")),
             ("ages", choose("3", "1")),
-            ("cache", choose("64M", "48M")),
+            ("cache", choose("64M", "32M")),
             // In caches; of the form memory-side. The control takes twice as much.
-            ("memory", choose("8", "4")),
+            ("memory", "8"),
+            // Where the files of the page cache are. A disk answers when it likes: no two
+            // runs are the same.
+            ("cached", "memory"),
             ("seed", "1"),
             ("hit_gbs", "336"),
             ("miss_gbs", "85"),
@@ -81,8 +84,10 @@ impl Experiment for Aging {
 
     fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
-        let names =
-            ["arch", "form", "policy", "intensity", "cache", "memory", "seed", "hit_gbs", "miss_gbs"];
+        let names = [
+            "arch", "form", "policy", "intensity", "cache", "memory", "cached", "seed", "hit_gbs",
+            "miss_gbs",
+        ];
         let fills = settings.parsed::<f64>("fill")?;
         let ages = settings.only::<u32>("ages")?;
         for point in settings.grid(&names) {
@@ -156,26 +161,34 @@ fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Re
     let fitting: Vec<f64> = fills
         .iter()
         .copied()
-        .filter(|&fill| array_pages(fill, cache) * 3 * PAGE + BESIDE_ARRAYS <= memory.0)
+        .filter(|&fill| needed(fill, cache) <= memory.0)
         .collect();
     // The CXL form has no more than two caches of memory: fills that can't be are left out.
     ensure!(
         fitting.len() == fills.len() || flat && !fitting.is_empty(),
         "a machine of {memory} is too small for these fills of {cache} besides {} for the rest: \
          set smaller fills or a larger cache{}",
-        Bytes(BESIDE_ARRAYS),
+        Bytes(KERNEL),
         if flat { "" } else { " or memory" }
     );
     let sizes: Vec<String> =
         fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
     let mut machine = Machine::plain(1, memory);
-    machine.disks = vec![Disk { image: None, size: Bytes(memory.0 * 2), segments: 126 }];
+    match point.text("cached") {
+        "memory" => {}
+        "disk" => {
+            let disk = Disk { image: None, size: Bytes(memory.0 * 2), segments: 126 };
+            machine.disks.push(disk);
+        }
+        other => bail!("files are cached from memory or disk, not from '{other}'"),
+    }
     if policy == "shuffle" {
         machine.kernel_options.push("page_alloc.shuffle=1".into());
     }
     let argument = |name: &str, value: String| (name.to_owned(), value);
     let arguments = vec![
         argument("policy", policy.to_owned()),
+        argument("cached", point.text("cached").to_owned()),
         argument("sizes", sizes.join(",")),
         argument("colors", (cache.0 / PAGE).to_string()),
         argument("ages", if control { 0 } else { ages }.to_string()),
@@ -209,7 +222,13 @@ fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Re
 
 /// Pages of one of the three arrays that fill so much of the cache together.
 fn array_pages(fill: f64, cache: Bytes) -> u64 {
-    ((fill * cache.0 as f64 / 3.0 / PAGE as f64).round() as u64).max(1)
+    ((fill * cache.0 as f64 / 3.0 / PAGE as f64) as u64).max(1)
+}
+
+/// Memory for arrays of that fill, an eighth of them for tables (the control maps
+/// each page by itself), and the rest.
+fn needed(fill: f64, cache: Bytes) -> u64 {
+    array_pages(fill, cache) * 3 * PAGE * 9 / 8 + KERNEL
 }
 
 /// The memory-side cache and nothing before it: STREAM has nothing for smaller
