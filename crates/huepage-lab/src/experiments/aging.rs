@@ -85,7 +85,15 @@ impl Experiment for Aging {
     fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
         let names = [
-            "arch", "form", "policy", "intensity", "cache", "memory", "cached", "seed", "hit_gbs",
+            "arch",
+            "form",
+            "policy",
+            "intensity",
+            "cache",
+            "memory",
+            "cached",
+            "seed",
+            "hit_gbs",
             "miss_gbs",
         ];
         let fills = settings.parsed::<f64>("fill")?;
@@ -131,11 +139,7 @@ fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Re
     let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
         .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
     let policy = point.text("policy");
-    ensure!(
-        POLICIES.contains(&policy),
-        "no policy '{policy}'; there are {}",
-        POLICIES.join(", ")
-    );
+    ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
     let control = policy == "random";
     let names = DOSES.map(|dose| dose.name).join(", ");
     let intensity = point.text("intensity");
@@ -158,11 +162,8 @@ fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Re
         (false, control) => point.parsed::<u64>("memory")? * (1 + u64::from(control)),
     };
     let memory = Bytes(cache.0 * caches);
-    let fitting: Vec<f64> = fills
-        .iter()
-        .copied()
-        .filter(|&fill| needed(fill, cache) <= memory.0)
-        .collect();
+    let fitting: Vec<f64> =
+        fills.iter().copied().filter(|&fill| needed(fill, cache) <= memory.0).collect();
     // The CXL form has no more than two caches of memory: fills that can't be are left out.
     ensure!(
         fitting.len() == fills.len() || flat && !fitting.is_empty(),
@@ -171,6 +172,9 @@ fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Re
         Bytes(KERNEL),
         if flat { "" } else { " or memory" }
     );
+    if let Some(fill) = fills.iter().find(|fill| !(**fill > 0.0 && fill.is_finite())) {
+        bail!("a fill of {fill} is no size of arrays");
+    }
     let sizes: Vec<String> =
         fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
     let mut machine = Machine::plain(1, memory);
@@ -260,5 +264,66 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
         seed: 1,
         color_conflicts: false,
         page_times: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
+        let mut settings = Aging.settings(Scale::Full);
+        for assignment in set {
+            settings.set(assignment).unwrap();
+        }
+        Aging.cases(&settings, Variant::Stock)
+    }
+
+    fn argument<'a>(case: &'a Case, name: &str) -> &'a str {
+        &case.arguments.iter().find(|(have, _)| have == name).unwrap().1
+    }
+
+    #[test]
+    fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
+        let cases = cases(&[]).unwrap();
+        assert_eq!(cases.len(), 2 * (3 * 3 + 1));
+        let controls: Vec<&Case> =
+            cases.iter().filter(|case| case.settings["policy"] == "random").collect();
+        assert_eq!(controls.len(), 2);
+        for control in controls {
+            assert_eq!(argument(control, "ages"), "0");
+            assert_eq!(control.settings["intensity"], "none");
+        }
+        let shuffled = cases.iter().find(|case| case.settings["policy"] == "shuffle").unwrap();
+        assert_eq!(shuffled.machine.kernel_options, ["page_alloc.shuffle=1"]);
+    }
+
+    #[test]
+    fn arrays_fill_the_cache_in_thirds_and_the_cxl_form_leaves_out_what_does_not_fit() {
+        let set = ["policy=stock", "intensity=heavy", "cache=96M", "fill=1.0,2.0"];
+        let cases = cases(&set).unwrap();
+        assert_eq!(argument(&cases[0], "sizes"), "1:8192,2:16384");
+        assert_eq!(argument(&cases[0], "colors"), "24576");
+        assert_eq!(cases[0].machine.memory, Bytes(768 << 20));
+        assert_eq!(argument(&cases[1], "sizes"), "1:8192");
+        assert_eq!(cases[1].machine.memory, Bytes(192 << 20));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_reason() {
+        for (set, said) in [
+            ("policy=best", "there are stock, shuffle, thp, random"),
+            ("intensity=all", "there are light, medium, heavy"),
+            ("form=round", "there are memory-side, flat"),
+            ("arch=mips", "no architecture 'mips'"),
+            ("cache=1000", "no whole number of MiB"),
+            ("cached=tape", "memory or disk"),
+            ("memory=1", "too small for these fills"),
+            ("fill=0", "fill of 0"),
+            ("miss_gbs=400", "can't be"),
+        ] {
+            let error = format!("{:#}", cases(&[set]).unwrap_err());
+            assert!(error.contains(said), "{set}: {error}");
+        }
     }
 }

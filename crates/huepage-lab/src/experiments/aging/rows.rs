@@ -87,7 +87,8 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
             .filter(|(at, _)| *at == age)
             .with_context(|| format!("the guest did not tell what is free at age {age}"))?;
         let share = misses as f64 / lines as f64;
-        let more = map([("fill", json!(fill)), ("age", json!(age)), ("kernel_fn", json!(kernel_fn))]);
+        let more =
+            map([("fill", json!(fill)), ("age", json!(age)), ("kernel_fn", json!(kernel_fn))]);
         let metrics = map([
             ("conflict_share", json!(rounded(share))),
             ("modelled_gbs", json!(rounded(theory::gbs(share, hit, miss)))),
@@ -111,11 +112,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
 
 fn misses(pass: &Record, kernel_fn: &str) -> anyhow::Result<u64> {
     let of_region = KERNEL_FNS.get(pass.region as usize - 1);
-    ensure!(
-        of_region == Some(&kernel_fn),
-        "region {} where {kernel_fn} should be",
-        pass.region
-    );
+    ensure!(of_region == Some(&kernel_fn), "region {} where {kernel_fn} should be", pass.region);
     Ok(pass.memory_side.first().context("the record has no memory-side cache")?.misses)
 }
 
@@ -174,4 +171,100 @@ pub fn check(rows: &[Row]) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::{Experiment, Scale},
+        experiments::aging::Aging,
+        kernel::Variant,
+        model::LevelCounts,
+    };
+
+    fn case() -> Case {
+        let settings = Aging.settings(Scale::Quick);
+        Aging.cases(&settings, Variant::Stock).unwrap().remove(0)
+    }
+
+    fn record(region: u32, misses: u64) -> Record {
+        Record {
+            region,
+            sequence: 0,
+            cpu: 0,
+            instructions: 0,
+            accesses: 0,
+            levels: Vec::new(),
+            memory_side: vec![LevelCounts { hits: 0, misses }],
+            nodes: vec![misses],
+            elsewhere: 0,
+            cycles: 0,
+            color_conflicts: None,
+            page_times: None,
+        }
+    }
+
+    fn pass(kernel_fn: &str) -> Value {
+        json!({"age": 0, "fill": 0.5, "kernel_fn": kernel_fn, "lines": 1000,
+               "lines_in_conflict": 256, "huge_share": 0.0})
+    }
+
+    fn report(kernel_fns: &[&str], records: Vec<Record>) -> Report {
+        let free = json!({"age": 0, "free_blocks": [2, 1, 1]});
+        let passes = kernel_fns.iter().map(|kernel_fn| pass(kernel_fn));
+        Report { results: [free].into_iter().chain(passes).collect(), records, notes: Vec::new() }
+    }
+
+    #[test]
+    fn regions_are_told_apart_from_warming_and_become_shares() {
+        let records = vec![record(0, 999), record(1, 250), record(0, 999), record(2, 500)];
+        let found = of(&case(), &report(&["copy", "scale"], records)).unwrap();
+        assert_eq!(found.len(), 2);
+        let (settings, metrics) = &found[0];
+        assert_eq!(settings["kernel_fn"], "copy");
+        assert_eq!(metrics["conflict_share"], 0.25);
+        assert_eq!(metrics["by_frames"], 0.256);
+        // 2 pages alone, a pair, a block of four: half of what is free.
+        assert_eq!(metrics["free_in_largest"], 0.5);
+        assert_eq!(metrics["free_blocks"], "2 1 1");
+        assert_eq!(found[1].1["misses"], 500);
+    }
+
+    #[test]
+    fn passes_and_regions_that_do_not_belong_together_are_refused() {
+        for (kernel_fns, records, said) in [
+            (&["copy"][..], vec![], "no region for copy"),
+            (&["copy"], vec![record(2, 1)], "region 2 where copy should be"),
+            (&["copy"], vec![record(1, 1), record(2, 1)], "more regions"),
+        ] {
+            let error = of(&case(), &report(kernel_fns, records)).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    fn row(policy: &str, form: &str, share: f64, by_frames: f64) -> Row {
+        let settings = json!({"policy": policy, "form": form, "fill": 1.0, "kernel_fn": "add"});
+        let metrics = json!({"conflict_share": share, "by_frames": by_frames,
+                             "random_share": 0.632, "random_share_finite": 0.6});
+        Row {
+            variant: "stock".into(),
+            settings: settings.as_object().unwrap().clone(),
+            metrics: metrics.as_object().unwrap().clone(),
+        }
+    }
+
+    #[test]
+    fn a_control_away_from_theory_and_a_model_away_from_the_frames_are_refused() {
+        check(&[row("random", "memory-side", 0.61, 0.61), row("stock", "flat", 0.1, 0.1)]).unwrap();
+        check(&[row("random", "flat", 0.58, 0.58)]).unwrap();
+        for (wrong, said) in [
+            (row("stock", "flat", 0.1, 0.2), "the frame numbers 0.2"),
+            (row("random", "flat", 0.64, 0.64), "this machine's frames 0.6"),
+            (row("random", "memory-side", 0.59, 0.59), "1 − e^(−fill) is 0.632"),
+        ] {
+            let error = check(&[wrong]).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
 }

@@ -109,14 +109,14 @@ fn lines(results: &Results) -> Vec<(Group, u64, String)> {
             (&other.arch, &other.form, &other.policy) == (&group.arch, &group.form, &group.policy)
         };
         if group.policy == "random" {
-            lines.push((group, 0, "any".into()));
+            lines.push((group, 0, "control".into()));
             continue;
         }
         if !lines.iter().any(|(other, ..)| same(other)) {
             lines.push((group.clone(), 0, "fresh".into()));
         }
         if last > 0 {
-            let state = format!("{} days, {}", last, group.intensity);
+            let state = format!("day {last}, {}", group.intensity);
             lines.push((group, last, state));
         }
     }
@@ -124,27 +124,45 @@ fn lines(results: &Results) -> Vec<(Group, u64, String)> {
 }
 
 pub fn tables(results: &Results) -> Vec<(String, Table)> {
+    let conflict = by_fill(results, true, |row| percent(row, "conflict_share"));
+    let bandwidth = by_fill(results, false, |row| gbs(row));
+    let fill = about_one(results);
     vec![
-        ("Lines in conflict, triad (%, counted by the model)".into(), by_fill(results, |row| {
-            percent(row, "conflict_share")
-        })),
-        ("Modelled bandwidth, triad (GB/s, modelled)".into(), by_fill(results, |row| {
-            number(row.and_then(|row| row.metric("modelled_gbs")), 0)
-        })),
-        ("Day after day: lines in conflict at fill 1.0, triad (%), and free memory".into(), by_day(results)),
-        ("The four kernel functions against theory".into(), by_kernel_fn(results)),
+        ("Lines in conflict by fill, triad (%, modelled)".into(), conflict),
+        ("Bandwidth by fill, triad (GB/s, modelled)".into(), bandwidth),
+        (
+            format!("Day after day at fill {fill}, triad: lines in conflict (%, modelled)"),
+            by_day(results),
+        ),
+        (format!("The four kernel functions at fill {fill} (%, modelled)"), by_kernel_fn(results)),
     ]
 }
 
-fn by_fill(results: &Results, cell: impl Fn(Option<&Row>) -> String) -> Table {
+fn gbs(row: Option<&Row>) -> String {
+    number(row.and_then(|row| row.metric("modelled_gbs")), 0)
+}
+
+/// With what theory says of random placement, where that is comparable.
+fn by_fill(results: &Results, theory: bool, cell: impl Fn(Option<&Row>) -> String) -> Table {
     let fills = fills(results);
     let head = ["arch", "form", "policy", "state"].map(str::to_owned);
     let mut table =
         Table::new(head.into_iter().chain(fills.iter().map(|fill| format!("fill {fill}"))));
     for (group, age, state) in lines(results) {
-        let cells = fills.iter().map(|fill| cell(at(results, &group, age, *fill, "triad")));
-        let head = [group.arch.clone(), group.form.clone(), group.policy.clone(), state];
+        let row = |fill: &f64| at(results, &group, age, *fill, "triad");
+        let cells = fills.iter().map(|fill| cell(row(fill)));
+        let head = [&group.arch, &group.form, &group.policy, &state].map(Clone::clone);
         table.row(head.into_iter().chain(cells));
+        if theory && group.policy == "random" {
+            for (name, metric) in
+                [("1 − e^(−fill)", "random_share"), ("these frames", "random_share_finite")]
+            {
+                let cells = fills.iter().map(|fill| percent(row(fill), metric));
+                let head = [&group.arch, &group.form].map(Clone::clone);
+                let head = head.into_iter().chain(["theory".to_owned(), name.to_owned()]);
+                table.row(head.chain(cells));
+            }
+        }
     }
     table
 }
@@ -156,57 +174,63 @@ fn about_one(results: &Results) -> f64 {
 }
 
 fn by_day(results: &Results) -> Table {
-    let days = 0..=last_age(results);
+    let last = last_age(results);
     let head = ["arch", "form", "policy", "intensity"].map(str::to_owned);
-    let conflict = days.clone().map(|day| format!("day {day}"));
-    let free = days.clone().map(|day| format!("in largest blocks, day {day}"));
-    let mut table = Table::new(head.into_iter().chain(conflict).chain(free));
+    let more = [
+        "free in largest blocks, day 0".to_owned(),
+        format!("free in largest blocks, day {last}"),
+        format!("arrays in huge pages, day {last}"),
+    ];
+    let days = (0..=last).map(|day| format!("day {day}"));
+    let mut table = Table::new(head.into_iter().chain(days).chain(more));
     let fill = about_one(results);
     for group in groups(results).into_iter().filter(|group| group.policy != "random") {
         let row = |day| at(results, &group, day, fill, "triad");
-        let conflict = days.clone().map(|day| percent(row(day), "conflict_share"));
-        let free = days.clone().map(|day| percent(row(day), "free_in_largest"));
-        let head =
-            [&group.arch, &group.form, &group.policy, &group.intensity].map(Clone::clone);
-        table.row(head.into_iter().chain(conflict).chain(free));
+        let conflict = (0..=last).map(|day| percent(row(day), "conflict_share"));
+        let more = [
+            percent(row(0), "free_in_largest"),
+            percent(row(last), "free_in_largest"),
+            percent(row(last), "huge_share"),
+        ];
+        let head = [&group.arch, &group.form, &group.policy, &group.intensity].map(Clone::clone);
+        table.row(head.into_iter().chain(conflict).chain(more));
     }
     table
 }
 
-/// Theory beside the control and the stock kernel after the heaviest days.
+/// Copy and scale touch two of the three arrays, so theory is another one.
 fn by_kernel_fn(results: &Results) -> Table {
     let mut table = Table::new([
         "arch",
         "form",
         "policy",
-        "fill",
+        "state",
         "kernel function",
         "lines touched",
-        "in conflict (%)",
-        "by frame numbers (%)",
-        "1 − e^(−touched/cache) (%)",
-        "random among these frames (%)",
+        "in conflict",
+        "by frame numbers",
+        "1 − e^(−touched / cache)",
+        "random among these frames",
     ]);
+    let fill = about_one(results);
     for (group, age, state) in lines(results) {
-        let shown = group.policy == "random" || group.policy == "stock" && state.contains("heavy");
-        for fill in fills(results) {
-            for kernel_fn in KERNEL_FNS {
-                let Some(row) = at(results, &group, age, fill, kernel_fn).filter(|_| shown) else {
-                    continue;
-                };
-                table.row([
-                    group.arch.clone(),
-                    group.form.clone(),
-                    format!("{}, {state}", group.policy),
-                    fill.to_string(),
-                    kernel_fn.to_owned(),
-                    number(row.metric("lines"), 0),
-                    percent(Some(row), "conflict_share"),
-                    percent(Some(row), "by_frames"),
-                    percent(Some(row), "random_share"),
-                    percent(Some(row), "random_share_finite"),
-                ]);
-            }
+        if !["stock", "random"].contains(&group.policy.as_str()) {
+            continue;
+        }
+        for kernel_fn in KERNEL_FNS {
+            let Some(row) = at(results, &group, age, fill, kernel_fn) else { continue };
+            table.row([
+                group.arch.clone(),
+                group.form.clone(),
+                group.policy.clone(),
+                state.clone(),
+                kernel_fn.to_owned(),
+                number(row.metric("lines"), 0),
+                percent(Some(row), "conflict_share"),
+                percent(Some(row), "by_frames"),
+                percent(Some(row), "random_share"),
+                percent(Some(row), "random_share_finite"),
+            ]);
         }
     }
     table
@@ -221,19 +245,16 @@ pub fn plot(results: &Results) -> Plot {
             let mut series: Vec<Series> = lines(results)
                 .into_iter()
                 .filter(|(group, ..)| here(group) && group.policy == policy)
-                .map(|(group, age, state)| {
-                    curve(results, &group, age, "conflict_share", state, false)
-                })
+                .map(|(group, age, state)| curve(results, &group, age, state))
                 .collect();
             if series.is_empty() {
                 continue;
             }
-            let control = groups(results)
-                .into_iter()
-                .find(|group| here(group) && group.policy == "random");
+            let control =
+                groups(results).into_iter().find(|group| here(group) && group.policy == "random");
             if let Some(group) = control {
                 let name = "random pages (the control)".to_owned();
-                series.push(curve(results, &group, 0, "conflict_share", name, false));
+                series.push(curve(results, &group, 0, name));
             }
             series.push(theory_curve(results, form));
             panels.push(Panel {
@@ -247,34 +268,27 @@ pub fn plot(results: &Results) -> Plot {
     Plot {
         title: "STREAM behind a direct-mapped cache, fresh and aged".into(),
         caption: format!(
-            "modelled; Linux {} ({}), {arch}; dashed: random placement in theory",
-            results.kernel.version, results.kernel.variant
+            "modelled; Linux {}, {arch}; dashed: random in theory",
+            results.kernel.version
         ),
         panels,
     }
 }
 
-fn curve(
-    results: &Results,
-    group: &Group,
-    age: u64,
-    metric: &str,
-    name: String,
-    reference: bool,
-) -> Series {
+fn curve(results: &Results, group: &Group, age: u64, name: String) -> Series {
     let point = |fill: &f64| {
         let row = at(results, group, age, *fill, "triad")?;
-        Some((*fill, row.metric(metric)? * 100.0))
+        Some((*fill, row.metric("conflict_share")? * 100.0))
     };
-    Series { name, points: fills(results).iter().filter_map(point).collect(), reference }
+    Series { name, points: fills(results).iter().filter_map(point).collect(), reference: false }
 }
 
 /// Without rounding of the fill, in steps fine enough for a curve.
 fn theory_curve(results: &Results, form: &str) -> Series {
     let rows = || results.rows.iter().filter(|row| row.setting("form") == form);
-    let (low, high) = rows().map(fill).fold((f64::INFINITY, 0.0_f64), |(low, high), fill| {
-        (low.min(fill), high.max(fill))
-    });
+    let (low, high) = rows()
+        .map(fill)
+        .fold((f64::INFINITY, 0.0_f64), |(low, high), fill| (low.min(fill), high.max(fill)));
     // Two frames to a color: the other one is taken as often as memory is full.
     let share = |fill: f64| match form {
         "flat" => fill / 2.0,
@@ -292,46 +306,44 @@ fn theory_curve(results: &Results, form: &str) -> Series {
 }
 
 pub fn against_source(results: &Results) -> (String, Table) {
-    let mut table = Table::new([
-        "",
-        "source (measured, Knights Landing, 16 GiB MCDRAM)",
-        "here (modelled; triad)",
-    ]);
+    let mut table = Table::new(["", "source", "of the source", "here, triad (modelled)"]);
+    const MEASURED: &str = "measured, Knights Landing, 16 GiB MCDRAM";
     let fill = about_one(results);
-    let gbs = |row: Option<&Row>| {
-        let value = number(row.and_then(|row| row.metric("modelled_gbs")), 0);
-        format!("{value} GB/s, {} % in conflict", percent(row, "conflict_share"))
-    };
     let last = last_age(results);
+    let both = |row| format!("{} GB/s, {} % in conflict", gbs(row), percent(row, "conflict_share"));
     let shown = lines(results);
-    let of = |form: &str, policy: &str| {
-        let (form, policy) = (form.to_owned(), policy.to_owned());
-        shown.iter().filter(move |(group, ..)| group.form == form && group.policy == policy)
-    };
-    for (group, age, state) in of("memory-side", "stock").chain(of("memory-side", "random")) {
+    for (group, age, state) in shown.iter().filter(|(group, ..)| group.form == "memory-side") {
         let row = at(results, group, *age, fill, "triad");
-        let source = match (group.policy.as_str(), *age) {
-            ("random", _) => "63.2 % in conflict (theory)",
-            (_, 0) => "336 GB/s",
-            (_, age) if age == last => "117 GB/s (−65 %) after days",
-            _ => "–",
+        let (source, kind) = match (group.policy.as_str(), *age) {
+            ("random", _) => {
+                // As the row has it: with its rates, for its fill.
+                let rate = |name: &str| row?.settings.get(name)?.as_f64();
+                let gbs = rate("hit_gbs")
+                    .zip(rate("miss_gbs"))
+                    .zip(row.and_then(|row| row.metric("random_share")));
+                let gbs = gbs.map(|((hit, miss), share)| theory::gbs(share, hit, miss));
+                let share = percent(row, "random_share");
+                (format!("{} GB/s, {share} % in conflict", number(gbs, 0)), "theory")
+            }
+            ("stock", 0) => ("336 GB/s".into(), MEASURED),
+            ("stock", age) if age == last => ("117 GB/s (−65 %) after days".into(), MEASURED),
+            _ => continue,
         };
-        table.row([
-            format!("{} pages, {state}, fill {fill}, {}", group.policy, group.arch),
-            source.to_owned(),
-            gbs(row),
-        ]);
+        let what = format!("{}, {state}, fill {fill}, {}", group.policy, group.arch);
+        table.row([what, source, kind.to_owned(), both(row)]);
     }
-    for (group, age, state) in of("flat", "stock").filter(|(_, age, _)| *age > 0) {
-        let time = |age| {
-            let row = at(results, group, age, fill, "triad")?;
-            Some(1.0 / row.metric("modelled_gbs")?)
-        };
+    for (group, age, state) in shown
+        .iter()
+        .filter(|(group, age, _)| group.form == "flat" && group.policy == "stock" && *age > 0)
+    {
+        let time =
+            |age| Some(1.0 / at(results, group, age, fill, "triad")?.metric("modelled_gbs")?);
         let slower = time(*age).zip(time(0)).map(|(aged, fresh)| (aged / fresh - 1.0) * 100.0);
         table.row([
-            format!("CXL form, {state}, fill {fill}, {}: slower than fresh by", group.arch),
-            "up to 34 % (published, outliers on CXL flat memory)".to_owned(),
-            format!("{} %", number(slower, 0)),
+            format!("CXL form, {state}, fill {fill}, {}: time over fresh", group.arch),
+            "up to +34 %".to_owned(),
+            "published, outliers among programs on CXL flat memory".to_owned(),
+            format!("{} %", slower.map_or_else(|| "–".into(), |slower| format!("{slower:+.0}"))),
         ]);
     }
     ("Against the source".into(), table)
