@@ -55,9 +55,12 @@ static void read_sizes(const char *text)
 static void make_random_pages(struct lab_random *random)
 {
 	size_t wanted = ARRAYS * largest;
-	/* Every page of the arrays takes a mapping of its own, of about 300 bytes. */
-	size_t reserve = 4 * MIB / PAGE + wanted * 512 / PAGE;
 	size_t pool = age_free_pages();
+	/*
+	 * The kernel keeps some pages for itself; the pool needs tables, and every
+	 * page of the arrays a mapping of its own, of about 300 bytes.
+	 */
+	size_t reserve = 4 * MIB / PAGE + pool / 32 + wanted * 512 / PAGE;
 	int file = memfd_create("pool", 0);
 
 	if (pool < reserve + wanted)
@@ -254,6 +257,11 @@ int main(int argc, char **argv)
 	by_color = lab_map(colors * sizeof(*by_color));
 	memset(frames, 0, ARRAYS * largest * sizeof(*frames));
 	memset(by_color, 0, colors * sizeof(*by_color));
+	if (!strcmp(policy, "thp")) {
+		/* Machines with less than 512 MiB boot with both switched off. */
+		lab_write("/sys/kernel/mm/transparent_hugepage/enabled", "madvise");
+		lab_write("/sys/kernel/mm/transparent_hugepage/defrag", "madvise");
+	}
 	if (!strcmp(policy, "random"))
 		make_random_pages(&age.random);
 	for (unsigned int day = 0; day <= ages; day++) {
