@@ -23,12 +23,12 @@ struct age_dose {
 	unsigned int rounds; /* how often */
 	unsigned int keep;   /* one in so many of these pages stays until the next day */
 	unsigned int forked; /* percent that children copy on write */
-	unsigned int files;  /* percent read from disk, then dropped */
+	unsigned int files;  /* percent taken by files, then dropped */
 };
 
 struct age {
 	struct lab_random random;
-	const char *disk;
+	const char *disk; /* NULL: files are in memory only */
 	/* Yesterday's pages, of which the stragglers are still there. */
 	char *kept;
 	size_t kept_bytes;
@@ -36,8 +36,8 @@ struct age {
 
 /* Children alive at once; each copies half of what is forked. */
 #define AGE_CHILDREN 4
-/* A read from a file: what read-ahead asks for at most by default. */
-#define AGE_READ (128UL << 10)
+/* Of a file: what read-ahead asks for at most by default. */
+#define AGE_PIECE (128UL << 10)
 
 static inline uint64_t age_free_pages(void)
 {
@@ -71,28 +71,44 @@ static inline char *age_small_pages(size_t bytes)
 	return memory;
 }
 
-/* Half of the reads are dropped one by one; the caller drops the rest. */
-static inline void age_files(struct age *age, size_t bytes)
+/*
+ * Files come into the page cache piece by piece, in random order, and half of
+ * them go again. With a disk they are read; without one they are written to a
+ * file in memory, whose pages are in the page cache as well: a disk answers
+ * when it likes, so that no two runs are the same.
+ */
+static inline int age_files(struct age *age, size_t bytes)
 {
-	size_t count = bytes / AGE_READ;
-	uint32_t *order = lab_map(count * sizeof(*order));
-	int disk = open(age->disk, O_RDONLY);
-	static char buffer[AGE_READ];
+	size_t count = bytes / AGE_PIECE;
+	uint32_t *order = lab_map((count + 1) * sizeof(*order));
+	int file = age->disk ? open(age->disk, O_RDONLY) : memfd_create("files", 0);
+	static char buffer[AGE_PIECE];
 
-	if (disk < 0)
-		lab_fail("open %s", age->disk);
+	if (file < 0)
+		lab_fail("open %s", age->disk ? age->disk : "a file in memory");
 	age_order(&age->random, order, count);
-	for (size_t i = 0; i < count; i++)
-		if (pread(disk, buffer, AGE_READ, order[i] * AGE_READ) != (ssize_t)AGE_READ)
-			lab_fail("read %s at %lu", age->disk, order[i] * AGE_READ);
+	for (size_t i = 0; i < count; i++) {
+		off_t at = order[i] * AGE_PIECE;
+		ssize_t done = age->disk ? pread(file, buffer, AGE_PIECE, at)
+					 : pwrite(file, buffer, AGE_PIECE, at);
+
+		if (done != (ssize_t)AGE_PIECE)
+			lab_fail("bring a file into memory at %lu", (unsigned long)at);
+	}
 	lab_shuffle(&age->random, order, count);
 	for (size_t i = 0; i < count / 2; i++) {
-		errno = posix_fadvise(disk, order[i] * AGE_READ, AGE_READ, POSIX_FADV_DONTNEED);
+		off_t at = order[i] * AGE_PIECE;
+		int hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+
+		if (age->disk)
+			errno = posix_fadvise(file, at, AGE_PIECE, POSIX_FADV_DONTNEED);
+		else
+			errno = fallocate(file, hole, at, AGE_PIECE) ? errno : 0;
 		if (errno)
-			lab_fail("drop a part of %s", age->disk);
+			lab_fail("drop a part of a file at %lu", (unsigned long)at);
 	}
-	close(disk);
-	munmap(order, count * sizeof(*order));
+	munmap(order, (count + 1) * sizeof(*order));
+	return file;
 }
 
 static inline void age_forks(struct age *age, size_t bytes)
@@ -164,15 +180,15 @@ static inline char *age_pages(struct age *age, size_t count, const struct age_do
 	return memory;
 }
 
-/* One day: files are read, programs come and go, caches are dropped at night. */
+/* One day: files are used, programs come and go, caches are dropped at night. */
 static inline void age_day(struct age *age, const struct age_dose *dose)
 {
 	size_t pages = age_free_pages();
 	size_t count = pages * dose->pages / 100;
-	char *memory;
+	int files = age_files(age, pages * PAGE / 100 * dose->files);
+	char *memory = age_pages(age, count, dose);
 
-	age_files(age, pages * PAGE / 100 * dose->files);
-	memory = age_pages(age, count, dose);
+	close(files);
 	lab_write("/proc/sys/vm/drop_caches", "1");
 	if (age->kept)
 		munmap(age->kept, age->kept_bytes);

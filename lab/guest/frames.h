@@ -31,6 +31,38 @@ static inline uint64_t frame_of(const volatile void *page)
 	return entry & ((UINT64_C(1) << 55) - 1);
 }
 
+/* The frames of touched pages; fails if one is not there. */
+static inline void frames_of(const void *memory, size_t pages, uint64_t *frames)
+{
+	size_t bytes = pages * sizeof(*frames), done = 0;
+	int map = open("/proc/self/pagemap", O_RDONLY);
+
+	if (map < 0)
+		lab_fail("open /proc/self/pagemap");
+	while (done < bytes) {
+		ssize_t got = pread(map, (char *)frames + done, bytes - done,
+				    (uintptr_t)memory / PAGE * sizeof(*frames) + done);
+
+		if (got <= 0)
+			lab_fail("read /proc/self/pagemap");
+		done += got;
+	}
+	close(map);
+	for (size_t i = 0; i < pages; i++) {
+		if (!(frames[i] >> 63))
+			lab_fail("page %zu of %p is not in memory", i, memory);
+		frames[i] &= (1ULL << 55) - 1;
+	}
+}
+
+/* Adds to the number of frames of each color. */
+static inline void frames_count(const uint64_t *frames, size_t pages, uint32_t *by_color,
+				size_t colors)
+{
+	for (size_t i = 0; i < pages; i++)
+		by_color[frames[i] % colors]++;
+}
+
 /*
  * Memory from huge pages, all written to: frames are contiguous within each
  * 2 MiB, which is checked, and so every 2 MiB have every color once.

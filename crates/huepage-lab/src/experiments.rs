@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All experiments.
 
+mod aging;
 mod ksm_nodes;
 mod sequential_io;
 mod working_set;
@@ -10,6 +11,7 @@ use crate::experiment::Experiment;
 
 /// In the order of docs/lab.md.
 pub const ALL: &[&dyn Experiment] = &[
+    &aging::Aging,
     &ksm_nodes::KsmNodes,
     &working_set::WorkingSet,
     &zero_pages::ZeroPages,

@@ -164,9 +164,15 @@ impl Panel {
             .x_label_area_size(52)
             .y_label_area_size(66)
             .build_cartesian_2d(left - margin..right + margin, low..high)?;
-        let mut ticks: Vec<f64> = points().map(|point| x(point.0)).collect();
+        // A reference may be a curve of many points: only what was run is marked.
+        let run = self.series.iter().filter(|series| !series.reference);
+        let mut ticks: Vec<f64> =
+            run.flat_map(|series| &series.points).map(|point| x(point.0)).collect();
+        if ticks.is_empty() {
+            ticks = points().map(|point| x(point.0)).collect();
+        }
         ticks.sort_by(f64::total_cmp);
-        ticks.dedup_by(|a, b| (*a - *b).abs() < 0.02 * (right - left));
+        ticks.dedup_by(|a, b| (*a - *b).abs() < 0.05 * (right - left));
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -250,6 +256,20 @@ mod tests {
             assert!(svg.contains(word), "{word}");
         }
         assert_eq!(svg.matches("<circle").count(), 2);
+    }
+
+    #[test]
+    fn only_points_that_were_run_are_marked_on_the_axis() {
+        let run =
+            Series { name: "stock".into(), points: vec![(0.5, 1.0), (2.0, 3.0)], reference: false };
+        let curve = Series {
+            name: "theory".into(),
+            points: vec![(0.5, 1.0), (1.25, 2.0), (2.0, 3.0)],
+            reference: true,
+        };
+        let svg = plot(vec![run, curve]).svg().unwrap();
+        assert!(!svg.contains("1.25"));
+        assert!(svg.contains("0.5"));
     }
 
     #[test]

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! S1: STREAM behind a direct-mapped memory-side cache, fresh and after days of
+//! other work.
+
+mod cases;
+mod lines;
+mod picture;
+mod rows;
+mod tables;
+mod theory;
+
+use anyhow::Context;
+
+use crate::{
+    boot::Report,
+    experiment::{Case, Experiment, Found, Scale},
+    kernel::Variant,
+    results::{Plot, Results, Row, Table},
+    settings::Settings,
+};
+
+const REMARKS: &str = "\
+A line is in conflict when another line that the same kernel function touches has its set of the \
+cache; in a pass that is repeated such a line misses every time. *fill* is what the three arrays \
+take together: add and triad touch all of it, copy and scale two thirds. The modelled bandwidth \
+counts each line once, at the stated rate of a hit or of a miss. The rate of a hit is what the \
+source measured fresh; the rate of a miss is chosen so that random placement at fill 1 comes to \
+what the source measured after days, so the two figures in GB/s are no prediction: the share of \
+lines in conflict is.
+
+The model has the memory-side cache and nothing before it. It leaves out that a miss also moves \
+the evicted line, that prefetchers and many memory controllers overlap hits and misses, that TLBs \
+cost more with small pages, and that a store may bypass caches. All of these change GB/s; none \
+changes which lines share a set. The CXL form has the same rates so that forms compare; a real \
+device has others. Fills that leave its machine, two caches large, no room for the kernel are \
+left out. Above fill 1 even pages in sequence conflict: at fill 2 all of them do, random ones less.
+
+A day is a dose of work in percent of the memory that is free in the morning: files come and go, \
+pages are touched and freed in random order, children copy pages on write, some pages stay until \
+the next day. Files are written to memory, because a disk answers when it likes and no two runs \
+would be the same; `--set cached=disk` reads them from a disk. The machine is small, a few caches \
+of memory, and nothing else runs on it: real days mix more.
+
+A page's color is checked twice: the misses of the model and the frame numbers that the kernel \
+shows agree within a hundredth in every row, or the run fails. It fails too if the control, pages \
+picked at random among nearly all frames, is further than three hundredths from theory: \
+1 − e^(−fill) in the memory-side form, and in the CXL form, where a color has only two frames, \
+what follows from counting them.";
+
+/// The experiment.
+pub struct Aging;
+
+const PAGE: u64 = 4096;
+
+const POLICIES: [&str; 4] = ["stock", "shuffle", "thp", "random"];
+
+impl Experiment for Aging {
+    fn name(&self) -> &'static str {
+        "aging"
+    }
+
+    fn about(&self) -> &'static str {
+        "STREAM behind a direct-mapped memory-side cache, fresh and aged (S1)"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let full = scale == Scale::Full;
+        let choose = |at_full, quick| if full { at_full } else { quick };
+        Settings::new(&[
+            ("arch", choose("x86_64", "x86_64,arm64")),
+            // memory-side: a cache in front of all memory. flat: the CXL form, memory
+            // twice the cache, so two frames to a color.
+            ("form", "memory-side,flat"),
+            ("policy", choose("stock,shuffle,thp,random", "stock,random")),
+            ("intensity", choose("light,medium,heavy", "heavy")),
+            ("fill", choose("0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0")),
+            ("ages", choose("3", "1")),
+            ("cache", choose("64M", "32M")),
+            // In caches; of the form memory-side. The control takes twice as much.
+            ("memory", "8"),
+            // Where the files of the page cache are. A disk answers when it likes: no two
+            // runs are the same.
+            ("cached", "memory"),
+            ("seed", "1"),
+            ("hit_gbs", "336"),
+            ("miss_gbs", "85"),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let mut boots = Vec::new();
+        let names = [
+            "arch",
+            "form",
+            "policy",
+            "intensity",
+            "cache",
+            "memory",
+            "cached",
+            "seed",
+            "hit_gbs",
+            "miss_gbs",
+        ];
+        let fills = settings.parsed::<f64>("fill")?;
+        let ages = settings.only::<u32>("ages")?;
+        for point in settings.grid(&names) {
+            // The control owns its pages from the start: it does not age.
+            let control = point.text("policy") == "random";
+            if control && point.text("intensity") != settings.values("intensity")[0] {
+                continue;
+            }
+            boots.push(cases::case(&point, &fills, ages, variant).context(point.to_string())?);
+        }
+        Ok(boots)
+    }
+
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        rows::of(case, report)
+    }
+
+    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+        rows::check(&rows)?;
+        Ok(rows)
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        tables::all(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        picture::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        tables::against_source(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        REMARKS
+    }
+}

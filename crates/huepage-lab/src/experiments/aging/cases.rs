@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The boots that settings amount to.
+
+use std::time::Duration;
+
+use anyhow::{Context, bail, ensure};
+use serde_json::json;
+
+use huepage::units::Bytes;
+
+use super::{PAGE, POLICIES};
+use crate::{
+    arch::Arch,
+    boot::{Disk, Machine},
+    experiment::Case,
+    kernel::{Config, Variant},
+    model::{Backing, MemorySideCache, Model, Outside},
+    settings::Point,
+};
+
+/// What the kernel and stragglers need beside the arrays.
+const KERNEL: u64 = 24 << 20;
+
+/// A day's work, as the guest's arguments; percentages of free memory.
+struct Dose {
+    name: &'static str,
+    pages: u32,
+    rounds: u32,
+    keep: u32,
+    forked: u32,
+    files: u32,
+}
+
+const DOSES: [Dose; 3] = [
+    Dose { name: "light", pages: 25, rounds: 1, keep: 64, forked: 5, files: 10 },
+    Dose { name: "medium", pages: 45, rounds: 1, keep: 32, forked: 8, files: 15 },
+    Dose { name: "heavy", pages: 65, rounds: 2, keep: 16, forked: 8, files: 15 },
+];
+
+/// The boot of one point of the grid.
+///
+/// # Errors
+/// A value that makes no sense, or arrays that do not fit.
+pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Result<Case> {
+    let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
+        .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
+    let policy = point.text("policy");
+    ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
+    let control = policy == "random";
+    let names = DOSES.map(|dose| dose.name).join(", ");
+    let intensity = point.text("intensity");
+    let dose = DOSES
+        .iter()
+        .find(|dose| dose.name == intensity)
+        .with_context(|| format!("no intensity '{intensity}'; there are {names}"))?;
+    let cache: Bytes = point.parsed("cache")?;
+    ensure!(
+        cache.0 > 0 && cache.0 % (1 << 20) == 0,
+        "a cache of {cache} is no whole number of MiB"
+    );
+    let flat = match point.text("form") {
+        "memory-side" => false,
+        "flat" => true,
+        other => bail!("no form '{other}'; there are memory-side, flat"),
+    };
+    let caches = match (flat, control) {
+        (true, _) => 2,
+        (false, control) => point.parsed::<u64>("memory")? * (1 + u64::from(control)),
+    };
+    let memory = Bytes(cache.0 * caches);
+    // Above, x86 has its memory in two ranges of addresses.
+    ensure!(
+        !flat || memory.0 <= 2 << 30,
+        "the CXL form is one range of at most 2 GiB, not {memory}: set a cache of at most 1 GiB"
+    );
+    let fitting: Vec<f64> =
+        fills.iter().copied().filter(|&fill| needed(fill, cache) <= memory.0).collect();
+    // The CXL form has no more than two caches of memory: fills that can't be are left out.
+    ensure!(
+        fitting.len() == fills.len() || flat && !fitting.is_empty(),
+        "a machine of {memory} is too small for these fills of {cache} besides {} for the rest: \
+         set smaller fills or a larger cache{}",
+        Bytes(KERNEL),
+        if flat { "" } else { " or memory" }
+    );
+    if let Some(fill) = fills.iter().find(|fill| !(**fill > 0.0 && fill.is_finite())) {
+        bail!("a fill of {fill} is no size of arrays");
+    }
+    let sizes: Vec<String> =
+        fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
+    let mut machine = Machine::plain(1, memory);
+    match point.text("cached") {
+        "memory" => {}
+        "disk" => {
+            let disk = Disk { image: None, size: Bytes(memory.0 * 2), segments: 126 };
+            machine.disks.push(disk);
+        }
+        other => bail!("files are cached from memory or disk, not from '{other}'"),
+    }
+    if policy == "shuffle" {
+        machine.kernel_options.push("page_alloc.shuffle=1".into());
+    }
+    let argument = |name: &str, value: String| (name.to_owned(), value);
+    let arguments = vec![
+        argument("policy", policy.to_owned()),
+        argument("cached", point.text("cached").to_owned()),
+        argument("sizes", sizes.join(",")),
+        argument("colors", (cache.0 / PAGE).to_string()),
+        argument("ages", if control { 0 } else { ages }.to_string()),
+        argument("seed", point.parsed::<u64>("seed")?.to_string()),
+        argument("pages", dose.pages.to_string()),
+        argument("rounds", dose.rounds.to_string()),
+        argument("keep", dose.keep.to_string()),
+        argument("forked", dose.forked.to_string()),
+        argument("files", dose.files.to_string()),
+    ];
+    let (hit, miss): (f64, f64) = (point.parsed("hit_gbs")?, point.parsed("miss_gbs")?);
+    ensure!(hit >= miss && miss > 0.0, "hits at {hit} GB/s and misses at {miss} GB/s can't be");
+    let mut settings = point.json();
+    settings.insert("memory".into(), json!(memory.to_string()));
+    if control {
+        settings.insert("intensity".into(), json!("none"));
+    }
+    Ok(Case {
+        arch,
+        variant,
+        config: Config::Plain,
+        machine,
+        guest: "aging",
+        arguments,
+        model: Some(model(arch, flat, cache, memory, (hit, miss))),
+        regions: vec![1, 2, 3, 4],
+        settings,
+        limit: Duration::from_secs(3600),
+    })
+}
+
+/// Pages of one of the three arrays that fill so much of the cache together.
+fn array_pages(fill: f64, cache: Bytes) -> u64 {
+    ((fill * cache.0 as f64 / 3.0 / PAGE as f64) as u64).max(1)
+}
+
+/// Memory for arrays of that fill, an eighth of them for tables (the control maps
+/// each page by itself), and the rest.
+fn needed(fill: f64, cache: Bytes) -> u64 {
+    array_pages(fill, cache) * 3 * PAGE * 9 / 8 + KERNEL
+}
+
+/// The memory-side cache and nothing before it: STREAM has nothing for smaller
+/// caches to keep, and every line is touched in one go.
+fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -> Model {
+    let start = match arch {
+        Arch::X86_64 => 0,
+        Arch::Arm64 => 1 << 30,
+    };
+    let picoseconds = |gbs: f64| (64.0 * 1000.0 / gbs).round() as u64;
+    Model {
+        levels: Vec::new(),
+        memory_side: vec![MemorySideCache {
+            size: cache,
+            ways: 1,
+            line: Bytes(64),
+            backing: match flat {
+                true => Backing::Range { start, end: start + memory.0 },
+                false => Backing::All,
+            },
+            hit_picoseconds: picoseconds(gbs.0),
+            miss_picoseconds: picoseconds(gbs.1),
+            latency: 1,
+        }],
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 1,
+        outside: Outside::Skip,
+        seed: 1,
+        color_conflicts: false,
+        page_times: false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::{Experiment, Scale},
+        experiments::aging::Aging,
+    };
+
+    fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
+        let mut settings = Aging.settings(Scale::Full);
+        for assignment in set {
+            settings.set(assignment).unwrap();
+        }
+        Aging.cases(&settings, Variant::Stock)
+    }
+
+    fn argument<'a>(case: &'a Case, name: &str) -> &'a str {
+        &case.arguments.iter().find(|(have, _)| have == name).unwrap().1
+    }
+
+    #[test]
+    fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
+        let cases = cases(&[]).unwrap();
+        assert_eq!(cases.len(), 2 * (3 * 3 + 1));
+        let controls: Vec<&Case> =
+            cases.iter().filter(|case| case.settings["policy"] == "random").collect();
+        assert_eq!(controls.len(), 2);
+        for control in controls {
+            assert_eq!(argument(control, "ages"), "0");
+            assert_eq!(control.settings["intensity"], "none");
+        }
+        let shuffled = cases.iter().find(|case| case.settings["policy"] == "shuffle").unwrap();
+        assert_eq!(shuffled.machine.kernel_options, ["page_alloc.shuffle=1"]);
+    }
+
+    #[test]
+    fn arrays_fill_the_cache_in_thirds_and_the_cxl_form_leaves_out_what_does_not_fit() {
+        let set = ["policy=stock", "intensity=heavy", "cache=96M", "fill=1.0,2.0"];
+        let cases = cases(&set).unwrap();
+        assert_eq!(argument(&cases[0], "sizes"), "1:8192,2:16384");
+        assert_eq!(argument(&cases[0], "colors"), "24576");
+        assert_eq!(cases[0].machine.memory, Bytes(768 << 20));
+        assert_eq!(argument(&cases[1], "sizes"), "1:8192");
+        assert_eq!(cases[1].machine.memory, Bytes(192 << 20));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_with_the_reason() {
+        for (set, said) in [
+            ("policy=best", "there are stock, shuffle, thp, random"),
+            ("intensity=all", "there are light, medium, heavy"),
+            ("form=round", "there are memory-side, flat"),
+            ("arch=mips", "no architecture 'mips'"),
+            ("cache=2G", "at most 2 GiB"),
+            ("cache=1000", "no whole number of MiB"),
+            ("cached=tape", "memory or disk"),
+            ("memory=1", "too small for these fills"),
+            ("fill=0", "fill of 0"),
+            ("miss_gbs=400", "can't be"),
+        ] {
+            let error = format!("{:#}", cases(&[set]).unwrap_err());
+            assert!(error.contains(said), "{set}: {error}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Rows by what they have in common, for tables and pictures.
+
+use crate::results::{Results, Row};
+
+/// Settings that are mostly not lists.
+const REST: [&str; 5] = ["cache", "cached", "seed", "hit_gbs", "miss_gbs"];
+
+/// Rows that belong to one line of a table: all but fill and kernel function.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Group {
+    pub arch: String,
+    pub form: String,
+    pub policy: String,
+    pub intensity: String,
+    /// What else was set, in case it was a list.
+    rest: [String; 5],
+}
+
+impl Group {
+    fn of(row: &Row) -> Self {
+        Group {
+            arch: row.setting("arch"),
+            form: row.setting("form"),
+            policy: row.setting("policy"),
+            intensity: row.setting("intensity"),
+            rest: REST.map(|name| row.setting(name)),
+        }
+    }
+
+    /// Those of the other settings that are not the same everywhere: `, seed 2`.
+    pub fn rest_among(&self, groups: &[Group]) -> String {
+        let varied = |n: &usize| groups.iter().any(|group| group.rest[*n] != self.rest[*n]);
+        let varied = (0..REST.len()).filter(varied);
+        varied.map(|n| format!(", {} {}", REST[n], self.rest[n])).collect()
+    }
+}
+
+pub fn groups(results: &Results) -> Vec<Group> {
+    let mut groups = Vec::new();
+    for row in &results.rows {
+        let group = Group::of(row);
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+fn age(row: &Row) -> u64 {
+    row.setting("age").parse().unwrap_or(0)
+}
+
+pub fn fill(row: &Row) -> f64 {
+    row.setting("fill").parse().unwrap_or(0.0)
+}
+
+pub fn fills(results: &Results) -> Vec<f64> {
+    let mut fills: Vec<f64> = results.rows.iter().map(fill).collect();
+    fills.sort_by(f64::total_cmp);
+    fills.dedup();
+    fills
+}
+
+pub fn last_age(results: &Results) -> u64 {
+    results.rows.iter().map(age).max().unwrap_or(0)
+}
+
+/// The row of a group at a point.
+pub fn at<'a>(
+    results: &'a Results,
+    group: &Group,
+    age_: u64,
+    fill_: f64,
+    kernel_fn: &str,
+) -> Option<&'a Row> {
+    results.rows.iter().find(|row| {
+        age(row) == age_
+            && fill(row) == fill_
+            && row.setting("kernel_fn") == kernel_fn
+            && Group::of(row) == *group
+    })
+}
+
+pub fn percent(row: Option<&Row>, metric: &str) -> String {
+    number(row.and_then(|row| row.metric(metric)).map(|share| share * 100.0), 1)
+}
+
+pub fn number(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(|| "–".into(), |value| format!("{value:.digits$}"))
+}
+
+/// Groups with the ages worth a line: fresh once per policy, then the last.
+pub fn lines(results: &Results) -> Vec<(Group, u64, String)> {
+    let last = last_age(results);
+    let all = groups(results);
+    let mut lines: Vec<(Group, u64, String)> = Vec::new();
+    for group in all.clone() {
+        let rest = group.rest_among(&all);
+        let same = |other: &Group| {
+            (&other.arch, &other.form, &other.policy, &other.rest)
+                == (&group.arch, &group.form, &group.policy, &group.rest)
+        };
+        if group.policy == "random" {
+            lines.push((group, 0, format!("control{rest}")));
+            continue;
+        }
+        if !lines.iter().any(|(other, ..)| same(other)) {
+            lines.push((group.clone(), 0, format!("fresh{rest}")));
+        }
+        if last > 0 {
+            let state = format!("day {last}, {}{rest}", group.intensity);
+            lines.push((group, last, state));
+        }
+    }
+    lines
+}
+
+/// The fill nearest to 1, of which the source speaks.
+pub fn about_one(results: &Results) -> f64 {
+    let nearest = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());
+    fills(results).into_iter().min_by(nearest).unwrap_or(1.0)
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a boot says, as rows; and whether the rows can be believed.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::theory;
+use crate::{
+    boot::Report,
+    experiment::{Case, Found, map},
+    model::Record,
+    results::Row,
+};
+
+/// In the order of the guest's regions 1 to 4.
+pub const KERNEL_FNS: [&str; 4] = ["copy", "scale", "add", "triad"];
+
+/// How far random placement may be from theory.
+const CONTROL_WITHIN: f64 = 0.03;
+
+/// How far the model's count may be from what the frame numbers say: the kernel's
+/// own accesses during a pass are in it.
+const FRAMES_WITHIN: f64 = 0.01;
+
+/// The guest's lines.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Pass {
+        age: u32,
+        fill: f64,
+        kernel_fn: String,
+        lines: u64,
+        lines_in_conflict: u64,
+        huge_share: f64,
+    },
+    Free {
+        age: u32,
+        free_blocks: Vec<u64>,
+    },
+    Pool {
+        pool: Vec<u64>,
+    },
+}
+
+/// The rows of a boot.
+///
+/// # Errors
+/// Lines and regions that do not belong together.
+pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let cache = &case.model.as_ref().context("the case has no model")?.memory_side[0];
+    let number = |name: &str| {
+        case.settings.get(name).and_then(Value::as_f64).with_context(|| format!("no {name}"))
+    };
+    let (hit, miss) = (number("hit_gbs")?, number("miss_gbs")?);
+    let sets = cache.size.0 / cache.line.0;
+    let lines_per_page = super::PAGE / cache.line.0;
+    let colors = cache.size.0 / super::PAGE;
+    // All of memory, unless the guest tells of a pool.
+    let mut having = vec![0; (case.machine.memory.0 / cache.size.0) as usize];
+    having.push(colors);
+
+    let mut passes = report.records.iter().filter(|record| record.region > 0);
+    let mut free: Option<(u32, Vec<u64>)> = None;
+    let mut found = Vec::new();
+    for said in &report.results {
+        let said: Said = serde_json::from_value(said.clone())
+            .with_context(|| format!("the guest said {said}"))?;
+        let (age, fill, kernel_fn, lines, lines_in_conflict, huge_share) = match said {
+            Said::Pool { pool } => {
+                having = pool;
+                continue;
+            }
+            Said::Free { age, free_blocks } => {
+                free = Some((age, free_blocks));
+                continue;
+            }
+            Said::Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share } => {
+                (age, fill, kernel_fn, lines, lines_in_conflict, huge_share)
+            }
+        };
+        let pass = passes.next().with_context(|| format!("no region for {kernel_fn}"))?;
+        let misses = misses(pass, &kernel_fn)?;
+        let (_, blocks) = free
+            .as_ref()
+            .filter(|(at, _)| *at == age)
+            .with_context(|| format!("the guest did not tell what is free at age {age}"))?;
+        let share = misses as f64 / lines as f64;
+        let more =
+            map([("fill", json!(fill)), ("age", json!(age)), ("kernel_fn", json!(kernel_fn))]);
+        let metrics = map([
+            ("conflict_share", json!(rounded(share))),
+            ("modelled_gbs", json!(rounded(theory::gbs(share, hit, miss)))),
+            ("by_frames", json!(rounded(lines_in_conflict as f64 / lines as f64))),
+            ("random_share", json!(rounded(theory::random_share(lines as f64 / sets as f64)))),
+            (
+                "random_share_finite",
+                json!(rounded(theory::random_share_of(&having, lines / lines_per_page))),
+            ),
+            ("lines", json!(lines)),
+            ("misses", json!(misses)),
+            ("huge_share", json!(huge_share)),
+            ("free_in_largest", json!(rounded(in_largest(blocks)))),
+            ("free_blocks", json!(words(blocks))),
+        ]);
+        found.push((more, metrics));
+    }
+    ensure!(passes.next().is_none(), "more regions than the guest tells of");
+    Ok(found)
+}
+
+fn misses(pass: &Record, kernel_fn: &str) -> anyhow::Result<u64> {
+    let of_region = KERNEL_FNS.get(pass.region as usize - 1);
+    ensure!(of_region == Some(&kernel_fn), "region {} where {kernel_fn} should be", pass.region);
+    Ok(pass.memory_side.first().context("the record has no memory-side cache")?.misses)
+}
+
+/// The share of free memory in blocks of the largest order.
+fn in_largest(blocks: &[u64]) -> f64 {
+    let pages = |(order, blocks): (usize, &u64)| blocks << order;
+    let all: u64 = blocks.iter().enumerate().map(pages).sum();
+    blocks.iter().enumerate().next_back().map_or(0.0, |last| pages(last) as f64 / all.max(1) as f64)
+}
+
+fn words(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// To a millionth: a count of lines is not finer.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// The control must be what theory says, and the model's counts what the
+/// kernel's own frame numbers amount to.
+///
+/// # Errors
+/// The first row that is not.
+pub fn check(rows: &[Row]) -> anyhow::Result<()> {
+    for row in rows {
+        let number = |name| row.metric(name).with_context(|| format!("a row has no {name}"));
+        let of = || serde_json::to_string(&row.settings).unwrap_or_default();
+        let (share, by_frames) = (number("conflict_share")?, number("by_frames")?);
+        ensure!(
+            (share - by_frames).abs() <= FRAMES_WITHIN,
+            "the model says {share} of lines are in conflict, the frame numbers {by_frames}: {}",
+            of()
+        );
+        if row.setting("policy") != "random" {
+            continue;
+        }
+        let finite = number("random_share_finite")?;
+        ensure!(
+            (share - finite).abs() <= CONTROL_WITHIN,
+            "random placement has {share} of lines in conflict, the theory of this machine's \
+             frames {finite}: {}",
+            of()
+        );
+        // Below, and with few frames to a color, memory is not endless enough.
+        let all_arrays = ["add", "triad"].contains(&row.setting("kernel_fn").as_str());
+        let full = row.settings.get("fill").and_then(Value::as_f64).is_some_and(|fill| fill >= 0.9);
+        if row.setting("form") == "memory-side" && all_arrays && full {
+            let endless = number("random_share")?;
+            ensure!(
+                (share - endless).abs() <= CONTROL_WITHIN,
+                "random placement has {share} of lines in conflict, 1 − e^(−fill) is {endless}: \
+                 {}",
+                of()
+            );
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        experiment::{Experiment, Scale},
+        experiments::aging::Aging,
+        kernel::Variant,
+        model::LevelCounts,
+    };
+
+    fn case() -> Case {
+        let settings = Aging.settings(Scale::Quick);
+        Aging.cases(&settings, Variant::Stock).unwrap().remove(0)
+    }
+
+    fn record(region: u32, misses: u64) -> Record {
+        Record {
+            region,
+            sequence: 0,
+            cpu: 0,
+            instructions: 0,
+            accesses: 0,
+            levels: Vec::new(),
+            memory_side: vec![LevelCounts { hits: 0, misses }],
+            nodes: vec![misses],
+            elsewhere: 0,
+            cycles: 0,
+            color_conflicts: None,
+            page_times: None,
+        }
+    }
+
+    fn pass(kernel_fn: &str) -> Value {
+        json!({"age": 0, "fill": 0.5, "kernel_fn": kernel_fn, "lines": 1000,
+               "lines_in_conflict": 256, "huge_share": 0.0})
+    }
+
+    fn report(kernel_fns: &[&str], records: Vec<Record>) -> Report {
+        let free = json!({"age": 0, "free_blocks": [2, 1, 1]});
+        let passes = kernel_fns.iter().map(|kernel_fn| pass(kernel_fn));
+        Report { results: [free].into_iter().chain(passes).collect(), records, notes: Vec::new() }
+    }
+
+    #[test]
+    fn regions_are_told_apart_from_warming_and_become_shares() {
+        let records = vec![record(0, 999), record(1, 250), record(0, 999), record(2, 500)];
+        let found = of(&case(), &report(&["copy", "scale"], records)).unwrap();
+        assert_eq!(found.len(), 2);
+        let (settings, metrics) = &found[0];
+        assert_eq!(settings["kernel_fn"], "copy");
+        assert_eq!(metrics["conflict_share"], 0.25);
+        assert_eq!(metrics["by_frames"], 0.256);
+        // 2 pages alone, a pair, a block of four: half of what is free.
+        assert_eq!(metrics["free_in_largest"], 0.5);
+        assert_eq!(metrics["free_blocks"], "2 1 1");
+        assert_eq!(found[1].1["misses"], 500);
+    }
+
+    #[test]
+    fn passes_and_regions_that_do_not_belong_together_are_refused() {
+        for (kernel_fns, records, said) in [
+            (&["copy"][..], vec![], "no region for copy"),
+            (&["copy"], vec![record(2, 1)], "region 2 where copy should be"),
+            (&["copy"], vec![record(1, 1), record(2, 1)], "more regions"),
+        ] {
+            let error = of(&case(), &report(kernel_fns, records)).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+
+    fn row(policy: &str, form: &str, share: f64, by_frames: f64) -> Row {
+        let settings = json!({"policy": policy, "form": form, "fill": 1.0, "kernel_fn": "add"});
+        let metrics = json!({"conflict_share": share, "by_frames": by_frames,
+                             "random_share": 0.632, "random_share_finite": 0.6});
+        Row {
+            variant: "stock".into(),
+            settings: settings.as_object().unwrap().clone(),
+            metrics: metrics.as_object().unwrap().clone(),
+        }
+    }
+
+    #[test]
+    fn a_control_away_from_theory_and_a_model_away_from_the_frames_are_refused() {
+        check(&[row("random", "memory-side", 0.61, 0.61), row("stock", "flat", 0.1, 0.1)]).unwrap();
+        check(&[row("random", "flat", 0.58, 0.58)]).unwrap();
+        for (wrong, said) in [
+            (row("stock", "flat", 0.1, 0.2), "the frame numbers 0.2"),
+            (row("random", "flat", 0.64, 0.64), "this machine's frames 0.6"),
+            (row("random", "memory-side", 0.59, 0.59), "1 − e^(−fill) is 0.632"),
+        ] {
+            let error = check(&[wrong]).unwrap_err().to_string();
+            assert!(error.contains(said), "{error}");
+        }
+    }
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The tables.
+
+use super::{
+    lines::{about_one, at, fills, groups, last_age, lines, number, percent},
+    rows::KERNEL_FNS,
+    theory,
+};
+use crate::results::{Results, Row, Table};
+
+/// The tables with their headings.
+pub fn all(results: &Results) -> Vec<(String, Table)> {
+    let conflict = by_fill(results, true, |row| percent(row, "conflict_share"));
+    let bandwidth = by_fill(results, false, |row| gbs(row));
+    let fill = about_one(results);
+    vec![
+        ("Lines in conflict by fill, triad (%, modelled)".into(), conflict),
+        ("Bandwidth by fill, triad (GB/s, modelled)".into(), bandwidth),
+        (
+            format!("Day after day at fill {fill}, triad: lines in conflict (%, modelled)"),
+            by_day(results),
+        ),
+        (format!("The four kernel functions at fill {fill} (%, modelled)"), by_kernel_fn(results)),
+    ]
+}
+
+fn gbs(row: Option<&Row>) -> String {
+    number(row.and_then(|row| row.metric("modelled_gbs")), 0)
+}
+
+/// With what theory says of random placement, where that is comparable.
+fn by_fill(results: &Results, theory: bool, cell: impl Fn(Option<&Row>) -> String) -> Table {
+    let fills = fills(results);
+    let head = ["arch", "form", "policy", "state"].map(str::to_owned);
+    let mut table =
+        Table::new(head.into_iter().chain(fills.iter().map(|fill| format!("fill {fill}"))));
+    for (group, age, state) in lines(results) {
+        let row = |fill: &f64| at(results, &group, age, *fill, "triad");
+        let cells = fills.iter().map(|fill| cell(row(fill)));
+        let head = [&group.arch, &group.form, &group.policy, &state].map(Clone::clone);
+        table.row(head.into_iter().chain(cells));
+        if theory && group.policy == "random" {
+            for (name, metric) in
+                [("1 − e^(−fill)", "random_share"), ("these frames", "random_share_finite")]
+            {
+                let cells = fills.iter().map(|fill| percent(row(fill), metric));
+                let head = [&group.arch, &group.form].map(Clone::clone);
+                let head = head.into_iter().chain(["theory".to_owned(), name.to_owned()]);
+                table.row(head.chain(cells));
+            }
+        }
+    }
+    table
+}
+
+fn by_day(results: &Results) -> Table {
+    let last = last_age(results);
+    let head = ["arch", "form", "policy", "intensity"].map(str::to_owned);
+    let more = [
+        "free in largest blocks, day 0".to_owned(),
+        format!("free in largest blocks, day {last}"),
+        format!("arrays in huge pages, day {last}"),
+    ];
+    let days = (0..=last).map(|day| format!("day {day}"));
+    let mut table = Table::new(head.into_iter().chain(days).chain(more));
+    let fill = about_one(results);
+    let all = groups(results);
+    for group in all.iter().filter(|group| group.policy != "random") {
+        let row = |day| at(results, group, day, fill, "triad");
+        let conflict = (0..=last).map(|day| percent(row(day), "conflict_share"));
+        let more = [
+            percent(row(0), "free_in_largest"),
+            percent(row(last), "free_in_largest"),
+            percent(row(last), "huge_share"),
+        ];
+        let head = [&group.arch, &group.form, &group.policy].map(Clone::clone);
+        let intensity = format!("{}{}", group.intensity, group.rest_among(&all));
+        table.row(head.into_iter().chain([intensity]).chain(conflict).chain(more));
+    }
+    table
+}
+
+/// Copy and scale touch two of the three arrays, so theory is another one.
+fn by_kernel_fn(results: &Results) -> Table {
+    let mut table = Table::new([
+        "arch",
+        "form",
+        "policy",
+        "state",
+        "kernel function",
+        "lines touched",
+        "in conflict",
+        "by frame numbers",
+        "1 − e^(−touched / cache)",
+        "random among these frames",
+    ]);
+    let fill = about_one(results);
+    for (group, age, state) in lines(results) {
+        if !["stock", "random"].contains(&group.policy.as_str()) {
+            continue;
+        }
+        for kernel_fn in KERNEL_FNS {
+            let Some(row) = at(results, &group, age, fill, kernel_fn) else { continue };
+            table.row([
+                group.arch.clone(),
+                group.form.clone(),
+                group.policy.clone(),
+                state.clone(),
+                kernel_fn.to_owned(),
+                number(row.metric("lines"), 0),
+                percent(Some(row), "conflict_share"),
+                percent(Some(row), "by_frames"),
+                percent(Some(row), "random_share"),
+                percent(Some(row), "random_share_finite"),
+            ]);
+        }
+    }
+    table
+}
+
+/// The source's figures, and those that answer them.
+pub fn against_source(results: &Results) -> (String, Table) {
+    let mut table = Table::new(["", "source", "of the source", "here, triad (modelled)"]);
+    const MEASURED: &str = "measured, Knights Landing, 16 GiB MCDRAM";
+    let fill = about_one(results);
+    let last = last_age(results);
+    let both = |row| format!("{} GB/s, {} % in conflict", gbs(row), percent(row, "conflict_share"));
+    let shown = lines(results);
+    for (group, age, state) in shown.iter().filter(|(group, ..)| group.form == "memory-side") {
+        let row = at(results, group, *age, fill, "triad");
+        let (source, kind) = match (group.policy.as_str(), *age) {
+            ("random", _) => {
+                // As the row has it: with its rates, for its fill.
+                let rate = |name: &str| row?.settings.get(name)?.as_f64();
+                let gbs = rate("hit_gbs")
+                    .zip(rate("miss_gbs"))
+                    .zip(row.and_then(|row| row.metric("random_share")));
+                let gbs = gbs.map(|((hit, miss), share)| theory::gbs(share, hit, miss));
+                let share = percent(row, "random_share");
+                (format!("{} GB/s, {share} % in conflict", number(gbs, 0)), "theory")
+            }
+            ("stock", 0) => ("336 GB/s".into(), MEASURED),
+            ("stock", age) if age == last => ("117 GB/s (−65 %) after days".into(), MEASURED),
+            _ => continue,
+        };
+        let what = format!("{}, {state}, fill {fill}, {}", group.policy, group.arch);
+        table.row([what, source, kind.to_owned(), both(row)]);
+    }
+    for (group, age, state) in shown
+        .iter()
+        .filter(|(group, age, _)| group.form == "flat" && group.policy == "stock" && *age > 0)
+    {
+        let time =
+            |age| Some(1.0 / at(results, group, age, fill, "triad")?.metric("modelled_gbs")?);
+        let slower = time(*age).zip(time(0)).map(|(aged, fresh)| (aged / fresh - 1.0) * 100.0);
+        table.row([
+            format!("CXL form, {state}, fill {fill}, {}: time over fresh", group.arch),
+            "up to +34 %".to_owned(),
+            "published, outliers among programs on CXL flat memory".to_owned(),
+            format!("{} %", slower.map_or_else(|| "–".into(), |slower| format!("{slower:+.0}"))),
+        ]);
+    }
+    ("Against the source".into(), table)
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The quick form of `aging`, on both architectures, obeys what theory says.
+
+use huepage_lab::{
+    experiment::Scale,
+    experiments,
+    kernel::Variant,
+    results::{Results, Row},
+    runner,
+    workspace::Workspace,
+};
+
+fn run(set: &[&str]) -> Results {
+    let experiment = experiments::find("aging").unwrap();
+    let mut settings = experiment.settings(Scale::Quick);
+    for assignment in set {
+        settings.set(assignment).unwrap();
+    }
+    let workspace = Workspace::find().unwrap();
+    runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into()).unwrap()
+}
+
+fn number(row: &Row, name: &str) -> f64 {
+    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+}
+
+/// The row with these settings, of which there is one.
+fn the<'a>(results: &'a Results, settings: &[(&str, &str)]) -> &'a Row {
+    let fits = |row: &&Row| settings.iter().all(|(name, value)| row.setting(name) == *value);
+    let rows: Vec<&Row> = results.rows.iter().filter(fits).collect();
+    assert_eq!(rows.len(), 1, "{settings:?}");
+    rows[0]
+}
+
+#[test]
+fn pages_age_into_conflicts_and_random_ones_are_as_theory_says() {
+    let results = run(&[]);
+    // Architectures × forms × (fresh, aged, control) × fills × kernel functions.
+    assert_eq!(results.rows.len(), 2 * 2 * 3 * 2 * 4);
+    assert_eq!(results.kind, "modelled");
+
+    for row in &results.rows {
+        // 32 MiB are 524,288 lines; each array is a third in whole pages.
+        let pages = if row.setting("fill") == "0.5" { 1365.0 } else { 2730.0 };
+        let two = ["copy", "scale"].contains(&row.setting("kernel_fn").as_str());
+        let (lines, misses) = (number(row, "lines"), number(row, "misses"));
+        assert_eq!(lines, pages * 64.0 * if two { 2.0 } else { 3.0 });
+        let share = number(row, "conflict_share");
+        assert!((share - misses / lines).abs() < 1e-6, "{row:?}");
+        // The kernel's frame numbers know nothing of the model.
+        assert!((share - number(row, "by_frames")).abs() < 0.005, "{row:?}");
+        let gbs = 1.0 / ((1.0 - share) / 336.0 + share / 85.0);
+        assert!((number(row, "modelled_gbs") - gbs).abs() < 0.01, "{row:?}");
+    }
+
+    for arch in ["x86_64", "arm64"] {
+        let row = |form, policy, age, fill| {
+            let of = [("arch", arch), ("form", form), ("policy", policy), ("age", age)];
+            the(&results, &[&of[..], &[("fill", fill), ("kernel_fn", "triad")]].concat())
+        };
+        let random = number(row("memory-side", "random", "0", "1.0"), "conflict_share");
+        assert!((random - 0.632).abs() < 0.03, "{arch}: {random}");
+        // Two frames to a color: in conflict as often as the other one is taken.
+        let flat = row("flat", "random", "0", "1.0");
+        let share = number(flat, "conflict_share");
+        assert!((share - number(flat, "random_share_finite")).abs() < 0.03, "{flat:?}");
+        assert!(share < random - 0.1, "{arch}: {share} with two frames to a color");
+
+        for fill in ["0.5", "1.0"] {
+            let (fresh, aged) =
+                (row("memory-side", "stock", "0", fill), row("memory-side", "stock", "1", fill));
+            let (before, after) = (number(fresh, "conflict_share"), number(aged, "conflict_share"));
+            assert!(after > before + 0.05, "{arch}, {fill}: {before}, then {after}");
+            assert!(number(aged, "modelled_gbs") < number(fresh, "modelled_gbs"));
+            let free = |row| number(row, "free_in_largest");
+            assert!(free(aged) < free(fresh) - 0.2, "{} to {}", free(fresh), free(aged));
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_counts_and_another_one_others() {
+    let set = ["arch=x86_64", "form=memory-side", "policy=shuffle,thp", "fill=0.5"];
+    let first = run(&set);
+    assert_eq!(first, run(&set));
+
+    let huge = |policy| {
+        let of = [("policy", policy), ("age", "0"), ("kernel_fn", "triad")];
+        number(the(&first, &of), "huge_share")
+    };
+    // The arrays end within a huge page, which is not theirs.
+    assert!(huge("thp") > 0.8, "{}", huge("thp"));
+    assert_eq!(huge("shuffle"), 0.0);
+
+    let other = run(&[&set[..], &["seed=2", "policy=shuffle"]].concat());
+    let aged = |results: &Results| {
+        let of = [("policy", "shuffle"), ("age", "1"), ("kernel_fn", "triad")];
+        number(the(results, &of), "misses")
+    };
+    assert_ne!(aged(&first), aged(&other));
+}
