@@ -11,7 +11,7 @@ use huepage::units::Bytes;
 use super::{PAGE, POLICIES};
 use crate::{
     arch::Arch,
-    boot::{Disk, Machine},
+    boot::{Content, Disk, Machine},
     experiment::Case,
     kernel::{Config, Variant},
     model::{Backing, MemorySideCache, Model, Outside},
@@ -55,7 +55,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         .with_context(|| format!("no intensity '{intensity}'; there are {names}"))?;
     let cache: Bytes = point.parsed("cache")?;
     ensure!(
-        cache.0 > 0 && cache.0 % (1 << 20) == 0,
+        cache.0 > 0 && cache.0.is_multiple_of(1 << 20),
         "a cache of {cache} is no whole number of MiB"
     );
     let flat = match point.text("form") {
@@ -92,7 +92,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     match point.text("cached") {
         "memory" => {}
         "disk" => {
-            let disk = Disk { image: None, size: Bytes(memory.0 * 2), segments: 126 };
+            let disk = Disk { content: Content::Zeros(Bytes(memory.0 * 2)), segments: 126 };
             machine.disks.push(disk);
         }
         other => bail!("files are cached from memory or disk, not from '{other}'"),

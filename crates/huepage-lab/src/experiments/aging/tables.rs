@@ -11,7 +11,7 @@ use crate::results::{Results, Row, Table};
 /// The tables with their headings.
 pub fn all(results: &Results) -> Vec<(String, Table)> {
     let conflict = by_fill(results, true, |row| percent(row, "conflict_share"));
-    let bandwidth = by_fill(results, false, |row| gbs(row));
+    let bandwidth = by_fill(results, false, gbs);
     let fill = about_one(results);
     vec![
         ("Lines in conflict by fill, triad (%, modelled)".into(), conflict),
