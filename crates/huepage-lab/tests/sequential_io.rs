@@ -125,7 +125,7 @@ fn the_same_seed_gives_nearly_the_same_counts() {
         let spread = metric(row, "spread");
         match row.setting("mode").as_str() {
             "direct-huge" => assert!(spread < 0.25, "{row:?}"),
-            "cached" => assert!(spread < 0.10, "{row:?}"),
+            "cached" => assert!(spread < 0.20, "{row:?}"),
             _ => {}
         }
     }

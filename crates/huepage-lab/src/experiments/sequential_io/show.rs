@@ -10,7 +10,8 @@ fn both(pair: &Pair<'_>, name: &str, show: impl Fn(f64) -> String) -> String {
 }
 
 fn percent(share: f64) -> String {
-    if share.is_finite() { format!("{:.1} %", 100.0 * share) } else { "–".into() }
+    let text = format!("{:.1} %", 100.0 * share);
+    if !share.is_finite() { "–".into() } else { text.replace("-0.0 %", "0.0 %") }
 }
 
 fn whole(value: f64) -> String {
@@ -175,8 +176,10 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
 
 pub(super) const REMARKS: &str = "\
 Requests, segments and bytes are exact counts of what the kernel asked of the disks, seen by \
-the emulator and checked against the kernel's own counters in every phase. They vary a little \
-between boots, as reads complete when the host lets them: the spread of repeated boots is shown. \
+the emulator and checked against the kernel's own counters in every phase. They vary \
+between boots, as reads complete when the host lets them: the spread of repeated boots (of \
+requests, largest less smallest, as a share of the mean) is shown, and differences smaller than \
+it, such as most of those between numbers of readers, mean nothing. \
 The readers share a stated amount of reading: the more readers, the shorter the file of each \
 (the source: 2 GB per reader). It is more than the memory, so that the later part of each run \
 reads into pages that reclaim has just freed: the first quarter shows what the allocator's free \
