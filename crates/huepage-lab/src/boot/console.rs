@@ -12,7 +12,7 @@ const SHOWN: usize = 30;
 
 /// How the kernel announces that it is broken, besides a panic. All of these
 /// are followed by more lines that tell where.
-const FAULTS: [&str; 9] = [
+const FAULTS: [&str; 10] = [
     "Oops:",
     "BUG:",
     "kernel BUG at",
@@ -22,6 +22,8 @@ const FAULTS: [&str; 9] = [
     "Internal error:",
     "Unable to handle kernel",
     "INFO: task ",
+    // Whatever the guest measures from there on, it is not what was asked for.
+    "Out of memory: Killed process",
 ];
 
 /// Reads a console line by line.
