@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `aging`, on both architectures, obeys what theory says.
 
-use huepage_lab::{
-    experiment::Scale,
-    experiments,
-    kernel::Variant,
-    results::{Results, Row},
-    runner,
-    workspace::Workspace,
-};
+mod support;
+
+use huepage_lab::results::{Results, Row};
+use support::{number, quick};
 
 fn run(set: &[&str]) -> Results {
-    let experiment = experiments::find("aging").unwrap();
-    let mut settings = experiment.settings(Scale::Quick);
-    for assignment in set {
-        settings.set(assignment).unwrap();
-    }
-    let workspace = Workspace::find().unwrap();
-    runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into()).unwrap()
-}
-
-fn number(row: &Row, name: &str) -> f64 {
-    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+    quick("aging", set)
 }
 
 /// The row with these settings, of which there is one.

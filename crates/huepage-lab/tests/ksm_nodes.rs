@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `ksm-nodes` on real kernels, against what must hold.
 
+mod support;
+
 use huepage_lab::{
-    experiment::{Experiment, Scale},
+    experiment::Experiment,
     experiments,
-    kernel::Variant,
     results::{Results, Row},
-    runner,
-    workspace::Workspace,
 };
+use support::{number, quick};
 
 /// Of the quick form.
 const CONTENTS: f64 = 64.0;
@@ -20,10 +20,7 @@ fn experiment() -> &'static dyn Experiment {
 }
 
 fn run(set: &[&str]) -> Results {
-    let mut settings = experiment().settings(Scale::Quick);
-    set.iter().for_each(|assignment| settings.set(assignment).unwrap());
-    let workspace = Workspace::find().unwrap();
-    runner::run(&workspace, experiment(), &settings, Variant::Stock, 1, "test".into()).unwrap()
+    quick("ksm-nodes", set)
 }
 
 fn rows<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> Vec<&'a Row> {
@@ -35,10 +32,6 @@ fn row<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> &'a Row {
     let found = rows(results, settings);
     assert_eq!(found.len(), 1, "{settings:?}");
     found[0]
-}
-
-fn number(row: &Row, name: &str) -> f64 {
-    row.metric(name).unwrap_or_else(|| panic!("no metric {name} in {row:?}"))
 }
 
 fn numbers(row: &Row, name: &str) -> Vec<f64> {

@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential readers in their quick form, on real kernels.
 
-use huepage_lab::{
-    experiment::Scale,
-    experiments,
-    kernel::Variant,
-    results::{Results, Row},
-    runner,
-    workspace::Workspace,
-};
+mod support;
 
-fn run(sets: &[&str]) -> Results {
-    let experiment = experiments::find("sequential-io").unwrap();
-    let mut settings = experiment.settings(Scale::Quick);
-    for set in sets {
-        settings.set(set).unwrap();
-    }
-    let workspace = Workspace::find().unwrap();
-    let run = runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into());
-    run.unwrap_or_else(|error| panic!("{error:#}"))
-}
+use huepage_lab::results::{Results, Row};
+use support::quick;
 
-fn metric(row: &Row, name: &str) -> f64 {
-    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+fn run(set: &[&str]) -> Results {
+    quick("sequential-io", set)
 }
 
 fn number(row: &Row, name: &str) -> u64 {
@@ -57,23 +42,27 @@ fn aged_memory_takes_more_segments_and_contiguous_memory_does_not() {
     let results = run(&[]);
     assert_eq!(results.rows.len(), 2 * 2 * 2 * 3, "architectures, readers, ages, modes");
     for row in &results.rows {
-        let (requests, segments) = (metric(row, "requests"), metric(row, "segments"));
-        let bytes = metric(row, "bytes");
-        assert!(metric(row, "most_segments") <= 14.0 && requests * 14.0 >= segments, "{row:?}");
+        let (requests, segments) =
+            (support::number(row, "requests"), support::number(row, "segments"));
+        let bytes = support::number(row, "bytes");
+        assert!(
+            support::number(row, "most_segments") <= 14.0 && requests * 14.0 >= segments,
+            "{row:?}"
+        );
         // A segment has at most 64 KiB and at least a page.
         assert!(segments * 65_536.0 >= bytes && segments * 4096.0 <= bytes, "{row:?}");
         let seconds = (requests * 100.0 + segments + bytes / 400.0) / 1e6;
-        assert!((metric(row, "modelled_seconds") / seconds - 1.0).abs() < 1e-9, "{row:?}");
+        assert!((support::number(row, "modelled_seconds") / seconds - 1.0).abs() < 1e-9, "{row:?}");
         match row.setting("mode").as_str() {
             "cached" => {
-                assert_eq!(metric(row, "max_segments"), 14.0);
-                assert_eq!(metric(row, "read_ahead_kb"), 128.0);
+                assert_eq!(support::number(row, "max_segments"), 14.0);
+                assert_eq!(support::number(row, "read_ahead_kb"), 128.0);
                 // Nothing is read twice but a few block maps that reclaim takes away.
                 let asked = (number(row, "bytes_per_reader") * number(row, "readers")) as f64;
                 assert!(bytes >= asked && bytes < asked * 1.02, "{row:?}");
                 // 128 KiB at a time are 1 request at best, at worst 32 pages one by one,
                 // and somewhat more where block maps lie between.
-                let per_gib = metric(row, "requests_per_gib");
+                let per_gib = support::number(row, "requests_per_gib");
                 assert!((8192.0..8192.0 * 3.1).contains(&per_gib), "{row:?}");
             }
             "direct-huge" => {
@@ -92,13 +81,13 @@ fn aged_memory_takes_more_segments_and_contiguous_memory_does_not() {
         if mode == "direct-huge" {
             // Apart from block maps, the same: each is a request of one segment.
             let own = |row: &Row| {
-                let maps = (metric(row, "bytes") as u64 - direct_bytes(row)) / 4096;
-                metric(row, "segments") as u64 - maps
+                let maps = (support::number(row, "bytes") as u64 - direct_bytes(row)) / 4096;
+                support::number(row, "segments") as u64 - maps
             };
             assert_eq!(own(fresh), own(aged), "{fresh:?} {aged:?}");
             continue;
         }
-        let pages = |row: &Row, name: &str| metric(row, name);
+        let pages = |row: &Row, name: &str| support::number(row, name);
         assert!(
             pages(fresh, "pages_per_segment") > pages(aged, "pages_per_segment"),
             "{fresh:?} {aged:?}"
@@ -110,7 +99,7 @@ fn aged_memory_takes_more_segments_and_contiguous_memory_does_not() {
             // What reclaim frees comes back in another order, also without aging.
             let last = pages(fresh, "pages_per_segment_last");
             assert!(last < pages(fresh, "pages_per_segment_first") / 2.0, "{fresh:?}");
-            assert!(metric(fresh, "descending_share") > 0.01, "{fresh:?}");
+            assert!(support::number(fresh, "descending_share") > 0.01, "{fresh:?}");
         }
     }
 }
@@ -122,7 +111,7 @@ fn the_same_seed_gives_nearly_the_same_counts() {
     let results = run(&["readers=8", "age=1", "repeats=2"]);
     assert_eq!(results.rows.len(), 2 * 2 * 3);
     for row in &results.rows {
-        let spread = metric(row, "spread");
+        let spread = support::number(row, "spread");
         match row.setting("mode").as_str() {
             "direct-huge" => assert!(spread < 0.25, "{row:?}"),
             "cached" => assert!(spread < 0.20, "{row:?}"),
@@ -137,6 +126,6 @@ fn extents_need_no_block_maps() {
     let row = results.rows.iter().find(|row| row.setting("mode") == "cached").unwrap();
     let asked = (number(row, "bytes_per_reader") * 8) as f64;
     // The root directory and an inode of each.
-    let more = metric(row, "bytes") - asked;
+    let more = support::number(row, "bytes") - asked;
     assert!((0.0..=8.0 * 4.0 * 4096.0).contains(&more), "{more} bytes in {row:?}");
 }

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a modelled L2 real kernels let a program use.
 
+mod support;
+
 use huepage_lab::{
     document,
-    experiment::{Experiment, Scale},
+    experiment::Experiment,
     experiments,
-    kernel::Variant,
     results::{Results, Row},
-    runner,
-    workspace::Workspace,
 };
+use support::{number, quick};
 
 fn experiment() -> &'static dyn Experiment {
     experiments::find("working-set").unwrap()
 }
 
-fn run(settings: &[&str]) -> Results {
-    let mut all = experiment().settings(Scale::Quick);
-    settings.iter().for_each(|setting| all.set(setting).unwrap());
-    let workspace = Workspace::find().unwrap();
-    runner::run(&workspace, experiment(), &all, Variant::Stock, 1, "test".into()).unwrap()
-}
-
-fn number(row: &Row, name: &str) -> f64 {
-    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+fn run(set: &[&str]) -> Results {
+    quick("working-set", set)
 }
 
 const PLACEMENTS: [&str; 4] = ["fresh", "aged", "contiguous", "random"];

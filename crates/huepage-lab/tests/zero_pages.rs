@@ -2,29 +2,22 @@
 //! What contiguous frames and the one zero page do to sets of 8 ways, in real
 //! kernels under a modelled hierarchy.
 
+mod support;
+
 use huepage_lab::{
     document,
-    experiment::{Experiment, Scale},
+    experiment::Experiment,
     experiments,
-    kernel::Variant,
     results::{Results, Row},
-    runner,
-    workspace::Workspace,
 };
+use support::{number, quick};
 
 fn experiment() -> &'static dyn Experiment {
     experiments::find("zero-pages").unwrap()
 }
 
-fn run(settings: &[&str]) -> Results {
-    let mut all = experiment().settings(Scale::Quick);
-    settings.iter().for_each(|setting| all.set(setting).unwrap());
-    let workspace = Workspace::find().unwrap();
-    runner::run(&workspace, experiment(), &all, Variant::Stock, 1, "test".into()).unwrap()
-}
-
-fn number(row: &Row, name: &str) -> f64 {
-    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+fn run(set: &[&str]) -> Results {
+    quick("zero-pages", set)
 }
 
 /// The count is what theory says, but for what the kernel's own accesses add: in

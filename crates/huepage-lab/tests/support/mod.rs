@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the tests of experiments share.
+
+use huepage_lab::{
+    experiment::Scale,
+    experiments,
+    kernel::Variant,
+    results::{Results, Row},
+    runner,
+    workspace::Workspace,
+};
+
+/// Runs the quick form of an experiment with some settings replaced. One boot at
+/// a time: tests of several files may run at once.
+pub fn quick(name: &str, set: &[&str]) -> Results {
+    let experiment = experiments::find(name).unwrap();
+    let mut settings = experiment.settings(Scale::Quick);
+    set.iter().for_each(|assignment| settings.set(assignment).unwrap());
+    let workspace = Workspace::find().unwrap();
+    let run = runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into());
+    run.unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+/// A metric that the row must have.
+pub fn number(row: &Row, name: &str) -> f64 {
+    row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
+}
