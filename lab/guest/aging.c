@@ -60,7 +60,7 @@ static void make_random_pages(struct lab_random *random)
 	 * The kernel keeps some pages for itself; the pool needs tables, and every
 	 * page of the arrays a mapping of its own, of about 300 bytes.
 	 */
-	size_t reserve = 4 * MIB / PAGE + pool / 32 + wanted * 512 / PAGE;
+	size_t reserve = 4 * MIB / PAGE + pool / 16 + wanted * 512 / PAGE;
 	int file = memfd_create("pool", 0);
 
 	if (pool < reserve + wanted)

@@ -77,14 +77,16 @@ impl Row {
 }
 
 impl Results {
-    /// Writes `EXPERIMENT.json`, `.md` and `.svg` into a folder.
+    /// Writes `EXPERIMENT.json`, `.md` and, if there is a picture, `.svg` into a
+    /// folder.
     ///
     /// # Errors
     /// If a file cannot be written.
-    pub fn write(&self, folder: &Path, table: &str, picture: &str) -> anyhow::Result<()> {
+    pub fn write(&self, folder: &Path, table: &str, picture: Option<&str>) -> anyhow::Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
         let json = serde_json::to_string_pretty(self).context("results as JSON")? + "\n";
-        for (suffix, text) in [("json", json.as_str()), ("md", table), ("svg", picture)] {
+        let files = [("json", Some(json.as_str())), ("md", Some(table)), ("svg", picture)];
+        for (suffix, text) in files.into_iter().filter_map(|(s, text)| Some((s, text?))) {
             let path = folder.join(format!("{}.{suffix}", self.experiment));
             fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;
         }
@@ -130,13 +132,13 @@ mod tests {
                 metrics: [("conflict_share".to_owned(), 0.1.into())].into_iter().collect(),
             }],
         };
-        results.write(folder.path(), "table\n", "<svg/>").unwrap();
+        results.write(folder.path(), "table\n", Some("<svg/>")).unwrap();
         let path = folder.path().join("aging.json");
         assert_eq!(Results::read(&path).unwrap(), results);
         assert_eq!(results.rows[0].metric("conflict_share"), Some(0.1));
         assert_eq!(results.rows[0].setting("fill"), "0.94");
         results.schema = "huepage.lab/9".into();
-        results.write(folder.path(), "", "").unwrap();
+        results.write(folder.path(), "", None).unwrap();
         assert!(Results::read(&path).unwrap_err().to_string().contains("huepage.lab/9"));
     }
 }

@@ -82,15 +82,25 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         (None, false) => workspace.root().join("results"),
     };
     let document = document::of(experiment, &results);
-    results.write(&folder, &document, &experiment.plot(&results).svg()?)?;
+    // A part of the grid may leave nothing to draw; its figures are kept.
+    let picture = experiment.plot(&results).svg();
+    results.write(&folder, &document, picture.as_deref().ok())?;
     if options.json {
         print(&(serde_json::to_string_pretty(&results)? + "\n"))?;
     } else {
         print(&document)?;
     }
-    let files = folder.join(format!("{}.{{json,md,svg}}", experiment.name()));
-    eprintln!("huepage-lab: wrote {}", files.display());
-    Ok(ExitCode::SUCCESS)
+    let files = folder.join(experiment.name());
+    match picture {
+        Ok(_) => {
+            eprintln!("huepage-lab: wrote {}.{{json,md,svg}}", files.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => {
+            eprintln!("huepage-lab: wrote {}.{{json,md}}, no picture: {error}", files.display());
+            Ok(ExitCode::from(3))
+        }
+    }
 }
 
 /// The command as it can be given again.
