@@ -52,11 +52,12 @@ fn pages_age_into_conflicts_and_random_ones_are_as_theory_says() {
         assert!((share - number(flat, "random_share_finite")).abs() < 0.03, "{flat:?}");
         assert!(share < random - 0.1, "{arch}: {share} with two frames to a color");
 
-        for fill in ["0.5", "1.0"] {
+        // Arrays of half the cache have fewer lines to conflict with.
+        for (fill, least) in [("0.5", 0.02), ("1.0", 0.1)] {
             let (fresh, aged) =
                 (row("memory-side", "stock", "0", fill), row("memory-side", "stock", "1", fill));
             let (before, after) = (number(fresh, "conflict_share"), number(aged, "conflict_share"));
-            assert!(after > before + 0.05, "{arch}, {fill}: {before}, then {after}");
+            assert!(after > before + least, "{arch}, {fill}: {before}, then {after}");
             assert!(number(aged, "modelled_gbs") < number(fresh, "modelled_gbs"));
             let free = |row| number(row, "free_in_largest");
             assert!(free(aged) < free(fresh) - 0.2, "{} to {}", free(fresh), free(aged));
