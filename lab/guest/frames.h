@@ -47,12 +47,21 @@ static inline void frames_of(const void *memory, size_t pages, uint64_t *frames)
 			lab_fail("read /proc/self/pagemap");
 		done += got;
 	}
-	close(map);
 	for (size_t i = 0; i < pages; i++) {
+		const volatile char *page = (const char *)memory + i * PAGE;
+
+		/* On its way to another frame: whoever reads it waits for that. */
+		for (int tries = 0; !(frames[i] >> 63) && tries < 100; tries++) {
+			(void)*page;
+			if (pread(map, &frames[i], sizeof(*frames),
+				  (uintptr_t)page / PAGE * sizeof(*frames)) < 0)
+				lab_fail("read /proc/self/pagemap");
+		}
 		if (!(frames[i] >> 63))
 			lab_fail("page %zu of %p is not in memory", i, memory);
 		frames[i] &= (1ULL << 55) - 1;
 	}
+	close(map);
 }
 
 /* Adds to the number of frames of each color. */

@@ -109,6 +109,12 @@ impl Experiment for Aging {
             if control && point.text("intensity") != settings.values("intensity")[0] {
                 continue;
             }
+            // In a machine this full of huge pages the kernel moves pages while they
+            // are measured, and the check against frame numbers fails: only on demand.
+            let several = settings.values("policy").len() > 1;
+            if several && point.text("form") == "flat" && point.text("policy") == "thp" {
+                continue;
+            }
             boots.push(cases::case(&point, &fills, ages, variant).context(point.to_string())?);
         }
         Ok(boots)
