@@ -44,7 +44,8 @@ of memory, and nothing else runs on it: real days mix more.
 A page's color is checked twice: the misses of the model and the frame numbers that the kernel \
 shows agree within a hundredth in every row, or the run fails. With huge pages the kernel goes on \
 moving pages while they are measured, most of all where memory is nearly full: those rows are not \
-checked, and the four kernel functions show both figures. The run fails too if the control, pages picked at random among nearly all frames, is further than three hundredths from theory: \
+checked, and the four kernel functions show both figures. The run fails too if the control, pages \
+picked at random among nearly all frames, is further than three hundredths from theory: \
 1 − e^(−fill) in the memory-side form, and in the CXL form, where a color has only two frames, \
 what follows from counting them.";
 
