@@ -12,8 +12,7 @@ fn run(set: &[&str]) -> Results {
 
 /// The row with these settings, of which there is one.
 fn the<'a>(results: &'a Results, settings: &[(&str, &str)]) -> &'a Row {
-    let fits = |row: &&Row| settings.iter().all(|(name, value)| row.setting(name) == *value);
-    let rows: Vec<&Row> = results.rows.iter().filter(fits).collect();
+    let rows: Vec<&Row> = results.with(settings).collect();
     assert_eq!(rows.len(), 1, "{settings:?}");
     rows[0]
 }

@@ -24,8 +24,7 @@ fn run(set: &[&str]) -> Results {
 }
 
 fn rows<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> Vec<&'a Row> {
-    let fits = |row: &&Row| settings.iter().all(|(name, value)| row.setting(name) == *value);
-    results.rows.iter().filter(fits).collect()
+    results.with(settings).collect()
 }
 
 fn row<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> &'a Row {

@@ -5,7 +5,7 @@ use super::{Results, Row};
 
 impl Results {
     /// Rows with all of these settings, in order.
-    pub fn with<'a>(&'a self, settings: &'a [(&str, &str)]) -> impl Iterator<Item = &'a Row> {
+    pub fn with(&self, settings: &[(&str, &str)]) -> impl Iterator<Item = &Row> {
         self.rows
             .iter()
             .filter(|row| settings.iter().all(|(name, value)| row.setting(name) == *value))
@@ -13,9 +13,7 @@ impl Results {
 
     /// The first row with all of these settings.
     pub fn find(&self, settings: &[(&str, &str)]) -> Option<&Row> {
-        self.rows
-            .iter()
-            .find(|row| settings.iter().all(|(name, value)| row.setting(name) == *value))
+        self.with(settings).next()
     }
 
     /// The values of a setting, each once, in the order of rows.
