@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Page coloring: user memory is allocated so that it spreads evenly over the
+ * sets of a cache. Documentation/admin-guide/mm/page_color.rst
+ */
+#ifndef _LINUX_PAGE_COLOR_H
+#define _LINUX_PAGE_COLOR_H
+
+#include <linux/jump_label.h>
+#include <linux/types.h>
+
+struct address_space;
+struct mm_struct;
+struct page;
+struct page_color_set;
+struct page_color_zone;
+struct task_struct;
+struct vm_area_struct;
+struct zone;
+
+/**
+ * struct page_color_hint - where the page that is allocated next will be used
+ * @page: number of the page in its address space or file
+ * @offset: where that address space or file begins in the cycle of colors
+ * @valid: whether the allocation has a place at all
+ */
+struct page_color_hint {
+	unsigned long page;
+	u32 offset;
+	bool valid;
+};
+
+/**
+ * struct page_color_task - what coloring knows of a task
+ * @set: colors the task may use, or NULL for all; RCU
+ * @hint: set by whoever allocates on behalf of an address or a file
+ */
+struct page_color_task {
+	struct page_color_set __rcu *set;
+	struct page_color_hint hint;
+};
+
+#ifdef CONFIG_PAGE_COLOR
+
+DECLARE_STATIC_KEY_FALSE(page_color_key);
+
+static __always_inline bool page_color_enabled(void)
+{
+	return static_branch_unlikely(&page_color_key);
+}
+
+/* The three places where the buddy allocator's lists change. */
+void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
+		      int migratetype);
+void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
+		      int migratetype);
+
+static __always_inline void page_color_add(struct zone *zone, struct page *page,
+					   unsigned int order, int migratetype)
+{
+	if (page_color_enabled())
+		__page_color_add(zone, page, order, migratetype);
+}
+
+static __always_inline void page_color_del(struct zone *zone, struct page *page,
+					   unsigned int order, int migratetype)
+{
+	if (page_color_enabled())
+		__page_color_del(zone, page, order, migratetype);
+}
+
+/* Hints, around an allocation. */
+void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address);
+void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
+void __page_color_hint_end(void);
+
+static __always_inline void page_color_hint_vma(struct vm_area_struct *vma,
+						unsigned long address)
+{
+	if (page_color_enabled())
+		__page_color_hint_vma(vma, address);
+}
+
+static __always_inline void page_color_hint_file(struct address_space *mapping,
+						 pgoff_t index)
+{
+	if (page_color_enabled())
+		__page_color_hint_file(mapping, index);
+}
+
+static __always_inline void page_color_hint_end(void)
+{
+	if (page_color_enabled())
+		__page_color_hint_end();
+}
+
+/* Lives and deaths of address spaces and tasks. */
+void page_color_init_mm(struct mm_struct *mm);
+void page_color_fork(struct task_struct *task);
+void page_color_exit(struct task_struct *task);
+
+#else /* !CONFIG_PAGE_COLOR */
+
+static inline bool page_color_enabled(void) { return false; }
+static inline void page_color_add(struct zone *zone, struct page *page,
+				  unsigned int order, int migratetype) { }
+static inline void page_color_del(struct zone *zone, struct page *page,
+				  unsigned int order, int migratetype) { }
+static inline void page_color_hint_vma(struct vm_area_struct *vma,
+				       unsigned long address) { }
+static inline void page_color_hint_file(struct address_space *mapping,
+					pgoff_t index) { }
+static inline void page_color_hint_end(void) { }
+static inline void page_color_init_mm(struct mm_struct *mm) { }
+static inline void page_color_fork(struct task_struct *task) { }
+static inline void page_color_exit(struct task_struct *task) { }
+
+#endif /* CONFIG_PAGE_COLOR */
+
+#endif /* _LINUX_PAGE_COLOR_H */

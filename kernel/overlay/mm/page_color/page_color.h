@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of mm/page_color and mm/page_alloc.c share. */
+#ifndef _MM_PAGE_COLOR_H
+#define _MM_PAGE_COLOR_H
+
+#include <linux/mmzone.h>
+#include <linux/page_color.h>
+#include <linux/refcount.h>
+#include "index.h"
+
+/* The lists that movable user memory is taken from. */
+enum page_color_list {
+	PAGE_COLOR_MOVABLE,
+#ifdef CONFIG_CMA
+	PAGE_COLOR_CMA,
+#endif
+	PAGE_COLOR_LISTS,
+};
+
+/* How the wanted color of the next page is found. */
+enum page_color_policy {
+	PAGE_COLOR_SEQUENCE,	/* the color after the last one of the zone */
+	PAGE_COLOR_ADDRESS,	/* from the virtual address or file index */
+	PAGE_COLOR_POLICIES,
+};
+
+/**
+ * struct page_color_geometry - the cache of a node
+ * @size: bytes, 0 if there is none worth coloring
+ * @ways: associativity
+ * @colors: pages of one way
+ * @source: where this was learned from, for people
+ */
+struct page_color_geometry {
+	unsigned long size;
+	unsigned int ways;
+	unsigned long colors;
+	char source[64];
+};
+
+/* Allocations as they came out; under zone->lock. */
+struct page_color_stats {
+	unsigned long exact;	/* the wanted color */
+	unsigned long next;	/* the next color that existed */
+	unsigned long fallback;	/* no block in the index, or none of the set */
+};
+
+/**
+ * struct page_color_zone - coloring of one zone, under zone->lock
+ * @index: free blocks by color
+ * @cursor: the wanted color of @sequence, for each order
+ * @last: the frame after the last one given out, for each order
+ * @stats: how allocations came out
+ */
+struct page_color_zone {
+	struct page_color_index *index;
+	unsigned long colors;
+	unsigned long cursor[NR_PAGE_ORDERS];
+	unsigned long last[NR_PAGE_ORDERS];
+	struct page_color_stats stats;
+};
+
+/* core.c: state; all changes under page_color_mutex */
+extern struct mutex page_color_mutex;
+extern enum page_color_policy page_color_policy;
+extern const char * const page_color_policy_names[PAGE_COLOR_POLICIES];
+/* by node; the geometry in force, or that would be if enabled */
+extern struct page_color_geometry page_color_geometries[MAX_NUMNODES];
+
+/*
+ * Takes page_color_mutex. Enabling builds the index of all zones from their
+ * free lists, disabling frees it. -ENODEV if no node has a cache to color for.
+ */
+int page_color_enable(bool enable);
+/* Another geometry for all nodes; -EBUSY while enabled. Takes the mutex. */
+int page_color_set_geometry(const struct page_color_geometry *geometry);
+/* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
+int page_color_detect_geometry(void);
+void page_color_set_policy(enum page_color_policy policy);
+
+/* detect.c */
+/*
+ * The cache of a node: memory-side cache from HMAT if direct-mapped or of few
+ * ways, else the last private level of cacheinfo. Impossible geometry is
+ * rejected. -ENODEV, with the reason logged, if there is none.
+ */
+int page_color_detect(int nid, struct page_color_geometry *geometry);
+/*
+ * "SIZE[,ways=N][,policy=NAME]": a size with suffix, or plain kB. Fills what
+ * is named. -EINVAL, with the reason in *error.
+ */
+int page_color_parse(const char *text, struct page_color_geometry *geometry,
+		     enum page_color_policy *policy, const char **error);
+/* Fills colors from size and ways; -EINVAL with the reason in *error. */
+int page_color_check_geometry(struct page_color_geometry *geometry,
+			      const char **error);
+
+/* set.c */
+struct page_color_range {
+	u32 first;
+	u32 last;
+};
+
+/**
+ * struct page_color_set - colors a task may use
+ * @refs: tasks that have it
+ * @rcu: freed after readers
+ * @colors: how many colors there were when the set was made; with any other
+ *          number the set has no meaning and is ignored
+ * @next: where policy sequence goes on
+ * @nr: number of ranges
+ * @ranges: ascending, not touching each other
+ */
+struct page_color_set {
+	refcount_t refs;
+	struct rcu_head rcu;
+	u32 colors;
+	u32 next;
+	u32 nr;
+	struct page_color_range ranges[] __counted_by(nr);
+};
+
+/* The first color of the set at or after @color, cyclically. */
+u32 page_color_set_next(const struct page_color_set *set, u32 color);
+/* How many colors from @color on, without wrapping, are in the set: 0 if @color is not. */
+u32 page_color_set_run(const struct page_color_set *set, u32 color);
+
+/* alloc.c, for mm/page_alloc.c; zone->lock held */
+
+#endif /* _MM_PAGE_COLOR_H */
