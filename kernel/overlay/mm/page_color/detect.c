@@ -34,24 +34,6 @@ static bool detect_memory_side(int nid, struct page_color_geometry *geometry,
 	       !page_color_check_node(nid, geometry, error);
 }
 
-/* Hypervisors fake caches of one set and one way, or whose parts don't match. */
-static bool check_leaf(const struct cacheinfo *leaf, const char **error)
-{
-	unsigned long lines = (unsigned long)leaf->number_of_sets *
-			      leaf->ways_of_associativity;
-	unsigned int partition = max(leaf->physical_line_partition, 1u);
-
-	if (lines <= 1) {
-		*error = "its sets or ways are not told";
-		return false;
-	}
-	if (lines * leaf->coherency_line_size * partition != leaf->size) {
-		*error = "its size is not sets times ways times line";
-		return false;
-	}
-	return true;
-}
-
 /* A cache that other cores fill, too, has no place for one task's pages. */
 static bool is_private(const struct cacheinfo *leaf, unsigned int cpu)
 {
@@ -84,7 +66,7 @@ static bool detect_cpu(int nid, unsigned int cpu,
 {
 	const struct cacheinfo *leaf = last_private(cpu);
 
-	if (!leaf || !check_leaf(leaf, error))
+	if (!leaf || page_color_check_leaf(leaf, error))
 		return false;
 	geometry->size = leaf->size;
 	geometry->ways = leaf->ways_of_associativity;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Cache geometry: what people write, and whether it can be true. */
 
+#include <linux/cacheinfo.h>
+#include <linux/ctype.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
@@ -115,6 +117,19 @@ int page_color_check_geometry(struct page_color_geometry *geometry,
 	if (way / PAGE_SIZE > INT_MAX)
 		return refuse(error, "too many colors");
 	geometry->colors = way / PAGE_SIZE;
+	return 0;
+}
+
+/* Hypervisors fake caches of one set and one way, or whose parts don't match. */
+int page_color_check_leaf(const struct cacheinfo *leaf, const char **error)
+{
+	u64 lines = (u64)leaf->number_of_sets * leaf->ways_of_associativity;
+	unsigned int partitions = max(leaf->physical_line_partition, 1u);
+
+	if (lines <= 1)
+		return refuse(error, "its sets or ways are not told");
+	if (lines * leaf->coherency_line_size * partitions != leaf->size)
+		return refuse(error, "its size is not sets times ways times line");
 	return 0;
 }
 
