@@ -75,6 +75,11 @@ void page_color_init_mm(struct mm_struct *mm);
 void page_color_fork(struct task_struct *task);
 void page_color_exit(struct task_struct *task);
 
+/* The set of a task as text; the caller has checked permission. */
+struct seq_file;
+int page_color_task_show(struct seq_file *m, struct task_struct *task);
+int page_color_task_write(struct task_struct *task, char *list);
+
 #else /* !CONFIG_PAGE_COLOR */
 
 static inline bool page_color_enabled(void) { return false; }

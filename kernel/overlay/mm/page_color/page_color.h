@@ -83,22 +83,27 @@ void page_color_set_policy(enum page_color_policy policy);
 
 /* detect.c */
 /*
- * The cache of a node: memory-side cache from HMAT if direct-mapped or of few
- * ways, else the last private level of cacheinfo. Impossible geometry is
- * rejected. -ENODEV, with the reason logged, if there is none.
+ * The cache of a node: memory-side cache from HMAT if direct-mapped, else the
+ * last private level of cacheinfo. Impossible geometry is rejected. -ENODEV,
+ * with the reason logged, if there is none. The caller holds cpus_read_lock(),
+ * which comes before page_color_mutex.
  */
 int page_color_detect(int nid, struct page_color_geometry *geometry);
+/* geometry.c */
 /*
- * "SIZE[,ways=N][,policy=NAME]": a size with suffix, or plain kB. Fills what
- * is named. -EINVAL, with the reason in *error.
+ * "SIZE[,ways=N][,policy=NAME]", any of it: a size with suffix, or plain kB.
+ * Fills what is named. -EINVAL, with the reason in *error. @policy may be NULL:
+ * then none may be named.
  */
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
 		     enum page_color_policy *policy, const char **error);
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);
+/* Whether frames of the node compete at all; -EINVAL as above. */
+int page_color_check_node(int nid, const struct page_color_geometry *geometry,
+			  const char **error);
 
-/* set.c */
 struct page_color_range {
 	u32 first;
 	u32 last;
@@ -123,9 +128,39 @@ struct page_color_set {
 	struct page_color_range ranges[] __counted_by(nr);
 };
 
+/* boot.c */
+/* page_color_detect_geometry() with its locks. */
+int page_color_detect_all(void);
+
+/* control.c */
+/*
+ * Checks a geometry, fills its colors and makes it that of all nodes. -EINVAL
+ * with the reason in *error, -EBUSY while enabled.
+ */
+int page_color_use_geometry(struct page_color_geometry *geometry,
+			    const char **error);
+
+/* count.c */
+/* False if the zone has no index of @colors any more. */
+bool page_color_count(struct zone *zone, u32 first, u32 nr, u32 *counts,
+		      u32 colors);
+/* The lower median of numbers from @min to @max. */
+u32 page_color_median(const u32 *counts, u32 nr, u32 min, u32 max);
+
+/* task.c */
+/* The most colors of any node, 0 if no node has a cache to color for. */
+u32 page_color_max_colors(void);
+
+/* set.c */
+/*
+ * A set from a list as for bitmap_parselist(), which is overwritten. NULL if it
+ * names all @colors. -EINVAL if it names none, or others.
+ */
+struct page_color_set *page_color_set_parse(char *list, u32 colors);
+void page_color_set_put(struct page_color_set *set);
 /* The first color of the set at or after @color, cyclically. */
 u32 page_color_set_next(const struct page_color_set *set, u32 color);
-/* How many colors from @color on, without wrapping, are in the set: 0 if @color is not. */
+/* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
 u32 page_color_set_run(const struct page_color_set *set, u32 color);
 
 /* alloc.c, for mm/page_alloc.c */
