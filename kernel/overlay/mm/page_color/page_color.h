@@ -48,15 +48,18 @@ struct page_color_stats {
 /**
  * struct page_color_zone - coloring of one zone, under zone->lock
  * @index: free blocks by color
- * @cursor: the wanted color of @sequence, for each order
- * @last: the frame after the last one given out, for each order
+ * @colors: their number
+ * @ready: whether all free blocks are in the index
+ * @cursor: the next color in sequence, for each order
+ * @follow: the frame after the last one given out, for each order
  * @stats: how allocations came out
  */
 struct page_color_zone {
 	struct page_color_index *index;
 	unsigned long colors;
+	bool ready;
 	unsigned long cursor[NR_PAGE_ORDERS];
-	unsigned long last[NR_PAGE_ORDERS];
+	unsigned long follow[NR_PAGE_ORDERS];
 	struct page_color_stats stats;
 };
 
@@ -160,6 +163,67 @@ u32 page_color_set_next(const struct page_color_set *set, u32 color);
 /* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
 u32 page_color_set_run(const struct page_color_set *set, u32 color);
 
-/* alloc.c, for mm/page_alloc.c; zone->lock held */
+/* alloc.c, for mm/page_alloc.c */
+
+/**
+ * struct page_color_wish - what an allocation would like
+ * @set: colors it may use, or NULL; valid under the caller's rcu_read_lock()
+ * @placed: whether it has a place in an address space or file
+ * @hint: that place
+ * @done: pages that it has got in this run
+ */
+struct page_color_wish {
+	struct page_color_set *set;
+	bool placed;
+	struct page_color_hint hint;
+	unsigned int done;
+};
+
+void page_color_wish(struct page_color_wish *wish);
+
+/* Whether the first page of a CPU's run is right for a wish. */
+bool page_color_run_fits(const struct page_color_run *run,
+			 const struct page_color_wish *wish);
+/*
+ * A new run begins: how many pages it may have, at most @batch. @went_on:
+ * whether the last run was used up.
+ */
+unsigned int page_color_run_begin(struct page_color_run *run,
+				  const struct page_color_wish *wish,
+				  unsigned int batch, bool went_on);
+
+static inline void page_color_run_took(struct page_color_run *run)
+{
+	run->key++;
+}
+
+/*
+ * Whether an order has more than one color in this zone: a block that contains
+ * all colors needs no choice.
+ */
+bool page_color_matters(struct zone *zone, unsigned int order);
+
+/**
+ * page_color_pick() - choose the next pages; zone->lock held
+ * @zone: the zone
+ * @list: the list to take from
+ * @order: order of the allocation
+ * @max: at most so many pages in a row, for order 0
+ * @wish: what is wanted; @wish->done goes on
+ * @found: the free block, and in it the first page to take
+ *
+ * The caller takes what is returned: the choice is counted and the next one
+ * follows it.
+ *
+ * Return: number of pages from @found->frame on, 0 if the default path must
+ * decide.
+ */
+unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
+			     unsigned int order, unsigned int max,
+			     struct page_color_wish *wish,
+			     struct page_color_block *found);
+
+/* The index has been found wrong; zone->lock held. */
+void page_color_distrust(struct zone *zone);
 
 #endif /* _MM_PAGE_COLOR_H */
