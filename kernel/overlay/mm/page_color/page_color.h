@@ -8,6 +8,8 @@
 #include <linux/refcount.h>
 #include "index.h"
 
+struct cacheinfo;
+
 /* The lists that movable user memory is taken from. */
 enum page_color_list {
 	PAGE_COLOR_MOVABLE,
@@ -100,6 +102,8 @@ int page_color_parse(const char *text, struct page_color_geometry *geometry,
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);
+/* Whether what a processor tells of a cache can be true; -EINVAL as above. */
+int page_color_check_leaf(const struct cacheinfo *leaf, const char **error);
 /* Whether frames of the node compete at all; -EINVAL as above. */
 int page_color_check_node(int nid, const struct page_color_geometry *geometry,
 			  const char **error);
