@@ -39,6 +39,13 @@ static inline void coloring_expect(const char *name, const char *wanted)
 	if (!coloring_line(path, line, sizeof(line)))
 		lab_fail("open %s: the kernel has no page coloring", path);
 	errno = 0;
+	/* Of a choice, the one in brackets is in force. */
+	char *chosen = strchr(line, '[');
+
+	if (chosen) {
+		memmove(line, chosen + 1, strlen(chosen));
+		line[strcspn(line, "]")] = 0;
+	}
 	if (strcmp(line, wanted))
 		lab_fail("%s is '%s', not '%s': see page_color= and the kernel's log", path, line,
 			 wanted);
@@ -52,6 +59,7 @@ static inline void coloring_expect(const char *name, const char *wanted)
 static inline void coloring_check(void)
 {
 	const char *policy = lab_text("coloring");
+	char size[32];
 
 	if (!strcmp(policy, "none"))
 		return;
@@ -61,7 +69,8 @@ static inline void coloring_check(void)
 	}
 	coloring_expect("enabled", "1");
 	coloring_expect("policy", policy);
-	coloring_expect("cache_size", lab_text("color_cache"));
+	snprintf(size, sizeof(size), "%luK", lab_number("color_cache") >> 10);
+	coloring_expect("cache_size", size);
 	coloring_expect("ways", lab_text("color_ways"));
 }
 

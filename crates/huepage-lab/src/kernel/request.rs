@@ -81,7 +81,8 @@ impl Request {
             Config::Kunit => vec![needed("kunit")],
         };
         if self.variant == Variant::Huepage {
-            fragments.push(needed("huepage"));
+            fragments.push(optional("huepage".to_owned()));
+            fragments.push(optional(format!("huepage-{}", self.config.name())));
         }
         fragments
     }

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the index needs of the kernel's <linux/bitops.h>. */
+#ifndef HARNESS_LINUX_BITOPS_H
+#define HARNESS_LINUX_BITOPS_H
+
+/* As in the kernel, the word must not be 0. */
+static inline unsigned long __ffs(unsigned long word)
+{
+	return (unsigned long)__builtin_ctzl(word);
+}
+
+static inline unsigned long hweight_long(unsigned long word)
+{
+	return (unsigned long)__builtin_popcountl(word);
+}
+
+#endif
