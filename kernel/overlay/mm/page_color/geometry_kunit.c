@@ -104,11 +104,11 @@ static void colors_are_pages_of_a_way(struct kunit *test)
 			.size = cases[i].size,
 			.ways = cases[i].ways,
 		};
+		int wanted = cases[i].colors ? 0 : -EINVAL;
 		const char *error = NULL;
 		int err = page_color_check_geometry(&geometry, &error);
 
-		KUNIT_EXPECT_EQ_MSG(test, err, cases[i].colors ? 0 : -EINVAL,
-				    "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, err, wanted, "%d", i);
 		KUNIT_EXPECT_EQ(test, !error, !err);
 		KUNIT_EXPECT_EQ(test, geometry.colors, cases[i].colors);
 	}
@@ -157,10 +157,11 @@ static void faked_caches_are_refused(struct kunit *test)
 			.physical_line_partition = cases[i].partitions,
 			.size = cases[i].size,
 		};
+		int wanted = cases[i].good ? 0 : -EINVAL;
 		const char *error = NULL;
+		int err = page_color_check_leaf(&leaf, &error);
 
-		KUNIT_EXPECT_EQ_MSG(test, page_color_check_leaf(&leaf, &error),
-				    cases[i].good ? 0 : -EINVAL, "%d", i);
+		KUNIT_EXPECT_EQ_MSG(test, err, wanted, "%d", i);
 		KUNIT_EXPECT_EQ(test, !error, cases[i].good);
 	}
 }
@@ -208,4 +209,5 @@ static struct kunit_suite geometry_suite = {
 	.name = "page_color_geometry",
 	.test_cases = geometry_cases,
 };
+
 kunit_test_suite(geometry_suite);
