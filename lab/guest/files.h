@@ -44,7 +44,8 @@ static inline int write_at(const char *path, const void *text, size_t bytes, off
 
 	if (fd < 0)
 		return errno;
-	ssize_t wrote = pwrite(fd, text, bytes, at);
+	/* pwrite is not for files of procfs. */
+	ssize_t wrote = lseek(fd, at, SEEK_SET) < 0 ? -1 : write(fd, text, bytes);
 
 	if (wrote < 0)
 		error = errno;
