@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/*
+ * What the color index finds, among it what earlier page coloring got wrong.
+ *
+ * Also compiled in user space: see kernel/harness.
+ */
+#include <linux/module.h>
+#include <linux/types.h>
+
+#include "index_kunit.h"
+
+/*
+ * A cursor beyond the last color must come to the first color that exists,
+ * which need not be color 0.
+ */
+static void wraps_to_the_next_color_that_exists(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 1000, 4096, 1000, 1);
+	struct page_color_block found;
+
+	KUNIT_EXPECT_TRUE(test, page_color_index_add(index, 0, 0, 2305));
+	KUNIT_EXPECT_TRUE(test, page_color_index_add(index, 0, 0, 3700));
+	found = nearest(test, index, 0, 701);
+	KUNIT_EXPECT_EQ(test, found.frame, 2305);
+	KUNIT_EXPECT_EQ(test, found.distance, 604);
+	found = nearest(test, index, 0, 700);
+	KUNIT_EXPECT_EQ(test, found.frame, 3700);
+	KUNIT_EXPECT_EQ(test, found.distance, 0);
+	found = nearest(test, index, 0, 306);
+	KUNIT_EXPECT_EQ(test, found.frame, 3700);
+	KUNIT_EXPECT_EQ(test, found.distance, 394);
+}
+
+/* All frames come out, each once, and as long as there are any, in order. */
+static void gives_out_every_frame_once(struct kunit *test)
+{
+	static const unsigned long colors[] = { 1, 7, 64, 1000, 1024, 5000 };
+	const unsigned long start = 777, frames = 4096;
+	unsigned char *given = kunit_kzalloc(test, frames, GFP_KERNEL);
+	unsigned int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, given);
+	for (i = 0; i < ARRAY_SIZE(colors); i++) {
+		struct page_color_index *index =
+			prepare(test, start, frames, colors[i], 1);
+		unsigned long cursor = 13 % colors[i], count = 0, n;
+		struct page_color_block found;
+		bool ok;
+
+		for (n = start; n < start + frames; n++)
+			page_color_index_add(index, 1, 0, n);
+		while (page_color_index_find(index, 1, 0, cursor, &found)) {
+			KUNIT_ASSERT_LT(test, found.frame - start, frames);
+			KUNIT_ASSERT_EQ(test, given[found.frame - start], i);
+			given[found.frame - start]++;
+			ok = page_color_index_del(index, 1, 0, found.block);
+			KUNIT_ASSERT_TRUE(test, ok);
+			KUNIT_ASSERT_EQ(test, found.frame % colors[i],
+					(cursor + found.distance) % colors[i]);
+			cursor = (found.frame + 1) % colors[i];
+			count++;
+		}
+		KUNIT_EXPECT_EQ(test, count, frames);
+	}
+}
+
+/*
+ * Two blocks at all distances, where other blocks were before: no search may
+ * end where summaries once led somewhere, or stop short of the other block.
+ */
+static void finds_past_dead_ends(struct kunit *test)
+{
+	const unsigned long frames = 1UL << 19, last = frames - 1;
+	struct page_color_index *index = prepare(test, 0, frames, frames, 1);
+	struct page_color_block found;
+	unsigned long step, n;
+
+	for (n = 0; n < frames; n += 37)
+		page_color_index_add(index, 0, 0, n);
+	for (n = 0; n < frames; n += 37)
+		KUNIT_ASSERT_TRUE(test, page_color_index_del(index, 0, 0, n));
+	KUNIT_EXPECT_FALSE(test, page_color_index_find(index, 0, 0, 0, &found));
+
+	for (step = 1; step < frames; step *= 2) {
+		for (n = 63; n + step <= last; n += step < 512 ? 4096 : step) {
+			page_color_index_add(index, 0, 0, n);
+			page_color_index_add(index, 0, 0, n + step);
+			found = nearest(test, index, 0, n + 1);
+			KUNIT_ASSERT_EQ(test, found.block, n + step);
+			KUNIT_ASSERT_EQ(test, found.distance, step - 1);
+			page_color_index_del(index, 0, 0, n + step);
+			found = nearest(test, index, 0, n + 1);
+			KUNIT_ASSERT_EQ(test, found.block, n);
+			KUNIT_ASSERT_EQ(test, found.distance, frames - 1);
+			page_color_index_del(index, 0, 0, n);
+		}
+	}
+}
+
+/* Twice the memory and the colors of a cache of 16 GiB, from 1 TiB on. */
+static void covers_more_than_16_gib(struct kunit *test)
+{
+	const unsigned long colors = 1UL << 23, start = 1UL << 28;
+	struct page_color_index *index =
+		prepare(test, start, colors, colors, 1);
+	struct page_color_block found;
+
+	page_color_index_add(index, 0, 0, start);
+	page_color_index_add(index, 0, 0, start + colors / 2);
+	page_color_index_add(index, 0, 0, start + colors - 1);
+	found = nearest(test, index, 0, 1);
+	KUNIT_EXPECT_EQ(test, found.frame, start + colors / 2);
+	found = nearest(test, index, 0, colors / 2 + 1);
+	KUNIT_EXPECT_EQ(test, found.frame, start + colors - 1);
+	KUNIT_EXPECT_EQ(test, found.distance, colors / 2 - 2);
+}
+
+/* Colors that differ only above the lowest 10 bits are different. */
+static void tells_colors_beyond_ten_bits_apart(struct kunit *test)
+{
+	struct page_color_index *index =
+		prepare(test, 0, 1UL << 16, 1UL << 16, 1);
+	struct page_color_block found;
+	unsigned int bit;
+
+	page_color_index_add(index, 0, 0, 5);
+	for (bit = 10; bit < 16; bit++) {
+		unsigned long color = 5 | 1UL << bit;
+
+		KUNIT_EXPECT_EQ(test, color,
+				page_color_index_color(index, color));
+		page_color_index_add(index, 0, 0, color);
+		found = nearest(test, index, 0, color);
+		KUNIT_EXPECT_EQ(test, found.frame, color);
+		KUNIT_EXPECT_EQ(test, found.distance, 0);
+		KUNIT_EXPECT_EQ(test, 1,
+				page_color_index_count(index, 0, color));
+	}
+}
+
+/* A large block with the color is better than a small one without it. */
+static void takes_the_color_from_a_larger_block(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 0, 8192, 2048, 11);
+	struct page_color_block found;
+
+	page_color_index_add(index, 0, 0, 1501);
+	page_color_index_add(index, 0, 10, 1024);
+	page_color_index_add(index, 0, 4, 4096 + 1488);
+	found = nearest(test, index, 0, 1500);
+	KUNIT_EXPECT_EQ(test, found.order, 4);
+	KUNIT_EXPECT_EQ(test, found.frame, 4096 + 1500);
+	KUNIT_EXPECT_EQ(test, found.distance, 0);
+	page_color_index_del(index, 0, 4, 4096 + 1488);
+	found = nearest(test, index, 3, 1500);
+	KUNIT_EXPECT_EQ(test, found.order, 10);
+	KUNIT_EXPECT_EQ(test, found.block, 1024);
+	KUNIT_EXPECT_EQ(test, found.frame, 1496);
+	found = nearest(test, index, 0, 1023);
+	KUNIT_EXPECT_EQ(test, found.distance, 1);
+	KUNIT_EXPECT_EQ(test, found.block, 1024);
+	KUNIT_EXPECT_EQ(test, found.frame, 1024);
+}
+
+static struct kunit_case page_color_index_cases[] = {
+	KUNIT_CASE(wraps_to_the_next_color_that_exists),
+	KUNIT_CASE(gives_out_every_frame_once),
+	KUNIT_CASE(finds_past_dead_ends),
+	KUNIT_CASE(covers_more_than_16_gib),
+	KUNIT_CASE(tells_colors_beyond_ten_bits_apart),
+	KUNIT_CASE(takes_the_color_from_a_larger_block),
+	{}
+};
+
+static struct kunit_suite page_color_index_suite = {
+	.name = "page_color_index",
+	.test_cases = page_color_index_cases,
+};
+
+kunit_test_suite(page_color_index_suite);
+
+MODULE_DESCRIPTION("Tests of what the color index finds");
+MODULE_LICENSE("Dual MIT/GPL");
