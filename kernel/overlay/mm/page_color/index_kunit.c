@@ -147,6 +147,7 @@ static void takes_the_color_from_a_larger_block(struct kunit *test)
 	page_color_index_add(index, 0, 0, 1501);
 	page_color_index_add(index, 0, 10, 1024);
 	page_color_index_add(index, 0, 4, 4096 + 1488);
+	page_color_index_add(index, 0, 4, 1504);
 	found = nearest(test, index, 0, 1500);
 	KUNIT_EXPECT_EQ(test, found.order, 4);
 	KUNIT_EXPECT_EQ(test, found.frame, 4096 + 1500);
@@ -162,6 +163,91 @@ static void takes_the_color_from_a_larger_block(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, found.frame, 1024);
 }
 
+/* Among blocks with the color, or with the next one, the smallest is taken. */
+static void takes_the_smallest_block(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 0, 8192, 1024, 11);
+	struct page_color_block found;
+
+	page_color_index_add(index, 0, 9, 512);
+	page_color_index_add(index, 0, 2, 4096 + 512);
+	page_color_index_add(index, 0, 5, 1024 + 512);
+	found = nearest(test, index, 0, 514);
+	KUNIT_EXPECT_EQ(test, found.frame, 4096 + 514);
+	found = nearest(test, index, 0, 500);
+	KUNIT_EXPECT_EQ(test, found.order, 2);
+	KUNIT_EXPECT_EQ(test, found.distance, 12);
+	found = nearest(test, index, 3, 500);
+	KUNIT_EXPECT_EQ(test, found.order, 5);
+	found = nearest(test, index, 3, 545);
+	KUNIT_EXPECT_EQ(test, found.order, 9);
+	KUNIT_EXPECT_EQ(test, found.frame, 544);
+}
+
+/* A block may begin at the last colors and end at the first ones. */
+static void finds_a_block_across_the_last_color(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 24, 4096, 12, 4);
+	struct page_color_block found;
+
+	page_color_index_add(index, 0, 3, 32);
+	page_color_index_add(index, 0, 3, 40);
+	found = nearest(test, index, 0, 1);
+	KUNIT_EXPECT_EQ(test, found.block, 32);
+	KUNIT_EXPECT_EQ(test, found.frame, 37);
+	KUNIT_EXPECT_EQ(test, found.distance, 0);
+	page_color_index_del(index, 0, 3, 32);
+	found = nearest(test, index, 0, 1);
+	KUNIT_EXPECT_EQ(test, found.frame, 40);
+	KUNIT_EXPECT_EQ(test, found.distance, 3);
+}
+
+static void holds_frames_in_the_lowest_order(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 64, 4096, 100, 11);
+	struct page_color_block found;
+
+	page_color_index_add(index, 0, 6, 128);
+	page_color_index_add(index, 0, 2, 140);
+	KUNIT_ASSERT_TRUE(test, page_color_index_holding(index, 0, 0, 143,
+							 &found));
+	KUNIT_EXPECT_EQ(test, found.order, 2);
+	KUNIT_EXPECT_EQ(test, found.frame, 143);
+	KUNIT_ASSERT_TRUE(test, page_color_index_holding(index, 0, 3, 143,
+							 &found));
+	KUNIT_EXPECT_EQ(test, found.order, 6);
+	KUNIT_EXPECT_EQ(test, found.block, 128);
+	KUNIT_EXPECT_EQ(test, found.frame, 136);
+	KUNIT_EXPECT_FALSE(test, page_color_index_holding(index, 0, 0, 127,
+							  &found));
+	KUNIT_EXPECT_FALSE(test, page_color_index_holding(index, 1, 0, 143,
+							  &found));
+}
+
+/* Every frame has its color, and is counted there once. */
+static void counts_frames_of_a_color(struct kunit *test)
+{
+	static const unsigned long colors[] = { 1, 3, 12, 100, 512, 2500 };
+	const unsigned long start = 1000, end = start + 512;
+	struct page_color_index *index;
+	unsigned long n, all;
+	unsigned int i, order;
+
+	for (i = 0; i < 4 * ARRAY_SIZE(colors); i++) {
+		/* The start is aligned to 2^3. */
+		order = i % 4;
+		index = prepare(test, start, end - start, colors[i / 4], 8);
+		for (n = start; n < end; n += 1UL << order)
+			page_color_index_add(index, 0, order, n);
+		for (n = start; n < end; n++)
+			KUNIT_ASSERT_EQ(test, n % colors[i / 4],
+					page_color_index_color(index, n));
+		for (all = 0, n = 0; n < colors[i / 4]; n++)
+			all += page_color_index_count(index, 0, n);
+		KUNIT_EXPECT_EQ(test, all, end - start);
+	}
+}
+
 static struct kunit_case page_color_index_cases[] = {
 	KUNIT_CASE(wraps_to_the_next_color_that_exists),
 	KUNIT_CASE(gives_out_every_frame_once),
@@ -169,6 +255,10 @@ static struct kunit_case page_color_index_cases[] = {
 	KUNIT_CASE(covers_more_than_16_gib),
 	KUNIT_CASE(tells_colors_beyond_ten_bits_apart),
 	KUNIT_CASE(takes_the_color_from_a_larger_block),
+	KUNIT_CASE(takes_the_smallest_block),
+	KUNIT_CASE(finds_a_block_across_the_last_color),
+	KUNIT_CASE(holds_frames_in_the_lowest_order),
+	KUNIT_CASE(counts_frames_of_a_color),
 	{}
 };
 
