@@ -5,23 +5,14 @@
  * in the order in which the regions 1 to 4 follow each other.
  */
 #define _GNU_SOURCE
-#include "age.h"
-#include "frames.h"
-#include "stream.h"
+#include "coloring.h"
+#include "random_pages.h"
+#include "work.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
-#define HUGE (2 * MIB)
-#define FACTOR 3.0
-
-enum { A, B, C, ARRAYS };
-
-/* What is settled before the first array is made. */
 static size_t colors;
-static uint64_t *frames;    /* of the pages of all arrays */
 static uint32_t *by_color;
-static char *random_pages;  /* of the control, all arrays are taken from it */
 
 static struct size {
 	char fill[16]; /* as it is called */
@@ -46,67 +37,6 @@ static void read_sizes(const char *text)
 		text += used;
 		text += *text == ',';
 	}
-}
-
-/*
- * The control: pages picked at random among nearly all frames of the machine.
- * A file in memory owns the frames; the arrays map single pages of it.
- */
-static void make_random_pages(struct lab_random *random)
-{
-	size_t wanted = ARRAYS * largest;
-	size_t pool = age_free_pages();
-	/*
-	 * The kernel keeps some pages for itself; the pool needs tables, and every
-	 * page of the arrays a mapping of its own, of about 300 bytes.
-	 */
-	size_t reserve = 4 * MIB / PAGE + pool / 16 + wanted * 512 / PAGE;
-	int file = memfd_create("pool", 0);
-
-	if (pool < reserve + wanted)
-		lab_fail("%zu free pages are not enough for %zu random ones", pool, wanted);
-	pool -= reserve;
-	if (file < 0 || fallocate(file, 0, 0, pool * PAGE))
-		lab_fail("make a file of %zu pages in memory", pool);
-	char *all = mmap(NULL, pool * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-	uint32_t *order = lab_map(pool * sizeof(*order));
-
-	if (all == MAP_FAILED)
-		lab_fail("map the pool");
-	for (size_t i = 0; i < pool; i++)
-		(void)*(volatile char *)(all + i * PAGE);
-	age_order(random, order, pool);
-	lab_write("/proc/sys/vm/max_map_count", "1000000");
-	random_pages = lab_map(wanted * PAGE);
-	for (size_t i = 0; i < wanted; i++)
-		if (mmap(random_pages + i * PAGE, PAGE, PROT_READ | PROT_WRITE,
-			 MAP_SHARED | MAP_FIXED, file, order[i] * PAGE) == MAP_FAILED)
-			lab_fail("map page %zu of the pool", i);
-
-	/* How many colors have 0, 1, 2, … frames in the pool. */
-	uint32_t having[64] = { 0 }, most = 0;
-
-	memset(by_color, 0, colors * sizeof(*by_color));
-	for (size_t i = 0; i < pool; i += wanted) {
-		size_t part = pool - i < wanted ? pool - i : wanted;
-
-		frames_of(all + i * PAGE, part, frames);
-		frames_count(frames, part, by_color, colors);
-	}
-	for (size_t i = 0; i < colors; i++) {
-		if (by_color[i] >= 64)
-			lab_fail("a color has %u frames", by_color[i]);
-		having[by_color[i]]++;
-		if (by_color[i] > most)
-			most = by_color[i];
-	}
-	printf("LAB {\"pool\":[");
-	for (uint32_t i = 0; i <= most; i++)
-		printf("%s%u", i ? "," : "", having[i]);
-	printf("]}\n");
-	munmap(order, pool * sizeof(*order));
-	munmap(all, pool * PAGE);
-	close(file);
 }
 
 /* Free blocks by order, all zones. */
@@ -138,45 +68,22 @@ static void print_free_blocks(unsigned int age)
 	printf("]}\n");
 }
 
-static size_t anonymous_huge_bytes(void)
-{
-	char line[128];
-	unsigned long kib = 0;
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-
-	if (!file)
-		lab_fail("open /proc/self/smaps_rollup");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "AnonHugePages: %lu", &kib) == 1)
-			break;
-	fclose(file);
-	return kib << 10;
-}
-
 /* Lines that share their color with another page's among the arrays of `mask`. */
-static size_t lines_in_conflict(size_t pages, unsigned int mask)
+static size_t lines_in_conflict(const struct work *work, unsigned int mask)
 {
 	size_t lines = 0;
 
 	memset(by_color, 0, colors * sizeof(*by_color));
 	for (int n = 0; n < ARRAYS; n++)
 		if (mask & 1U << n)
-			frames_count(frames + n * pages, pages, by_color, colors);
+			frames_count(work->frames + n * work->pages, work->pages, by_color, colors);
 	for (size_t i = 0; i < colors; i++)
 		if (by_color[i] > 1)
 			lines += by_color[i] * (PAGE / LINE);
 	return lines;
 }
 
-static void check(const struct line *array, size_t lines, double value, char name)
-{
-	for (size_t i = 0; i < lines; i++)
-		if (array[i].part[i % 4][i % 2] != value)
-			lab_fail("%c holds %g at line %zu, not %g", name,
-				 array[i].part[i % 4][i % 2], i, value);
-}
-
-static void stream(unsigned int age, const struct size *size, bool huge)
+static void stream(struct work *work, unsigned int age, const struct size *size)
 {
 	static const struct {
 		const char *name;
@@ -187,52 +94,16 @@ static void stream(unsigned int age, const struct size *size, bool huge)
 		{ "add", 1 << A | 1 << B | 1 << C },
 		{ "triad", 1 << A | 1 << B | 1 << C },
 	};
-	size_t pages = size->pages, lines = pages * PAGE / LINE;
-	size_t bytes = ARRAYS * pages * PAGE;
-	char *mapped = NULL, *memory = random_pages;
+	size_t lines = size->pages * PAGE / LINE;
 
-	if (!memory) {
-		mapped = lab_map(bytes + HUGE);
-		memory = (char *)(((uintptr_t)mapped + HUGE - 1) & -HUGE);
-		if (madvise(memory, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE))
-			lab_fail("choose the size of pages");
-	}
-	struct line *a = (struct line *)memory;
-	struct line *b = a + lines, *c = b + lines;
-
-	for (size_t i = 0; i < lines; i++) {
-		line_store(a + i, (struct line){ { { 1, 1 }, { 1, 1 }, { 1, 1 }, { 1, 1 } } });
-		line_store(b + i, (struct line){ { { 2, 2 }, { 2, 2 }, { 2, 2 }, { 2, 2 } } });
-		line_store(c + i, (struct line){ { { 0, 0 }, { 0, 0 }, { 0, 0 }, { 0, 0 } } });
-	}
-	frames_of(memory, ARRAYS * pages, frames);
-	size_t huge_bytes = anonymous_huge_bytes();
-
-#define PASS(id, touch, work)           \
-	do {                            \
-		REGION_BEGIN(0);        \
-		touch;                  \
-		REGION_END(0);          \
-		REGION_BEGIN(id);       \
-		work;                   \
-		REGION_END(id);         \
-	} while (0)
-	PASS(1, stream_touch(c, a, NULL, lines), stream_copy(c, a, lines));
-	PASS(2, stream_touch(b, c, NULL, lines), stream_scale(b, c, FACTOR, lines));
-	PASS(3, stream_touch(c, a, b, lines), stream_add(c, a, b, lines));
-	PASS(4, stream_touch(a, b, c, lines), stream_triad(a, b, c, FACTOR, lines));
-
-	check(b, lines, FACTOR, 'b');
-	check(c, lines, 1 + FACTOR, 'c');
-	check(a, lines, FACTOR + FACTOR * (1 + FACTOR), 'a');
+	work->pages = size->pages;
+	work_do(work);
 	for (unsigned int n = 0; n < 4; n++)
 		lab_result("{\"age\":%u,\"fill\":%s,\"kernel_fn\":\"%s\",\"lines\":%zu,"
 			   "\"lines_in_conflict\":%zu,\"huge_share\":%.4f}",
 			   age, size->fill, of[n].name, __builtin_popcount(of[n].arrays) * lines,
-			   lines_in_conflict(pages, of[n].arrays),
-			   (double)huge_bytes / bytes);
-	if (mapped)
-		munmap(mapped, bytes + HUGE);
+			   lines_in_conflict(work, of[n].arrays),
+			   (double)*work->huge_bytes / (ARRAYS * size->pages * PAGE));
 }
 
 int main(int argc, char **argv)
@@ -249,28 +120,35 @@ int main(int argc, char **argv)
 	unsigned int ages = lab_number("ages");
 	const char *policy = lab_text("policy");
 
+	coloring_check();
 	if (!strcmp(lab_text("cached"), "disk"))
 		age.disk = "/dev/sda";
 	colors = lab_number("colors");
 	read_sizes(lab_text("sizes"));
-	frames = lab_map(ARRAYS * largest * sizeof(*frames));
 	by_color = lab_map(colors * sizeof(*by_color));
-	memset(frames, 0, ARRAYS * largest * sizeof(*frames));
 	memset(by_color, 0, colors * sizeof(*by_color));
+	struct work work = work_new(lab_text("touch"), largest, lab_number("seed"));
+
 	if (!strcmp(policy, "thp")) {
 		/* Machines with less than 512 MiB boot with both switched off. */
 		lab_write("/sys/kernel/mm/transparent_hugepage/enabled", "madvise");
 		lab_write("/sys/kernel/mm/transparent_hugepage/defrag", "madvise");
+		work.huge = true;
 	}
 	if (!strcmp(policy, "random"))
-		make_random_pages(&age.random);
+		work.memory = random_pages_map(&age.random, ARRAYS * largest, work.frames,
+					       by_color, colors);
 	for (unsigned int day = 0; day <= ages; day++) {
-		if (day)
+		if (day) {
 			age_day(&age, &dose);
+			/* A worker that is forked has no use for it. */
+			if (madvise(age.kept, age.kept_bytes, MADV_DONTFORK))
+				lab_fail("keep memory from being forked");
+		}
 		print_free_blocks(day);
 		for (size_t size = 0; size < size_count; size++) {
 			lab_note("age %u of %u, fill %s", day, ages, sizes[size].fill);
-			stream(day, sizes + size, !strcmp(policy, "thp"));
+			stream(&work, day, sizes + size);
 		}
 	}
 	lab_done();

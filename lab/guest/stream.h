@@ -40,6 +40,9 @@ static inline void line_store(struct line *to, struct line line)
 #define LINE_OF(expression)                                             \
 	((struct line){ { expression(0), expression(1), expression(2), expression(3) } })
 
+#define LINE_OF_ALL(value)                                                       \
+	((struct line){ { { value, value }, { value, value }, { value, value }, { value, value } } })
+
 static inline void stream_copy(struct line *to, const struct line *from, size_t lines)
 {
 	for (size_t i = 0; i < lines; i++)

@@ -8,6 +8,7 @@
  * the one before.
  */
 #define _GNU_SOURCE
+#include "coloring.h"
 #include "placement.h"
 
 #include <math.h>
@@ -200,6 +201,7 @@ int main(int argc, char **argv)
 	lab_start(argc, argv);
 	struct lab_random random = { lab_number("seed") };
 
+	coloring_check();
 	cache_pages = lab_number("cache_pages");
 	ways = lab_number("ways");
 	pools[CONTIGUOUS] = contiguous_pool(lab_number("contiguous_pages"));

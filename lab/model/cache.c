@@ -23,6 +23,12 @@ static bool search_lru(struct cache *cache, uint64_t set, uint64_t tag)
 	return false;
 }
 
+static bool search_lru_of_many(struct cache *cache, uint64_t set, uint64_t tag)
+{
+	cache->tags[set * cache->ways] = tag;
+	return recency_use(cache->many[set], tag);
+}
+
 static void turn_tree_away(uint64_t *tree, uint32_t ways, uint32_t way)
 {
 	for (uint32_t node = ways + way; node > 1; node /= 2) {
@@ -94,6 +100,18 @@ static bool search_random(struct cache *cache, uint64_t set, uint64_t tag)
 	return hit;
 }
 
+static bool init_many(struct cache *cache)
+{
+	cache->search = search_lru_of_many;
+	cache->many = calloc(cache->sets, sizeof(struct recency *));
+	for (uint64_t set = 0; cache->many && set < cache->sets; set++) {
+		cache->many[set] = recency_new(cache->ways);
+		if (!cache->many[set])
+			return false;
+	}
+	return cache->many;
+}
+
 bool cache_init(struct cache *cache, const struct geometry *geometry, uint64_t seed)
 {
 	uint64_t sets = geometry->sets;
@@ -115,6 +133,8 @@ bool cache_init(struct cache *cache, const struct geometry *geometry, uint64_t s
 	switch (replacement) {
 	case REPLACE_LRU:
 		cache->search = search_lru;
+		if (geometry->ways >= RECENCY_WAYS)
+			return init_many(cache);
 		break;
 	case REPLACE_RANDOM:
 		cache->search = search_random;

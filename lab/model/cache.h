@@ -19,6 +19,7 @@
 #define CACHE_H
 
 #include "description.h"
+#include "recency.h"
 
 struct cache {
 	uint64_t sets;
@@ -30,6 +31,7 @@ struct cache {
 	bool first_way_is_settled;
 	/* Line + 1 per way, 0 if empty; with LRU the latest first. */
 	uint64_t *tags;
+	struct recency **many; /* of LRU with many ways, one per set; of tags only the first counts */
 	uint64_t *trees;       /* of tree-PLRU, one per set, bit n for node n */
 	uint64_t random_state; /* of random replacement */
 	bool (*search)(struct cache *cache, uint64_t set, uint64_t tag);

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Results as a page of Markdown.
 
-use crate::{experiment::Experiment, results::Results};
+use crate::{
+    experiment::Experiment,
+    results::{Results, words},
+};
 
 /// The page of one experiment.
 pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
@@ -17,6 +20,12 @@ pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
         kernel.arch,
         results.command,
     );
+    if !results.failed.is_empty() {
+        page += "\n## Not there: boots that failed\n\n";
+        for failed in &results.failed {
+            page += &format!("- {}: {}\n", words(&failed.settings), failed.reason);
+        }
+    }
     let source = experiment.against_source(results);
     for (heading, table) in std::iter::once(source).chain(experiment.tables(results)) {
         page += &format!("\n## {heading}\n\n{}", table.markdown());

@@ -12,6 +12,7 @@ pub mod initramfs;
 pub mod kernel;
 pub mod model;
 pub mod output;
+pub mod placement;
 pub mod progress;
 pub mod results;
 pub mod runner;

@@ -36,6 +36,18 @@ pub struct Results {
     pub model: Value,
     /// One per point of the grid.
     pub rows: Vec<Row>,
+    /// Boots that gave no rows; left out if all did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<Failed>,
+}
+
+/// A boot that gave no rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Failed {
+    /// What was set.
+    pub settings: Map<String, Value>,
+    /// Why, in a line.
+    pub reason: String,
 }
 
 /// The kernel that ran. Rows that ran another variant or architecture say so.
@@ -108,6 +120,15 @@ impl Results {
     }
 }
 
+/// Settings in a line, as `--set` takes each.
+pub fn words(settings: &Map<String, Value>) -> String {
+    let words = settings.iter().map(|(name, value)| match value {
+        Value::String(text) => format!("{name}={text}"),
+        value => format!("{name}={value}"),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +152,7 @@ mod tests {
                 settings: [("fill".to_owned(), 0.94.into())].into_iter().collect(),
                 metrics: [("conflict_share".to_owned(), 0.1.into())].into_iter().collect(),
             }],
+            failed: Vec::new(),
         };
         results.write(folder.path(), "table\n", Some("<svg/>")).unwrap();
         let path = folder.path().join("aging.json");

@@ -7,22 +7,24 @@ use std::sync::{
 };
 
 use anyhow::Context;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     boot::{Boot, boot},
     experiment::{Case, Experiment},
     kernel::{self, Image, Variant},
     progress::Progress,
-    results::{Kernel, Results, Row, SCHEMA},
+    results::{Failed, Kernel, Results, Row, SCHEMA, words},
     settings::Settings,
     workspace::Workspace,
 };
 
-/// Builds what is needed, boots every case, and collects.
+/// Builds what is needed, boots every case, and collects. A boot that fails takes no
+/// other's rows with it: it is told of on stderr, and named in the results.
 ///
 /// # Errors
-/// The first boot that fails, with its settings; a check that does not hold.
+/// A kernel that does not build, no boot without a failure, a check across boots that
+/// does not hold.
 pub fn run(
     workspace: &Workspace,
     experiment: &dyn Experiment,
@@ -40,15 +42,16 @@ pub fn run(
         all: cases.len(),
         over: AtomicUsize::new(0),
     };
-    let rows = all(&cases, jobs, |number| {
+    let outcomes = all(&cases, jobs, |number| {
         let case = &cases[number];
         let rows = one(workspace, experiment, case, &images[number], &progress)
-            .with_context(|| format!("{} ({})", experiment.name(), words(&case.settings)))?;
-        progress.done(&words(&case.settings));
-        Ok(rows)
-    })?;
+            .with_context(|| format!("{} ({})", experiment.name(), words(&case.settings)));
+        progress.done(&words(&case.settings), rows.as_ref().err());
+        rows
+    });
     drop(progress);
-    let rows = experiment.finish(rows.into_iter().flatten().collect())?;
+    let (rows, failed) = parted(&cases, outcomes)?;
+    let rows = experiment.finish(rows)?;
     Ok(Results {
         schema: SCHEMA.into(),
         experiment: experiment.name().into(),
@@ -61,7 +64,31 @@ pub fn run(
         },
         model: model(&cases),
         rows,
+        failed,
     })
+}
+
+/// Rows, and the boots without any.
+fn parted(
+    cases: &[Case],
+    outcomes: Vec<anyhow::Result<Vec<Row>>>,
+) -> anyhow::Result<(Vec<Row>, Vec<Failed>)> {
+    let (mut rows, mut failed, mut first) = (Vec::new(), Vec::new(), None);
+    for (case, outcome) in cases.iter().zip(outcomes) {
+        match outcome {
+            Ok(more) => rows.extend(more),
+            Err(error) => {
+                let reason = error.root_cause().to_string();
+                let reason = reason.lines().next().unwrap_or_default().to_owned();
+                failed.push(Failed { settings: case.settings.clone(), reason });
+                first.get_or_insert(error);
+            }
+        }
+    }
+    match first {
+        Some(error) if rows.is_empty() => Err(error),
+        _ => Ok((rows, failed)),
+    }
 }
 
 /// Progress of boots: how many are over, and what the guests say.
@@ -81,9 +108,14 @@ impl Boots<'_> {
         }
     }
 
-    fn done(&self, what: &str) {
+    fn done(&self, what: &str, failed: Option<&anyhow::Error>) {
         let over = self.over.fetch_add(1, Ordering::Relaxed) + 1;
-        self.shown.stage(&format!("{} {over}/{}: {what}", self.name, self.all));
+        match failed {
+            None => self.shown.stage(&format!("{} {over}/{}: {what}", self.name, self.all)),
+            Some(error) => {
+                self.shown.note(&format!("{} {over}/{} failed: {error:#}", self.name, self.all));
+            }
+        }
     }
 }
 
@@ -139,24 +171,15 @@ fn one(
 }
 
 /// Calls `work` for every case on `jobs` threads; results in the order of cases.
-/// After an error no further case is begun.
-fn all<T: Send>(
-    cases: &[Case],
-    jobs: usize,
-    work: impl Fn(usize) -> anyhow::Result<T> + Sync,
-) -> anyhow::Result<Vec<T>> {
+fn all<T: Send>(cases: &[Case], jobs: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<anyhow::Result<T>>>> =
-        Mutex::new(cases.iter().map(|_| None).collect());
+    let results: Mutex<Vec<Option<T>>> = Mutex::new(cases.iter().map(|_| None).collect());
     let worker = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
         if number >= cases.len() {
             return;
         }
         let result = work(number);
-        if result.is_err() {
-            next.store(cases.len(), Ordering::Relaxed);
-        }
         results.lock().expect("no worker panics with the lock")[number] = Some(result);
     };
     std::thread::scope(|scope| {
@@ -166,12 +189,7 @@ fn all<T: Send>(
         worker();
     });
     let results = results.into_inner().expect("no worker panics with the lock");
-    let (failed, rest): (Vec<_>, Vec<_>) =
-        results.into_iter().flatten().partition(|result| result.is_err());
-    match failed.into_iter().next() {
-        Some(error) => Err(error.err().expect("it failed")),
-        None => rest.into_iter().collect(),
-    }
+    results.into_iter().map(|result| result.expect("every case was worked on")).collect()
 }
 
 /// The model, or, where cases differ, all of them.
@@ -196,10 +214,58 @@ fn joined(words: impl Iterator<Item = String>) -> String {
     seen.join(", ")
 }
 
-fn words(settings: &Map<String, Value>) -> String {
-    let words = settings.iter().map(|(name, value)| match value {
-        Value::String(text) => format!("{name}={text}"),
-        value => format!("{name}={value}"),
-    });
-    words.collect::<Vec<_>>().join(" ")
+#[cfg(test)]
+mod tests {
+    use huepage::units::Bytes;
+    use serde_json::Map;
+
+    use super::*;
+    use crate::{
+        arch::Arch,
+        boot::{BootError, Machine},
+        kernel::Config,
+    };
+
+    fn case(number: u32) -> Case {
+        Case {
+            arch: Arch::X86_64,
+            variant: Variant::Stock,
+            config: Config::Plain,
+            machine: Machine::plain(1, Bytes(1 << 27)),
+            guest: "hello",
+            arguments: Vec::new(),
+            model: None,
+            regions: Vec::new(),
+            settings: [("number".to_owned(), number.into())].into_iter().collect(),
+            limit: std::time::Duration::from_secs(1),
+        }
+    }
+
+    fn row(case: &Case) -> Row {
+        let settings = case.settings.clone();
+        Row { variant: "stock".into(), settings, metrics: Map::new() }
+    }
+
+    fn failure() -> anyhow::Error {
+        let error = BootError::Panic { reason: "no init".into(), console: "  | x".into() };
+        anyhow::Error::from(error).context("aging (number=1)")
+    }
+
+    #[test]
+    fn a_boot_that_fails_leaves_the_others_and_is_named() {
+        let cases = [0, 1, 2].map(case);
+        let outcomes =
+            all(&cases, 2, |n| if n == 1 { Err(failure()) } else { Ok(vec![row(&cases[n])]) });
+        let (rows, failed) = parted(&cases, outcomes).unwrap();
+        assert_eq!(rows, [row(&cases[0]), row(&cases[2])]);
+        assert_eq!(failed.len(), 1);
+        assert_eq!(failed[0].settings["number"], 1);
+        assert_eq!(failed[0].reason, "the kernel panicked: no init");
+    }
+
+    #[test]
+    fn where_every_boot_fails_there_are_no_results() {
+        let error = parted(&[case(0)], vec![Err(failure())]).unwrap_err();
+        assert_eq!(error.to_string(), "aging (number=1)");
+    }
 }

@@ -71,9 +71,13 @@ fn the_format_is_documented() {
             settings: Default::default(),
             metrics: Default::default(),
         }],
+        failed: vec![huepage_lab::results::Failed {
+            settings: Default::default(),
+            reason: String::new(),
+        }],
     };
     let json = serde_json::to_value(&results).unwrap();
-    let objects = [&json, &json["kernel"], &json["rows"][0]];
+    let objects = [&json, &json["kernel"], &json["rows"][0], &json["failed"][0]];
     for key in objects.iter().flat_map(|object| object.as_object().unwrap().keys()) {
         assert!(docs.contains(&format!("`{key}`")), "{key} in docs/lab.md");
     }

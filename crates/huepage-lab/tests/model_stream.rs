@@ -32,6 +32,7 @@ static STREAM: LazyLock<PathBuf> = LazyLock::new(|| {
         "options",
         "pages",
         "reader",
+        "recency",
         "region",
     ];
     let status = Command::new("cc")
@@ -100,7 +101,11 @@ fn geometry() -> impl Strategy<Value = (u64, u32, Replacement)> {
     let sets = prop_oneof![4 => 1..20u64, 1 => 100..300u64];
     let any = (1..9u32, select(vec![Replacement::Lru, Replacement::Random]));
     let tree = (select(vec![1, 2, 4, 8, 16u32]), Just(Replacement::TreePlru));
-    (sets, prop_oneof![2 => any, 1 => tree]).prop_map(|(sets, (ways, r))| (sets, ways, r))
+    let few = (sets, prop_oneof![2 => any, 1 => tree]);
+    let few = few.prop_map(|(sets, (ways, replacement))| (sets, ways, replacement));
+    // From 128 ways on, the plugin keeps them otherwise.
+    let many = (1..3u64, 127..200u32, Just(Replacement::Lru));
+    prop_oneof![4 => few, 1 => many]
 }
 
 /// Levels, the last of which has the line size for what lies behind.

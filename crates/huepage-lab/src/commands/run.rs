@@ -6,8 +6,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use huepage_lab::{
-    document, experiment::Scale, experiments, kernel::Variant, output::print, runner,
-    workspace::Workspace,
+    document, experiment::Scale, experiments, kernel::Variant, output::print, results::words,
+    runner, workspace::Workspace,
 };
 
 /// Run an experiment and write its results
@@ -53,7 +53,7 @@ fn after_help() -> String {
 /// Runs it.
 ///
 /// # Errors
-/// A setting that is not there, a kernel that does not build, a boot that fails.
+/// A setting that is not there, a kernel that does not build, no boot that succeeds.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let experiment = experiments::find(&options.experiment).expect("clap knows the names");
     let scale = if options.quick { Scale::Quick } else { Scale::Full };
@@ -91,16 +91,20 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         print(&document)?;
     }
     let files = folder.join(experiment.name());
-    match picture {
-        Ok(_) => {
-            eprintln!("huepage-lab: wrote {}.{{json,md,svg}}", files.display());
-            Ok(ExitCode::SUCCESS)
-        }
+    match &picture {
+        Ok(_) => eprintln!("huepage-lab: wrote {}.{{json,md,svg}}", files.display()),
         Err(error) => {
             eprintln!("huepage-lab: wrote {}.{{json,md}}, no picture: {error}", files.display());
-            Ok(ExitCode::from(3))
         }
     }
+    for failed in &results.failed {
+        eprintln!("huepage-lab: failed: {}: {}", words(&failed.settings), failed.reason);
+    }
+    Ok(match picture {
+        _ if !results.failed.is_empty() => ExitCode::FAILURE,
+        Ok(_) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(3),
+    })
 }
 
 /// The command as it can be given again.

@@ -3,6 +3,7 @@
 //! other work.
 
 mod cases;
+mod check;
 mod lines;
 mod picture;
 mod rows;
@@ -16,7 +17,7 @@ use crate::{
     experiment::{Case, Experiment, Found, Scale},
     kernel::Variant,
     results::{Plot, Results, Row, Table},
-    settings::Settings,
+    settings::{Point, Settings},
 };
 
 const REMARKS: &str = "\
@@ -54,7 +55,11 @@ pub struct Aging;
 
 const PAGE: u64 = 4096;
 
-const POLICIES: [&str; 4] = ["stock", "shuffle", "thp", "random"];
+/// `shuffle`, `thp` and `random` are of this experiment only.
+const POLICIES: [&str; 7] = ["stock", "shuffle", "thp", "off", "sequence", "address", "random"];
+
+/// Those that are looked at also where arrays are not touched in order by one worker.
+const TOUCHED: [&str; 3] = ["stock", "sequence", "address"];
 
 impl Experiment for Aging {
     fn name(&self) -> &'static str {
@@ -73,7 +78,11 @@ impl Experiment for Aging {
             // memory-side: a cache in front of all memory. flat: the CXL form, memory
             // twice the cache, so two frames to a color.
             ("form", "memory-side,flat"),
-            ("policy", choose("stock,shuffle,thp,random", "stock,random")),
+            // off, sequence and address take the kernel variant huepage.
+            ("policy", choose("stock,shuffle,thp,off,sequence,address,random", "stock,random")),
+            // Who touches the arrays first: one worker in order or at random, two threads
+            // or two processes by turns. All but the first with the last intensity only.
+            ("touch", choose("ordered,random,threads,processes", "ordered")),
             ("intensity", choose("light,medium,heavy", "heavy")),
             ("fill", choose("0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0")),
             ("ages", choose("3", "1")),
@@ -96,6 +105,7 @@ impl Experiment for Aging {
             "form",
             "policy",
             "intensity",
+            "touch",
             "cache",
             "memory",
             "cached",
@@ -106,22 +116,21 @@ impl Experiment for Aging {
         let fills = settings.parsed::<f64>("fill")?;
         let ages = settings.only::<u32>("ages")?;
         for point in settings.grid(&names) {
-            // The control owns its pages from the start: it does not age.
-            let control = point.text("policy") == "random";
-            if control && point.text("intensity") != settings.values("intensity")[0] {
-                continue;
+            if looked_at(settings, &point) {
+                boots.push(cases::case(&point, &fills, ages, variant).context(point.to_string())?);
             }
-            boots.push(cases::case(&point, &fills, ages, variant).context(point.to_string())?);
         }
         Ok(boots)
     }
 
     fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        rows::of(case, report)
+        let found = rows::of(case, report)?;
+        found.iter().try_for_each(|found| check::row(case, found))?;
+        Ok(found)
     }
 
     fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        rows::check(&rows)?;
+        check::off_is_stock(&rows)?;
         Ok(rows)
     }
 
@@ -139,5 +148,20 @@ impl Experiment for Aging {
 
     fn remarks(&self) -> &'static str {
         REMARKS
+    }
+}
+
+/// Not every combination tells something new.
+fn looked_at(settings: &Settings, point: &Point) -> bool {
+    let first = |name: &str| point.text(name) == settings.values(name)[0];
+    let heaviest = settings.values("intensity").last().map(String::as_str);
+    let last = Some(point.text("intensity")) == heaviest;
+    let usual = first("touch");
+    match point.text("policy") {
+        // The control owns its pages from the start: it does not age.
+        "random" => first("intensity") && usual,
+        // Nothing but a check.
+        "off" => last && usual,
+        policy => usual || last && TOUCHED.contains(&policy),
     }
 }

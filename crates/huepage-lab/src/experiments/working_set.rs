@@ -3,6 +3,7 @@
 //! gets to use with the pages the kernel deals it, fresh and aged, and with
 //! contiguous and random frames as controls.
 
+mod associative;
 mod picture;
 mod rows;
 mod shown;
@@ -19,12 +20,18 @@ use crate::{
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
     model::{Level, Model, Outside, Replacement, Scope},
+    placement::Placement,
     results::{Plot, Results, Table},
     settings::Settings,
 };
 
 /// Pages of L2.
 const CACHE_PAGES: u64 = 512;
+const PAGE: u64 = 4096;
+/// Lines of a page.
+const LINES: u32 = 64;
+/// What `l2_ways` says of a fully associative cache.
+const FULL: &str = "full";
 /// Regions by work; the guest warms the caches in region 100.
 const WORKS: [(&str, u32); 3] = [("read", 1), ("matrix", 2), ("fft", 3)];
 /// How the memory was come by, in the order of the guest.
@@ -50,9 +57,16 @@ impl Experiment for WorkingSet {
             }
             Scale::Quick => ["1,4,8,12", "160", "32", "3", "1", "448", "2", "32768"],
         };
+        let (ways, policies) = match scale {
+            Scale::Full => ("1,16,full", "stock,sequence,address"),
+            Scale::Quick => ("1,16,full", "stock"),
+        };
         Settings::new(&[
             ("arch", "x86_64,arm64"),
-            ("l2_ways", "1,16"),
+            // full: fully associative, with the first policy only.
+            ("l2_ways", ways),
+            // sequence and address take the kernel variant huepage.
+            ("policy", policies),
             ("eighths", eighths),
             ("memory_mib", memory),
             ("age_mib", age),
@@ -73,26 +87,35 @@ impl Experiment for WorkingSet {
         let arguments = arguments(settings)?;
         let memory = Bytes(settings.only::<u64>("memory_mib")? << 20);
         settings
-            .grid(&["arch", "l2_ways"])
+            .grid(&["arch", "l2_ways", "policy"])
             .iter()
+            .filter(|point| {
+                let first = point.text("policy") == settings.values("policy")[0];
+                point.text("l2_ways") != FULL || first
+            })
             .map(|point| {
-                let ways: u32 = point.parsed("l2_ways")?;
+                let full = point.text("l2_ways") == FULL;
+                let ways = if full { CACHE_PAGES as u32 } else { point.parsed("l2_ways")? };
                 ensure!(
                     ways.is_power_of_two() && u64::from(ways) <= CACHE_PAGES,
-                    "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}"
+                    "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}, or {FULL}"
                 );
                 let mut arguments = arguments.clone();
+                // Pages that have a color: to the guest, full is one color.
                 arguments.push(("ways".into(), ways.to_string()));
+                let mut machine = Machine::plain(1, memory);
+                let placement: Placement = point.parsed("policy")?;
+                placement.apply(Bytes(CACHE_PAGES * PAGE), ways, &mut machine, &mut arguments);
                 let mut stated = point.json();
                 stated.insert("miss_cost".into(), miss_cost.into());
                 Ok(Case {
                     arch: arch(point.text("arch"))?,
-                    variant,
+                    variant: placement.variant(variant),
                     config: Config::Plain,
-                    machine: Machine::plain(1, memory),
+                    machine,
                     guest: "working-set",
                     arguments,
-                    model: Some(model(ways)),
+                    model: Some(model(if full { CACHE_PAGES as u32 * LINES } else { ways })),
                     regions: WORKS.iter().map(|(_, region)| *region).collect(),
                     settings: stated,
                     limit: Duration::from_secs(3600),
@@ -171,7 +194,7 @@ fn model(l2_ways: u32) -> Model {
         latency,
     };
     Model {
-        levels: vec![level("L1", 32 << 10, 8, 4), level("L2", CACHE_PAGES * 4096, l2_ways, 15)],
+        levels: vec![level("L1", 32 << 10, 8, 4), level("L2", CACHE_PAGES * PAGE, l2_ways, 15)],
         memory_side: Vec::new(),
         nodes: Vec::new(),
         distances: Vec::new(),

@@ -72,14 +72,19 @@ impl Request {
         let arch = self.arch.name();
         let needed = |name: &str| Fragment { name: format!("{name}.config"), optional: false };
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
-        match self.config {
+        let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
             Config::Debug => {
                 let both = optional(format!("debug-{arch}"));
                 vec![needed("base"), needed(arch), needed("debug"), both]
             }
             Config::Kunit => vec![needed("kunit")],
+        };
+        if self.variant == Variant::Huepage {
+            fragments.push(optional("huepage".to_owned()));
+            fragments.push(optional(format!("huepage-{}", self.config.name())));
         }
+        fragments
     }
 }
 

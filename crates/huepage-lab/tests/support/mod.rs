@@ -18,7 +18,9 @@ pub fn quick(name: &str, set: &[&str]) -> Results {
     set.iter().for_each(|assignment| settings.set(assignment).unwrap());
     let workspace = Workspace::find().unwrap();
     let run = runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into());
-    run.unwrap_or_else(|error| panic!("{error:#}"))
+    let results = run.unwrap_or_else(|error| panic!("{error:#}"));
+    assert_eq!(results.failed, [], "boots failed");
+    results
 }
 
 /// A metric that the row must have.

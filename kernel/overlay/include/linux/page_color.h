@@ -7,38 +7,14 @@
 #define _LINUX_PAGE_COLOR_H
 
 #include <linux/jump_label.h>
-#include <linux/types.h>
+#include <linux/page_color_types.h>
 
 struct address_space;
 struct mm_struct;
 struct page;
-struct page_color_set;
-struct page_color_zone;
 struct task_struct;
 struct vm_area_struct;
 struct zone;
-
-/**
- * struct page_color_hint - where the page that is allocated next will be used
- * @page: number of the page in its address space or file
- * @offset: where that address space or file begins in the cycle of colors
- * @valid: whether the allocation has a place at all
- */
-struct page_color_hint {
-	unsigned long page;
-	u32 offset;
-	bool valid;
-};
-
-/**
- * struct page_color_task - what coloring knows of a task
- * @set: colors the task may use, or NULL for all; RCU
- * @hint: set by whoever allocates on behalf of an address or a file
- */
-struct page_color_task {
-	struct page_color_set __rcu *set;
-	struct page_color_hint hint;
-};
 
 #ifdef CONFIG_PAGE_COLOR
 
@@ -98,6 +74,11 @@ static __always_inline void page_color_hint_end(void)
 void page_color_init_mm(struct mm_struct *mm);
 void page_color_fork(struct task_struct *task);
 void page_color_exit(struct task_struct *task);
+
+/* The set of a task as text; the caller has checked permission. */
+struct seq_file;
+int page_color_task_show(struct seq_file *m, struct task_struct *task);
+int page_color_task_write(struct task_struct *task, char *list);
 
 #else /* !CONFIG_PAGE_COLOR */
 

@@ -8,6 +8,8 @@
 #include <linux/refcount.h>
 #include "index.h"
 
+struct cacheinfo;
+
 /* The lists that movable user memory is taken from. */
 enum page_color_list {
 	PAGE_COLOR_MOVABLE,
@@ -48,15 +50,18 @@ struct page_color_stats {
 /**
  * struct page_color_zone - coloring of one zone, under zone->lock
  * @index: free blocks by color
- * @cursor: the wanted color of @sequence, for each order
- * @last: the frame after the last one given out, for each order
+ * @colors: their number
+ * @ready: whether all free blocks are in the index
+ * @cursor: the next color in sequence, for each order
+ * @follow: the frame after the last one given out, for each order
  * @stats: how allocations came out
  */
 struct page_color_zone {
 	struct page_color_index *index;
 	unsigned long colors;
+	bool ready;
 	unsigned long cursor[NR_PAGE_ORDERS];
-	unsigned long last[NR_PAGE_ORDERS];
+	unsigned long follow[NR_PAGE_ORDERS];
 	struct page_color_stats stats;
 };
 
@@ -80,22 +85,29 @@ void page_color_set_policy(enum page_color_policy policy);
 
 /* detect.c */
 /*
- * The cache of a node: memory-side cache from HMAT if direct-mapped or of few
- * ways, else the last private level of cacheinfo. Impossible geometry is
- * rejected. -ENODEV, with the reason logged, if there is none.
+ * The cache of a node: memory-side cache from HMAT if direct-mapped, else the
+ * last private level of cacheinfo. Impossible geometry is rejected. -ENODEV,
+ * with the reason logged, if there is none. The caller holds cpus_read_lock(),
+ * which comes before page_color_mutex.
  */
 int page_color_detect(int nid, struct page_color_geometry *geometry);
+/* geometry.c */
 /*
- * "SIZE[,ways=N][,policy=NAME]": a size with suffix, or plain kB. Fills what
- * is named. -EINVAL, with the reason in *error.
+ * "SIZE[,ways=N][,policy=NAME]", any of it: a size with suffix, or plain kB.
+ * Fills what is named. -EINVAL, with the reason in *error. @policy may be NULL:
+ * then none may be named.
  */
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
 		     enum page_color_policy *policy, const char **error);
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);
+/* Whether what a processor tells of a cache can be true; -EINVAL as above. */
+int page_color_check_leaf(const struct cacheinfo *leaf, const char **error);
+/* Whether frames of the node compete at all; -EINVAL as above. */
+int page_color_check_node(int nid, const struct page_color_geometry *geometry,
+			  const char **error);
 
-/* set.c */
 struct page_color_range {
 	u32 first;
 	u32 last;
@@ -120,11 +132,102 @@ struct page_color_set {
 	struct page_color_range ranges[] __counted_by(nr);
 };
 
+/* boot.c */
+/* page_color_detect_geometry() with its locks. */
+int page_color_detect_all(void);
+
+/* control.c */
+/*
+ * Checks a geometry, fills its colors and makes it that of all nodes. -EINVAL
+ * with the reason in *error, -EBUSY while enabled.
+ */
+int page_color_use_geometry(struct page_color_geometry *geometry,
+			    const char **error);
+
+/* count.c */
+/* False if the zone has no index of @colors any more. */
+bool page_color_count(struct zone *zone, u32 first, u32 nr, u32 *counts,
+		      u32 colors);
+/* The lower median of numbers from @min to @max. */
+u32 page_color_median(const u32 *counts, u32 nr, u32 min, u32 max);
+
+/* task.c */
+/* The most colors of any node, 0 if no node has a cache to color for. */
+u32 page_color_max_colors(void);
+
+/* set.c */
+/*
+ * A set from a list as for bitmap_parselist(), which is overwritten. NULL if it
+ * names all @colors. -EINVAL if it names none, or others.
+ */
+struct page_color_set *page_color_set_parse(char *list, u32 colors);
+void page_color_set_put(struct page_color_set *set);
 /* The first color of the set at or after @color, cyclically. */
 u32 page_color_set_next(const struct page_color_set *set, u32 color);
-/* How many colors from @color on, without wrapping, are in the set: 0 if @color is not. */
+/* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
 u32 page_color_set_run(const struct page_color_set *set, u32 color);
 
-/* alloc.c, for mm/page_alloc.c; zone->lock held */
+/* alloc.c, for mm/page_alloc.c */
+
+/**
+ * struct page_color_wish - what an allocation would like
+ * @set: colors it may use, or NULL; valid under the caller's rcu_read_lock()
+ * @placed: whether it has a place in an address space or file
+ * @hint: that place
+ * @done: pages that it has got in this run
+ */
+struct page_color_wish {
+	struct page_color_set *set;
+	bool placed;
+	struct page_color_hint hint;
+	unsigned int done;
+};
+
+void page_color_wish(struct page_color_wish *wish);
+
+/* Whether the first page of a CPU's run is right for a wish. */
+bool page_color_run_fits(const struct page_color_run *run,
+			 const struct page_color_wish *wish);
+/*
+ * A new run begins: how many pages it may have, at most @batch. @went_on:
+ * whether the last run was used up.
+ */
+unsigned int page_color_run_begin(struct page_color_run *run,
+				  const struct page_color_wish *wish,
+				  unsigned int batch, bool went_on);
+
+static inline void page_color_run_took(struct page_color_run *run)
+{
+	run->key++;
+}
+
+/*
+ * Whether an order has more than one color in this zone: a block that contains
+ * all colors needs no choice.
+ */
+bool page_color_matters(struct zone *zone, unsigned int order);
+
+/**
+ * page_color_pick() - choose the next pages; zone->lock held
+ * @zone: the zone
+ * @list: the list to take from
+ * @order: order of the allocation
+ * @max: at most so many pages in a row, for order 0
+ * @wish: what is wanted; @wish->done goes on
+ * @found: the free block, and in it the first page to take
+ *
+ * The caller takes what is returned: the choice is counted and the next one
+ * follows it.
+ *
+ * Return: number of pages from @found->frame on, 0 if the default path must
+ * decide.
+ */
+unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
+			     unsigned int order, unsigned int max,
+			     struct page_color_wish *wish,
+			     struct page_color_block *found);
+
+/* The index has been found wrong; zone->lock held. */
+void page_color_distrust(struct zone *zone);
 
 #endif /* _MM_PAGE_COLOR_H */

@@ -15,11 +15,15 @@ use crate::{
     experiment::Case,
     kernel::{Config, Variant},
     model::{Backing, MemorySideCache, Model, Outside},
+    placement::Placement,
     settings::Point,
 };
 
 /// What the kernel and stragglers need beside the arrays.
 const KERNEL: u64 = 24 << 20;
+
+/// Who touches the arrays first; the guest's words.
+const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
 
 /// A day's work, as the guest's arguments; percentages of free memory. At the peak pages,
 /// half of the files and three times what is forked are there: that must leave room.
@@ -48,6 +52,13 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     let policy = point.text("policy");
     ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
     let control = policy == "random";
+    let placement = Placement::find(policy).unwrap_or(Placement::Stock);
+    let touch = point.text("touch");
+    ensure!(
+        TOUCHES.contains(&touch),
+        "arrays are not touched in the way '{touch}'; there are {}",
+        TOUCHES.join(", ")
+    );
     let names = DOSES.map(|dose| dose.name).join(", ");
     let intensity = point.text("intensity");
     let dose = DOSES
@@ -89,7 +100,8 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     }
     let sizes: Vec<String> =
         fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
-    let mut machine = Machine::plain(1, memory);
+    let workers = if ["threads", "processes"].contains(&touch) { 2 } else { 1 };
+    let mut machine = Machine::plain(workers, memory);
     match point.text("cached") {
         "memory" => {}
         "disk" => {
@@ -102,8 +114,9 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         machine.kernel_options.push("page_alloc.shuffle=1".into());
     }
     let argument = |name: &str, value: String| (name.to_owned(), value);
-    let arguments = vec![
+    let mut arguments = vec![
         argument("policy", policy.to_owned()),
+        argument("touch", touch.to_owned()),
         argument("cached", point.text("cached").to_owned()),
         argument("sizes", sizes.join(",")),
         argument("colors", (cache.0 / PAGE).to_string()),
@@ -115,6 +128,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         argument("forked", dose.forked.to_string()),
         argument("files", dose.files.to_string()),
     ];
+    placement.apply(cache, 1, &mut machine, &mut arguments);
     let (hit, miss): (f64, f64) = (point.parsed("hit_gbs")?, point.parsed("miss_gbs")?);
     ensure!(hit >= miss && miss > 0.0, "hits at {hit} GB/s and misses at {miss} GB/s can't be");
     let mut settings = point.json();
@@ -124,7 +138,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     }
     Ok(Case {
         arch,
-        variant,
+        variant: placement.variant(variant),
         config: Config::Plain,
         machine,
         guest: "aging",
@@ -202,7 +216,9 @@ mod tests {
     #[test]
     fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
         let cases = cases(&[]).unwrap();
-        assert_eq!(cases.len(), 2 * (3 * 3 + 1));
+        // In order: three kinds of stock and two of coloring, the check that off is off,
+        // the control. Otherwise touched: stock and two of coloring.
+        assert_eq!(cases.len(), 2 * (5 * 3 + 1 + 1 + 3 * 3));
         let controls: Vec<&Case> =
             cases.iter().filter(|case| case.settings["policy"] == "random").collect();
         assert_eq!(controls.len(), 2);
@@ -212,11 +228,15 @@ mod tests {
         }
         let shuffled = cases.iter().find(|case| case.settings["policy"] == "shuffle").unwrap();
         assert_eq!(shuffled.machine.kernel_options, ["page_alloc.shuffle=1"]);
+        assert_eq!(shuffled.variant, Variant::Stock);
+        let colored = cases.iter().find(|case| case.settings["policy"] == "sequence").unwrap();
+        assert_eq!(colored.machine.kernel_options, ["page_color=65536K,ways=1,policy=sequence"]);
+        assert_eq!(colored.variant, Variant::Huepage);
     }
 
     #[test]
     fn arrays_fill_the_cache_in_thirds_and_the_cxl_form_leaves_out_what_does_not_fit() {
-        let set = ["policy=stock", "intensity=heavy", "cache=96M", "fill=1.0,2.0"];
+        let set = ["policy=stock", "intensity=heavy", "touch=ordered", "cache=96M", "fill=1.0,2.0"];
         let cases = cases(&set).unwrap();
         assert_eq!(argument(&cases[0], "sizes"), "1:8192,2:16384");
         assert_eq!(argument(&cases[0], "colors"), "24576");
@@ -228,7 +248,8 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (set, said) in [
-            ("policy=best", "there are stock, shuffle, thp, random"),
+            ("policy=best", "there are stock, shuffle, thp, off, sequence, address, random"),
+            ("touch=twice", "there are ordered, random, threads, processes"),
             ("intensity=all", "there are light, medium, heavy"),
             ("form=round", "there are memory-side, flat"),
             ("arch=mips", "no architecture 'mips'"),

@@ -10,18 +10,10 @@ use crate::{
     boot::Report,
     experiment::{Case, Found, map},
     model::Record,
-    results::Row,
 };
 
 /// In the order of the guest's regions 1 to 4.
 pub const KERNEL_FNS: [&str; 4] = ["copy", "scale", "add", "triad"];
-
-/// How far random placement may be from theory.
-const CONTROL_WITHIN: f64 = 0.03;
-
-/// How far the model's count may be from what the frame numbers say: the kernel's
-/// own accesses during a pass are in it.
-const FRAMES_WITHIN: f64 = 0.01;
 
 /// The guest's lines.
 #[derive(Debug, Deserialize)]
@@ -61,7 +53,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let mut having = vec![0; (case.machine.memory.0 / cache.size.0) as usize];
     having.push(colors);
 
-    let mut passes = report.records.iter().filter(|record| record.region > 0);
+    let mut passes = passes(&report.records).into_iter();
     let mut free: Option<(u32, Vec<u64>)> = None;
     let mut found = Vec::new();
     for said in &report.results {
@@ -81,7 +73,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
             }
         };
         let pass = passes.next().with_context(|| format!("no region for {kernel_fn}"))?;
-        let misses = misses(pass, &kernel_fn)?;
+        let misses = misses(&pass, &kernel_fn)?;
         let (_, blocks) = free
             .as_ref()
             .filter(|(at, _)| *at == age)
@@ -110,10 +102,26 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     Ok(found)
 }
 
-fn misses(pass: &Record, kernel_fn: &str) -> anyhow::Result<u64> {
-    let of_region = KERNEL_FNS.get(pass.region as usize - 1);
-    ensure!(of_region == Some(&kernel_fn), "region {} where {kernel_fn} should be", pass.region);
-    Ok(pass.memory_side.first().context("the record has no memory-side cache")?.misses)
+/// The records of each pass, of which there is one per CPU.
+fn passes(records: &[Record]) -> Vec<Vec<&Record>> {
+    let mut passes: Vec<Vec<&Record>> = Vec::new();
+    for record in records.iter().filter(|record| record.region > 0) {
+        match passes.last_mut().filter(|pass| pass[0].sequence == record.sequence) {
+            Some(pass) => pass.push(record),
+            None => passes.push(vec![record]),
+        }
+    }
+    passes
+}
+
+fn misses(pass: &[&Record], kernel_fn: &str) -> anyhow::Result<u64> {
+    let region = pass[0].region;
+    let of_region = KERNEL_FNS.get(region as usize - 1);
+    ensure!(of_region == Some(&kernel_fn), "region {region} where {kernel_fn} should be");
+    let misses = pass.iter().map(|record| {
+        Ok(record.memory_side.first().context("the record has no memory-side cache")?.misses)
+    });
+    misses.sum()
 }
 
 /// The share of free memory in blocks of the largest order.
@@ -132,48 +140,6 @@ fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// The control must be what theory says, and the model's counts what the
-/// kernel's own frame numbers amount to.
-///
-/// # Errors
-/// The first row that is not.
-pub fn check(rows: &[Row]) -> anyhow::Result<()> {
-    for row in rows {
-        let number = |name| row.metric(name).with_context(|| format!("a row has no {name}"));
-        let of = || serde_json::to_string(&row.settings).unwrap_or_default();
-        let (share, by_frames) = (number("conflict_share")?, number("by_frames")?);
-        // Huge pages are still made and moved while they are measured.
-        ensure!(
-            row.setting("policy") == "thp" || (share - by_frames).abs() <= FRAMES_WITHIN,
-            "the model says {share} of lines are in conflict, the frame numbers {by_frames}: {}",
-            of()
-        );
-        if row.setting("policy") != "random" {
-            continue;
-        }
-        let finite = number("random_share_finite")?;
-        ensure!(
-            (share - finite).abs() <= CONTROL_WITHIN,
-            "random placement has {share} of lines in conflict, the theory of this machine's \
-             frames {finite}: {}",
-            of()
-        );
-        // Below, and with few frames to a color, memory is not endless enough.
-        let all_arrays = ["add", "triad"].contains(&row.setting("kernel_fn").as_str());
-        let full = row.settings.get("fill").and_then(Value::as_f64).is_some_and(|fill| fill >= 0.9);
-        if row.setting("form") == "memory-side" && all_arrays && full {
-            let endless = number("random_share")?;
-            ensure!(
-                (share - endless).abs() <= CONTROL_WITHIN,
-                "random placement has {share} of lines in conflict, 1 − e^(−fill) is {endless}: \
-                 {}",
-                of()
-            );
-        }
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,10 +155,10 @@ mod tests {
         Aging.cases(&settings, Variant::Stock).unwrap().remove(0)
     }
 
-    fn record(region: u32, misses: u64) -> Record {
+    fn record(sequence: u32, region: u32, misses: u64) -> Record {
         Record {
             region,
-            sequence: 0,
+            sequence,
             cpu: 0,
             instructions: 0,
             accesses: 0,
@@ -224,7 +190,8 @@ mod tests {
 
     #[test]
     fn regions_are_told_apart_from_warming_and_become_shares() {
-        let records = vec![record(0, 999), record(1, 250), record(0, 999), record(2, 500)];
+        let passes = [(0, 0, 999), (1, 1, 250), (2, 0, 999), (3, 2, 400), (3, 2, 100)];
+        let records = passes.map(|(at, region, misses)| record(at, region, misses)).to_vec();
         let found = of(&case(), &report(&["copy", "scale"], records)).unwrap();
         assert_eq!(found.len(), 2);
         let (settings, metrics) = &found[0];
@@ -241,35 +208,10 @@ mod tests {
     fn passes_and_regions_that_do_not_belong_together_are_refused() {
         for (kernel_fns, records, said) in [
             (&["copy"][..], vec![], "no region for copy"),
-            (&["copy"], vec![record(2, 1)], "region 2 where copy should be"),
-            (&["copy"], vec![record(1, 1), record(2, 1)], "more regions"),
+            (&["copy"], vec![record(0, 2, 1)], "region 2 where copy should be"),
+            (&["copy"], vec![record(0, 1, 1), record(1, 2, 1)], "more regions"),
         ] {
             let error = of(&case(), &report(kernel_fns, records)).unwrap_err().to_string();
-            assert!(error.contains(said), "{error}");
-        }
-    }
-
-    fn row(policy: &str, form: &str, share: f64, by_frames: f64) -> Row {
-        let settings = json!({"policy": policy, "form": form, "fill": 1.0, "kernel_fn": "add"});
-        let metrics = json!({"conflict_share": share, "by_frames": by_frames,
-                             "random_share": 0.632, "random_share_finite": 0.6});
-        Row {
-            variant: "stock".into(),
-            settings: settings.as_object().unwrap().clone(),
-            metrics: metrics.as_object().unwrap().clone(),
-        }
-    }
-
-    #[test]
-    fn a_control_away_from_theory_and_a_model_away_from_the_frames_are_refused() {
-        check(&[row("random", "memory-side", 0.61, 0.61), row("stock", "flat", 0.1, 0.1)]).unwrap();
-        check(&[row("random", "flat", 0.58, 0.58)]).unwrap();
-        for (wrong, said) in [
-            (row("stock", "flat", 0.1, 0.2), "the frame numbers 0.2"),
-            (row("random", "flat", 0.64, 0.64), "this machine's frames 0.6"),
-            (row("random", "memory-side", 0.59, 0.59), "1 − e^(−fill) is 0.632"),
-        ] {
-            let error = check(&[wrong]).unwrap_err().to_string();
             assert!(error.contains(said), "{error}");
         }
     }

@@ -2,7 +2,7 @@
 //! The tables.
 
 use super::{
-    lines::{about_one, at, fills, groups, last_age, lines, number, percent},
+    lines::{Group, about_one, at, fills, groups, last_age, lines, number, percent},
     rows::KERNEL_FNS,
     theory,
 };
@@ -16,6 +16,10 @@ pub fn all(results: &Results) -> Vec<(String, Table)> {
     vec![
         ("Lines in conflict by fill, triad (%, modelled)".into(), conflict),
         ("Bandwidth by fill, triad (GB/s, modelled)".into(), bandwidth),
+        (
+            "Lost by aging, triad (% of the same policy's bandwidth fresh, modelled)".into(),
+            lost(results),
+        ),
         (
             format!("Day after day at fill {fill}, triad: lines in conflict (%, modelled)"),
             by_day(results),
@@ -51,6 +55,25 @@ fn by_fill(results: &Results, theory: bool, cell: impl Fn(Option<&Row>) -> Strin
         }
     }
     table
+}
+
+fn lost(results: &Results) -> Table {
+    let fills = fills(results);
+    let head = ["arch", "form", "policy", "state"].map(str::to_owned);
+    let mut table =
+        Table::new(head.into_iter().chain(fills.iter().map(|fill| format!("fill {fill}"))));
+    for (group, age, state) in lines(results).into_iter().filter(|(_, age, _)| *age > 0) {
+        let cells = fills.iter().map(|fill| number(loss(results, &group, age, *fill), 1));
+        let head = [&group.arch, &group.form, &group.policy, &state].map(Clone::clone);
+        table.row(head.into_iter().chain(cells));
+    }
+    table
+}
+
+/// What is lost of the bandwidth that the same policy has fresh, in percent.
+fn loss(results: &Results, group: &Group, age: u64, fill: f64) -> Option<f64> {
+    let gbs = |age| at(results, group, age, fill, "triad")?.metric("modelled_gbs");
+    Some((1.0 - gbs(age)? / gbs(0)?) * 100.0)
 }
 
 fn by_day(results: &Results) -> Table {
@@ -141,6 +164,10 @@ pub fn against_source(results: &Results) -> (String, Table) {
             }
             ("stock", 0) => ("336 GB/s".into(), MEASURED),
             ("stock", age) if age == last => ("117 GB/s (−65 %) after days".into(), MEASURED),
+            ("sequence" | "address", 0) => ("336 GB/s".into(), MEASURED),
+            ("sequence" | "address", age) if age == last => {
+                ("331 GB/s (−1.5 %) or better after days".into(), MEASURED)
+            }
             _ => continue,
         };
         let what = format!("{}, {state}, fill {fill}, {}", group.policy, group.arch);

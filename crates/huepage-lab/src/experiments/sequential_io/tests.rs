@@ -91,6 +91,7 @@ fn results() -> Results {
         kernel,
         model: Value::Null,
         rows,
+        failed: Vec::new(),
     }
 }
 

@@ -2,8 +2,8 @@
 //! `working-set` as a picture.
 
 use super::{
-    PLACEMENTS,
-    shown::{beyond_contiguous, find, machines, miss_cost, programs, random_theory},
+    FULL, PLACEMENTS,
+    shown::{Machine, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
     theory,
 };
 use crate::results::{Axis, Panel, Plot, Results, Series};
@@ -12,7 +12,7 @@ pub(super) fn plot(results: &Results) -> Plot {
     let mut panels = Vec::new();
     for arch in results.values("arch") {
         let machines: Vec<_> =
-            machines(results).into_iter().filter(|machine| machine.0 == arch).collect();
+            machines(results).into_iter().filter(|machine| machine.arch == arch).collect();
         panels.extend(machines.iter().map(|machine| reads(results, machine)));
         panels.extend(machines.first().map(|machine| works(results, machine)));
     }
@@ -28,11 +28,19 @@ pub(super) fn plot(results: &Results) -> Plot {
     }
 }
 
-fn kind(ways: &str) -> String {
-    if ways == "1" { "direct-mapped".into() } else { format!("{ways} ways") }
+fn kind(machine: &Machine) -> String {
+    let ways = match machine.l2_ways.as_str() {
+        "1" => "direct-mapped".to_owned(),
+        FULL => "fully associative".to_owned(),
+        ways => format!("{ways} ways"),
+    };
+    match machine.policy.as_str() {
+        "" | "stock" => ways,
+        policy => format!("{ways}, {policy}"),
+    }
 }
 
-fn reads(results: &Results, machine: &(String, String)) -> Panel {
+fn reads(results: &Results, machine: &Machine) -> Panel {
     let sizes = results.values("eighths");
     let curve = |share: &dyn Fn(&str) -> Option<f64>| {
         let point =
@@ -57,14 +65,14 @@ fn reads(results: &Results, machine: &(String, String)) -> Panel {
         reference: true,
     });
     Panel {
-        heading: format!("{}, {}: bandwidth (% of peak)", machine.0, kind(&machine.1)),
+        heading: format!("{}, {}: bandwidth (% of peak)", machine.arch, kind(machine)),
         x_label: "working set / L2".into(),
         x: Axis::Linear,
         series,
     }
 }
 
-fn works(results: &Results, machine: &(String, String)) -> Panel {
+fn works(results: &Results, machine: &Machine) -> Panel {
     let programs = programs(results);
     let point = |x: usize, program, placement| {
         Some((x as f64, beyond_contiguous(results, machine, program, placement)?))
@@ -79,7 +87,7 @@ fn works(results: &Results, machine: &(String, String)) -> Panel {
         reference: false,
     });
     Panel {
-        heading: format!("{}, {}: time beyond contiguous (%)", machine.0, kind(&machine.1)),
+        heading: format!("{}, {}: time beyond contiguous (%)", machine.arch, kind(machine)),
         x_label: "program".into(),
         x: Axis::Names(programs.iter().map(|(work, size)| format!("{work} {size}")).collect()),
         series: series.collect(),

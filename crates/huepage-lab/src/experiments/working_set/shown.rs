@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `working-set` as tables and words.
 
-use super::{CACHE_PAGES, PLACEMENTS, theory};
+use super::{CACHE_PAGES, PLACEMENTS, associative, theory};
 use crate::results::{Results, Row, Table, thousands};
 
 /// What the figures mean.
 pub(super) const REMARKS: &str = "\
 Counts are exact, of real kernels under a modelled L1 (32 KiB, 8 ways) and a physically indexed \
-L2 of 2 MiB, direct-mapped or 16-way, both with LRU and lines of 64 bytes. `fresh` and `aged` are \
+L2 of 2 MiB, direct-mapped, 16-way or fully associative (`full`), with LRU and lines of 64 bytes. `fresh` and `aged` are \
 the kernel's own choice of frames, after boot and after pages were faulted in and freed in random \
 order, one in sixteen kept. `contiguous` (huge pages) and `random` (pages drawn from a large pool) \
 are controls. Every repeat takes memory that was not measured before; the first repeats of \
@@ -30,35 +30,64 @@ are used together fall into the same set in contiguous frames, and random frames
 Where the sign is a minus, contiguous frames were the worse choice; that contradicts the source's \
 gain at this size, measured with another library and another order of work.
 
+With a policy other than `stock`, `fresh` and `aged` are the choice of a kernel that colors pages for \
+this L2; so are the pools from which random frames are drawn. A fully associative cache is the best \
+that any placement could reach, except that LRU does badly where a loop is larger than the cache: \
+there placement can do better, and where the loop is exactly as large, a single access of the \
+kernel makes the whole of it miss, in the fully associative cache as in a set.
+
 Left out: prefetchers, which hide much of a sequential read's misses on current cores; TLBs, so \
 huge pages gain by placement only; page walks, instruction fetches, write-backs, memory \
 controllers; and hashed set indexes, as last-level caches of current CPUs have them.";
 
 /// Placements that are the kernel's own choice.
-const OWN: [&str; 2] = ["fresh", "aged"];
-const ARCH_AND_L2: [&str; 2] = ["arch", "L2 ways"];
+pub(super) const OWN: [&str; 2] = ["fresh", "aged"];
+const MACHINE: [&str; 3] = ["arch", "L2 ways", "policy"];
 
-/// Every pair of architecture and associativity.
-pub(super) fn machines(results: &Results) -> Vec<(String, String)> {
-    let ways = results.values("l2_ways");
-    let pairs = results.values("arch").into_iter().flat_map(|arch| {
-        ways.iter().map(move |ways| (arch.clone(), ways.clone())).collect::<Vec<_>>()
-    });
-    pairs.collect()
+/// What boots differ in.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Machine {
+    pub arch: String,
+    pub l2_ways: String,
+    /// Empty in results from before there were policies.
+    pub policy: String,
+}
+
+impl Machine {
+    fn head(&self) -> [String; 3] {
+        [self.arch.clone(), self.l2_ways.clone(), self.policy.clone()]
+    }
+}
+
+/// Every one that was run.
+pub(super) fn machines(results: &Results) -> Vec<Machine> {
+    let mut machines = Vec::new();
+    for row in &results.rows {
+        let machine = Machine {
+            arch: row.setting("arch"),
+            l2_ways: row.setting("l2_ways"),
+            policy: row.setting("policy"),
+        };
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
+    machines
 }
 
 /// One row of a machine.
 pub(super) fn find<'a>(
     results: &'a Results,
-    machine: &(String, String),
+    machine: &Machine,
     work: &str,
     placement: &str,
     size: &str,
 ) -> Option<&'a Row> {
     let size_name = if work == "read" { "eighths" } else { "size" };
     let settings = [
-        ("arch", machine.0.as_str()),
-        ("l2_ways", &machine.1),
+        ("arch", machine.arch.as_str()),
+        ("l2_ways", &machine.l2_ways),
+        ("policy", &machine.policy),
         ("work", work),
         ("placement", placement),
         (size_name, size),
@@ -81,7 +110,7 @@ pub(super) fn programs(results: &Results) -> Vec<(String, String)> {
 /// Modelled time beyond that with contiguous frames, in percent.
 pub(super) fn beyond_contiguous(
     results: &Results,
-    machine: &(String, String),
+    machine: &Machine,
     program: &(String, String),
     placement: &str,
 ) -> Option<f64> {
@@ -92,8 +121,8 @@ pub(super) fn beyond_contiguous(
 }
 
 /// What random pages do, by theory: the share of misses at a size.
-pub(super) fn random_theory(machine: &(String, String), eighths: &str) -> Option<f64> {
-    let (ways, eighths): (u64, u64) = (machine.1.parse().ok()?, eighths.parse().ok()?);
+pub(super) fn random_theory(machine: &Machine, eighths: &str) -> Option<f64> {
+    let (ways, eighths): (u64, u64) = (machine.l2_ways.parse().ok()?, eighths.parse().ok()?);
     Some(theory::random_miss_share(CACHE_PAGES * eighths / 8, CACHE_PAGES / ways, ways))
 }
 
@@ -117,7 +146,7 @@ fn spread(row: Option<&Row>, name: &str) -> String {
 
 pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
     let theory = ["random, theory".to_owned()];
-    let head = ARCH_AND_L2.map(str::to_owned).into_iter().chain(["working set, of L2".to_owned()]);
+    let head = MACHINE.map(str::to_owned).into_iter().chain(["working set, of L2".to_owned()]);
     let means = head.clone().chain(PLACEMENTS.map(str::to_owned)).chain(theory);
     let worst = OWN.iter().map(|placement| format!("{placement}, worst"));
     let mut bandwidth = Table::new(means.clone().chain(worst));
@@ -126,20 +155,21 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         for eighths in results.values("eighths") {
             let row = |placement: &&str| find(results, machine, "read", placement, &eighths);
             let theory = random_theory(machine, &eighths);
-            let first = [machine.0.clone(), machine.1.clone(), format!("{eighths}/8")];
+            let size = format!("{eighths}/8");
+            let first = machine.head().into_iter().chain([size]);
             let means = PLACEMENTS.iter().map(|p| spread(row(p), "modelled_peak_share"));
             let peak = percent(theory.map(|share| theory::peak_share(share, miss_cost(results))));
             let worst = OWN
                 .iter()
                 .map(|p| percent(row(p).and_then(|row| row.metric("modelled_peak_share_worst"))));
-            bandwidth.row(first.clone().into_iter().chain(means).chain([peak]).chain(worst));
+            bandwidth.row(first.clone().chain(means).chain([peak]).chain(worst));
             let means = PLACEMENTS.iter().map(|p| spread(row(p), "l2_miss_share"));
-            misses.row(first.into_iter().chain(means).chain([percent(theory)]));
+            misses.row(first.chain(means).chain([percent(theory)]));
         }
     }
     let head = ["work", "size", "placement", "repeats", "L2 misses", "deviation", "of L2 accesses"];
     let cycles = ["modelled cycles", "beyond contiguous"];
-    let mut work = Table::new(ARCH_AND_L2.into_iter().chain(head).chain(cycles));
+    let mut work = Table::new(MACHINE.into_iter().chain(head).chain(cycles));
     for machine in &machines(results) {
         for program in &programs(results) {
             for placement in PLACEMENTS {
@@ -148,9 +178,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
                 };
                 let count = |name: &str| row.metric(name).map_or("–".into(), thousands);
                 let beyond = beyond_contiguous(results, machine, program, placement);
-                work.row([
-                    machine.0.clone(),
-                    machine.1.clone(),
+                let cells = [
                     program.0.clone(),
                     program.1.parse().map_or(program.1.clone(), thousands),
                     placement.into(),
@@ -160,20 +188,23 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
                     percent(row.metric("l2_miss_share")),
                     count("modelled_cycles"),
                     beyond.map_or("–".into(), |beyond| format!("{beyond:+.1} %")),
-                ]);
+                ];
+                work.row(machine.head().into_iter().chain(cells));
             }
         }
     }
-    vec![
+    let mut tables = vec![
         ("Reads: modelled bandwidth in percent of the peak (mean ± deviation)".into(), bandwidth),
         ("Reads: share of lines that miss L2 (mean ± deviation)".into(), misses),
         ("Programs (matrix: cycles of one row of the product)".into(), work),
-    ]
+    ];
+    tables.extend(associative::table(results));
+    tables
 }
 
 /// The size, of L2, at which the mean falls below 80 % of the peak: on the line
 /// between the sizes run before and after, and 100 % at size zero.
-fn kept(results: &Results, machine: &(String, String), placement: &str) -> String {
+fn kept(results: &Results, machine: &Machine, placement: &str) -> String {
     let (mut size, mut share) = (0.0, 1.0);
     for eighths in results.values("eighths") {
         let row = find(results, machine, "read", placement, &eighths);
@@ -190,19 +221,18 @@ fn kept(results: &Results, machine: &(String, String), placement: &str) -> Strin
 }
 
 pub(super) fn against_source(results: &Results) -> (String, Table) {
-    let head = ["figure", "arch", "L2 ways", "source, measured: uncolored", "colored"];
+    let head = ["figure", "arch", "L2 ways", "policy", "source, measured: uncolored", "colored"];
     let ours = PLACEMENTS.map(|placement| format!("{placement}, modelled"));
     let mut table = Table::new(head.map(str::to_owned).into_iter().chain(ours));
     let machines = machines(results);
-    let mut add = |figure: &str,
-                   source: [&str; 2],
-                   ours: &dyn Fn(&(String, String), &str) -> String| {
+    let mut add = |figure: &str, source: [&str; 2], ours: &dyn Fn(&Machine, &str) -> String| {
         for machine in &machines {
             // The source's machine for the headline was an Alpha with a
             // direct-mapped L2.
-            let source = if machine.1 == "1" { source } else { ["–", "–"] };
-            let first = [figure, &machine.0, &machine.1, source[0], source[1]].map(str::to_owned);
-            table.row(first.into_iter().chain(PLACEMENTS.map(|p| ours(machine, p))));
+            let source = if machine.l2_ways == "1" { source } else { ["–", "–"] };
+            let first = [figure.to_owned()].into_iter().chain(machine.head());
+            let first = first.chain(source.map(str::to_owned));
+            table.row(first.chain(PLACEMENTS.map(|p| ours(machine, p))));
         }
     };
     add("80 % of peak up to, of L2", ["0.125", "1"], &|machine, p| kept(results, machine, p));

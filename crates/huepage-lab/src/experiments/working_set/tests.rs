@@ -147,6 +147,7 @@ fn where_80_percent_ends_is_read_off_the_line_between_sizes() {
         kernel: Kernel { version: "6.12".into(), variant: "stock".into(), arch: "arm64".into() },
         model: Value::Null,
         rows: vec![row(4, 0.9), row(8, 0.7)],
+        failed: Vec::new(),
     };
     let table = shown::against_source(&results).1.markdown();
     // Half way from 0.5 to 1.

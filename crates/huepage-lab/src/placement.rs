@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who decides where pages land: the stock kernel as it is or with an option of its
+//! own, or the kernel variant that colors pages.
+
+use huepage::units::Bytes;
+
+use crate::{boot::Machine, kernel::Variant};
+
+/// A way of placing pages, as experiments set it by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// The kernel that was asked for, without further options.
+    Stock,
+    /// The kernel variant huepage with coloring off.
+    Off,
+    /// Page coloring: the next color after the last one.
+    Sequence,
+    /// Page coloring: the color follows from the address.
+    Address,
+}
+
+impl Placement {
+    /// All of them.
+    pub const ALL: [Placement; 4] =
+        [Placement::Stock, Placement::Off, Placement::Sequence, Placement::Address];
+
+    /// As settings spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Placement::Stock => "stock",
+            Placement::Off => "off",
+            Placement::Sequence => "sequence",
+            Placement::Address => "address",
+        }
+    }
+
+    /// The one of this name.
+    pub fn find(name: &str) -> Option<Self> {
+        Placement::ALL.into_iter().find(|placement| placement.name() == name)
+    }
+
+    /// Whether pages are colored.
+    pub fn colors(self) -> bool {
+        matches!(self, Placement::Sequence | Placement::Address)
+    }
+
+    /// The kernel it takes, where `asked` is the one that was asked for.
+    pub fn variant(self, asked: Variant) -> Variant {
+        if self == Placement::Stock { asked } else { Variant::Huepage }
+    }
+
+    /// Tells the kernel, and the guest program what to find: `coloring_check()` of
+    /// `lab/guest/coloring.h` fails where the kernel does something else.
+    pub fn apply(
+        self,
+        cache: Bytes,
+        ways: u32,
+        machine: &mut Machine,
+        arguments: &mut Vec<(String, String)>,
+    ) {
+        let option = match self {
+            Placement::Stock => None,
+            Placement::Off => Some("page_color=off".to_owned()),
+            Placement::Sequence | Placement::Address => {
+                Some(format!("page_color={}K,ways={ways},policy={}", cache.0 >> 10, self.name()))
+            }
+        };
+        machine.kernel_options.extend(option);
+        let expected = if self == Placement::Stock { "none" } else { self.name() };
+        arguments.push(("coloring".into(), expected.into()));
+        if self.colors() {
+            arguments.push(("color_cache".into(), cache.0.to_string()));
+            arguments.push(("color_ways".into(), ways.to_string()));
+        }
+    }
+}
+
+impl std::str::FromStr for Placement {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        Placement::find(name).ok_or_else(|| {
+            let names = Placement::ALL.map(Placement::name).join(", ");
+            format!("no policy '{name}'; there are {names}")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_told_and_the_guest_expects_it() {
+        let applied = |placement: Placement| {
+            let (mut machine, mut arguments) = (Machine::plain(1, Bytes(1 << 28)), Vec::new());
+            placement.apply(Bytes(2 << 20), 16, &mut machine, &mut arguments);
+            let arguments: Vec<String> =
+                arguments.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+            (machine.kernel_options.join(" "), arguments.join(" "))
+        };
+        let both = |options: &str, arguments: &str| (options.to_owned(), arguments.to_owned());
+        assert_eq!(applied(Placement::Stock), both("", "coloring=none"));
+        assert_eq!(applied(Placement::Off), both("page_color=off", "coloring=off"));
+        assert_eq!(
+            applied(Placement::Address),
+            both(
+                "page_color=2048K,ways=16,policy=address",
+                "coloring=address color_cache=2097152 color_ways=16"
+            )
+        );
+    }
+
+    #[test]
+    fn names_and_kernels_fit() {
+        for placement in Placement::ALL {
+            assert_eq!(placement.name().parse(), Ok(placement));
+            let stock = placement.variant(Variant::Stock) == Variant::Stock;
+            assert_eq!(stock, placement == Placement::Stock);
+        }
+        assert!("best".parse::<Placement>().unwrap_err().contains("stock, off, sequence"));
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /proc/PID/page_colors: which colors of page frames a task uses. */
+
+#include <linux/cred.h>
+#include <linux/page_color.h>
+#include <linux/sched/task.h>
+#include <linux/security.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include "internal.h"
+
+/* Enough for any list that a person or a program writes in one go. */
+#define LIST_MAX SZ_64K
+
+static int page_colors_show(struct seq_file *m, void *v)
+{
+	struct task_struct *task = get_proc_task(m->private);
+	int err;
+
+	if (!task)
+		return -ESRCH;
+	err = page_color_task_show(m, task);
+	put_task_struct(task);
+	return err;
+}
+
+static int page_colors_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, page_colors_show, inode);
+}
+
+/*
+ * As for sched_setaffinity(), but for whoever opened the file: otherwise a
+ * privileged program could be made to write with its own rights.
+ */
+static int may_write(struct file *file, struct task_struct *task)
+{
+	const struct cred *opener = file->f_cred;
+	const struct cred *cred;
+	bool may;
+
+	rcu_read_lock();
+	cred = __task_cred(task);
+	may = uid_eq(opener->euid, cred->euid) ||
+	      uid_eq(opener->euid, cred->uid) ||
+	      file_ns_capable(file, cred->user_ns, CAP_SYS_NICE);
+	rcu_read_unlock();
+	return may ? security_task_setscheduler(task) : -EPERM;
+}
+
+static int write_list(struct file *file, char *list)
+{
+	struct task_struct *task = get_proc_task(file_inode(file));
+	int err;
+
+	if (!task)
+		return -ESRCH;
+	err = may_write(file, task);
+	if (!err)
+		err = page_color_task_write(task, list);
+	put_task_struct(task);
+	return err;
+}
+
+static ssize_t page_colors_write(struct file *file, const char __user *buf,
+				 size_t count, loff_t *pos)
+{
+	char *list;
+	int err;
+
+	/* A list in several pieces would be several sets. */
+	if (*pos)
+		return -EINVAL;
+	if (count > LIST_MAX)
+		return -E2BIG;
+	list = kvmalloc(count + 1, GFP_KERNEL_ACCOUNT);
+	if (!list)
+		return -ENOMEM;
+	err = -EFAULT;
+	if (!copy_from_user(list, buf, count)) {
+		list[count] = '\0';
+		err = strlen(list) == count ? write_list(file, list) : -EINVAL;
+	}
+	kvfree(list);
+	if (err)
+		return err;
+	*pos += count;
+	return count;
+}
+
+const struct file_operations proc_page_colors_operations = {
+	.open		= page_colors_open,
+	.read		= seq_read,
+	.write		= page_colors_write,
+	.llseek		= seq_lseek,
+	.release	= single_release,
+};

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The boot parameter page_color=, and the geometry that the kernel starts with. */
+
+#define pr_fmt(fmt) "page_color: " fmt
+
+#include <linux/cpu.h>
+#include <linux/init.h>
+#include <linux/string.h>
+#include "page_color.h"
+
+static bool wanted __initdata;
+static struct page_color_geometry given __initdata;
+static enum page_color_policy given_policy __initdata = PAGE_COLOR_SEQUENCE;
+
+/* "auto" stands where the size would; the rest of the words is the same. */
+static int __init parse_parameter(const char *text, const char **error)
+{
+	struct page_color_geometry geometry = { .ways = 1, .source = "boot" };
+	size_t length = strcspn(text, ",");
+	bool detect = length == 4 && !strncmp(text, "auto", length);
+	int err = 0;
+
+	if (detect)
+		text += text[length] ? length + 1 : length;
+	if (!detect || *text)
+		err = page_color_parse(text, &geometry, &given_policy, error);
+	if (err)
+		return err;
+	if (!detect && !geometry.size) {
+		*error = "neither auto, off nor a size";
+		return -EINVAL;
+	}
+	if (detect && (geometry.size || geometry.ways != 1)) {
+		*error = "with auto, size and ways are detected";
+		return -EINVAL;
+	}
+	given = geometry;
+	return 0;
+}
+
+static int __init page_color_parameter(char *text)
+{
+	const char *error;
+
+	wanted = false;
+	if (!text || !strcmp(text, "off"))
+		return 0;
+	if (parse_parameter(text, &error)) {
+		pr_warn("page_color=%s: %s; coloring stays off\n", text, error);
+		return 0;
+	}
+	wanted = true;
+	return 0;
+}
+early_param("page_color", page_color_parameter);
+
+int page_color_detect_all(void)
+{
+	int err;
+
+	cpus_read_lock();
+	err = page_color_detect_geometry();
+	cpus_read_unlock();
+	return err;
+}
+
+static int __init start_geometry(void)
+{
+	const char *error;
+	int err;
+
+	if (!given.size)
+		return page_color_detect_all();
+	err = page_color_use_geometry(&given, &error);
+	if (err != -EINVAL)
+		return err;
+	pr_warn("page_color= of %lu KiB, %u ways: %s\n",
+		given.size >> 10, given.ways, error);
+	/* Only for who enables it later, and is told where it is from. */
+	page_color_detect_all();
+	return err;
+}
+
+/* Processors have told about their caches, and firmware about memory's. */
+static int __init page_color_start(void)
+{
+	int err = start_geometry();
+
+	if (!wanted)
+		return 0;
+	page_color_set_policy(given_policy);
+	if (!err)
+		err = page_color_enable(true);
+	if (err)
+		pr_warn("not enabled: error %d\n", err);
+	else
+		pr_info("enabled, policy %s\n",
+			page_color_policy_names[given_policy]);
+	return 0;
+}
+late_initcall(page_color_start);

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* /sys/kernel/mm/page_color: geometry, policy, and whether it is enabled. */
+
+#define pr_fmt(fmt) "page_color: " fmt
+
+#include <linux/init.h>
+#include <linux/kobject.h>
+#include <linux/mm.h>
+#include <linux/nodemask.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include "page_color.h"
+
+int page_color_use_geometry(struct page_color_geometry *geometry,
+			    const char **error)
+{
+	int nid, err;
+
+	err = page_color_check_geometry(geometry, error);
+	if (err)
+		return err;
+	err = -EINVAL;
+	for_each_node_state(nid, N_MEMORY)
+		if (!page_color_check_node(nid, geometry, error))
+			err = 0;
+	return err ?: page_color_set_geometry(geometry);
+}
+
+static ssize_t refuse(const char *file, const char *text, const char *error)
+{
+	pr_warn("%s: '%.*s': %s\n", file,
+		min_t(int, strcspn(text, "\n"), 64), text, error);
+	return -EINVAL;
+}
+
+static ssize_t enabled_show(struct kobject *kobj, struct kobj_attribute *attr,
+			    char *buf)
+{
+	return sysfs_emit(buf, "%d\n", page_color_enabled());
+}
+
+static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
+			     const char *buf, size_t count)
+{
+	bool enable;
+	int err;
+
+	if (kstrtobool(buf, &enable))
+		return -EINVAL;
+	err = page_color_enable(enable);
+	return err ?: count;
+}
+
+static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	enum page_color_policy policy = READ_ONCE(page_color_policy);
+	int i, at = 0;
+
+	for (i = 0; i < PAGE_COLOR_POLICIES; i++)
+		at += sysfs_emit_at(buf, at, i == policy ? "%s[%s]" : "%s%s",
+				    i ? " " : "", page_color_policy_names[i]);
+	return at + sysfs_emit_at(buf, at, "\n");
+}
+
+static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr,
+			    const char *buf, size_t count)
+{
+	int policy = __sysfs_match_string(page_color_policy_names,
+					  PAGE_COLOR_POLICIES, buf);
+
+	if (policy < 0)
+		return policy;
+	page_color_set_policy(policy);
+	return count;
+}
+
+typedef int (*emit_fn)(char *buf, int at,
+		       const struct page_color_geometry *geometry);
+
+static bool same(const struct page_color_geometry *a,
+		 const struct page_color_geometry *b)
+{
+	return a->size == b->size && a->ways == b->ways &&
+	       !strcmp(a->source, b->source);
+}
+
+/*
+ * One value where all nodes with memory agree, else one for each of them as in
+ * numa_maps. A buffer is a page: that of many nodes may be cut.
+ */
+static ssize_t emit(char *buf, emit_fn fn)
+{
+	const struct page_color_geometry *one;
+	bool agree = true;
+	int nid, at = 0;
+
+	mutex_lock(&page_color_mutex);
+	one = &page_color_geometries[first_memory_node];
+	for_each_node_state(nid, N_MEMORY)
+		if (!same(one, &page_color_geometries[nid]))
+			agree = false;
+	if (agree)
+		at = fn(buf, 0, one);
+	else
+		for_each_node_state(nid, N_MEMORY) {
+			at += sysfs_emit_at(buf, at, at ? " N%d=" : "N%d=", nid);
+			at += fn(buf, at, &page_color_geometries[nid]);
+		}
+	at += sysfs_emit_at(buf, at, "\n");
+	mutex_unlock(&page_color_mutex);
+	return at;
+}
+
+static int emit_size(char *buf, int at,
+		     const struct page_color_geometry *geometry)
+{
+	return sysfs_emit_at(buf, at, "%luK", geometry->size >> 10);
+}
+
+static int emit_ways(char *buf, int at,
+		     const struct page_color_geometry *geometry)
+{
+	return sysfs_emit_at(buf, at, "%u", geometry->ways);
+}
+
+static int emit_colors(char *buf, int at,
+		       const struct page_color_geometry *geometry)
+{
+	return sysfs_emit_at(buf, at, "%lu", geometry->colors);
+}
+
+static int emit_source(char *buf, int at,
+		       const struct page_color_geometry *geometry)
+{
+	return sysfs_emit_at(buf, at, "%s",
+			     geometry->size ? geometry->source : "none");
+}
+
+static ssize_t cache_size_show(struct kobject *kobj,
+			       struct kobj_attribute *attr, char *buf)
+{
+	return emit(buf, emit_size);
+}
+
+static ssize_t use(const char *file, const char *text,
+		   struct page_color_geometry *geometry, size_t count)
+{
+	const char *error;
+	int err;
+
+	strscpy(geometry->source, "sysfs");
+	err = page_color_use_geometry(geometry, &error);
+	if (err == -EINVAL)
+		return refuse(file, text, error);
+	return err ?: count;
+}
+
+/* What is changed in part: that of the node with the most colors. */
+static void current_geometry(struct page_color_geometry *geometry)
+{
+	const struct page_color_geometry *one;
+	int nid;
+
+	memset(geometry, 0, sizeof(*geometry));
+	mutex_lock(&page_color_mutex);
+	for_each_node_state(nid, N_MEMORY) {
+		one = &page_color_geometries[nid];
+		if (one->colors > geometry->colors)
+			*geometry = *one;
+	}
+	mutex_unlock(&page_color_mutex);
+	geometry->ways = max(geometry->ways, 1u);
+}
+
+static ssize_t cache_size_store(struct kobject *kobj,
+				struct kobj_attribute *attr, const char *buf,
+				size_t count)
+{
+	struct page_color_geometry geometry;
+	const char *error;
+	int err;
+
+	if (page_color_enabled())
+		return -EBUSY;
+	if (sysfs_streq(buf, "auto")) {
+		err = page_color_detect_all();
+		return err ?: count;
+	}
+	current_geometry(&geometry);
+	geometry.size = 0;
+	if (page_color_parse(buf, &geometry, NULL, &error))
+		return refuse("cache_size", buf, error);
+	return use("cache_size", buf, &geometry, count);
+}
+
+static ssize_t ways_show(struct kobject *kobj, struct kobj_attribute *attr,
+			 char *buf)
+{
+	return emit(buf, emit_ways);
+}
+
+static ssize_t ways_store(struct kobject *kobj, struct kobj_attribute *attr,
+			  const char *buf, size_t count)
+{
+	struct page_color_geometry geometry;
+
+	if (page_color_enabled())
+		return -EBUSY;
+	current_geometry(&geometry);
+	if (kstrtouint(buf, 10, &geometry.ways))
+		return refuse("ways", buf, "not a number");
+	return use("ways", buf, &geometry, count);
+}
+
+static ssize_t colors_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	return emit(buf, emit_colors);
+}
+
+static ssize_t source_show(struct kobject *kobj, struct kobj_attribute *attr,
+			   char *buf)
+{
+	return emit(buf, emit_source);
+}
+
+static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);
+static struct kobj_attribute policy_attr = __ATTR_RW(policy);
+static struct kobj_attribute cache_size_attr = __ATTR_RW(cache_size);
+static struct kobj_attribute ways_attr = __ATTR_RW(ways);
+static struct kobj_attribute colors_attr = __ATTR_RO(colors);
+static struct kobj_attribute source_attr = __ATTR_RO(source);
+
+static struct attribute *page_color_attrs[] = {
+	&enabled_attr.attr,
+	&policy_attr.attr,
+	&cache_size_attr.attr,
+	&ways_attr.attr,
+	&colors_attr.attr,
+	&source_attr.attr,
+	NULL,
+};
+
+static const struct attribute_group page_color_group = {
+	.name = "page_color",
+	.attrs = page_color_attrs,
+};
+
+static int __init page_color_sysfs(void)
+{
+	return sysfs_create_group(mm_kobj, &page_color_group);
+}
+subsys_initcall(page_color_sysfs);

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cache geometry: what people write, and whether it can be true. */
+
+#include <linux/cacheinfo.h>
+#include <linux/ctype.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+#include "page_color.h"
+
+static int refuse(const char **error, const char *reason)
+{
+	*error = reason;
+	return -EINVAL;
+}
+
+/* Decimal, with a suffix as for memparse(); alone it is kB, as on old Linux. */
+static int parse_size(char *word, unsigned long *size)
+{
+	static const char suffixes[] = "kmgtpe";
+	size_t length = strlen(word);
+	unsigned int shift = 10;
+	const char *suffix;
+	u64 number;
+
+	suffix = length ? strchr(suffixes, tolower(word[length - 1])) : NULL;
+	if (suffix) {
+		shift = 10 * (suffix - suffixes + 1);
+		word[length - 1] = '\0';
+	}
+	if (!isdigit(*word) || kstrtou64(word, 10, &number))
+		return -EINVAL;
+	if (!number || number > (u64)ULONG_MAX >> shift)
+		return -EINVAL;
+	*size = number << shift;
+	return 0;
+}
+
+static int parse_policy(const char *word, enum page_color_policy *policy)
+{
+	int found = match_string(page_color_policy_names, PAGE_COLOR_POLICIES,
+				 word);
+
+	if (found < 0)
+		return -EINVAL;
+	*policy = found;
+	return 0;
+}
+
+static int parse_word(char *word, bool first,
+		      struct page_color_geometry *geometry,
+		      enum page_color_policy *policy, const char **error)
+{
+	unsigned int ways;
+
+	if (!strncmp(word, "ways=", 5)) {
+		if (kstrtouint(word + 5, 10, &ways) || !ways)
+			return refuse(error, "ways is a number from 1");
+		geometry->ways = ways;
+		return 0;
+	}
+	if (!strncmp(word, "policy=", 7)) {
+		if (!policy)
+			return refuse(error, "policy has a file of its own");
+		if (parse_policy(word + 7, policy))
+			return refuse(error, "no such policy");
+		return 0;
+	}
+	if (!first)
+		return refuse(error, "after SIZE come ways=N and policy=NAME");
+	if (parse_size(word, &geometry->size))
+		return refuse(error, "SIZE is like 16G, 512K, or a number of kB");
+	return 0;
+}
+
+int page_color_parse(const char *text, struct page_color_geometry *geometry,
+		     enum page_color_policy *policy, const char **error)
+{
+	struct page_color_geometry parsed = *geometry;
+	enum page_color_policy parsed_policy = policy ? *policy : 0;
+	char buffer[64], *rest, *word;
+	bool first = true;
+	int err;
+
+	if (strscpy(buffer, text) < 0)
+		return refuse(error, "too long");
+	rest = strim(buffer);
+	while ((word = strsep(&rest, ","))) {
+		err = parse_word(word, first, &parsed,
+				 policy ? &parsed_policy : NULL, error);
+		if (err)
+			return err;
+		first = false;
+	}
+	*geometry = parsed;
+	if (policy)
+		*policy = parsed_policy;
+	return 0;
+}
+
+int page_color_check_geometry(struct page_color_geometry *geometry,
+			      const char **error)
+{
+	unsigned long way;
+
+	if (!geometry->size)
+		return refuse(error, "the size of the cache is not known");
+	if (!geometry->ways)
+		return refuse(error, "a cache has at least one way");
+	way = geometry->size / geometry->ways;
+	if (way * geometry->ways != geometry->size || way % PAGE_SIZE)
+		return refuse(error, "a way is not a whole number of pages");
+	if (way / PAGE_SIZE < 2)
+		return refuse(error, "a way is one page: there is one color");
+	if (way / PAGE_SIZE > INT_MAX)
+		return refuse(error, "too many colors");
+	geometry->colors = way / PAGE_SIZE;
+	return 0;
+}
+
+/* Hypervisors fake caches of one set and one way, or whose parts don't match. */
+int page_color_check_leaf(const struct cacheinfo *leaf, const char **error)
+{
+	u64 lines = (u64)leaf->number_of_sets * leaf->ways_of_associativity;
+	unsigned int partitions = max(leaf->physical_line_partition, 1u);
+
+	if (lines <= 1)
+		return refuse(error, "its sets or ways are not told");
+	if (lines * leaf->coherency_line_size * partitions != leaf->size)
+		return refuse(error, "its size is not sets times ways times line");
+	return 0;
+}
+
+int page_color_check_node(int nid, const struct page_color_geometry *geometry,
+			  const char **error)
+{
+	if (geometry->colors > node_present_pages(nid))
+		return refuse(error, "a way is larger than the node's memory");
+	return 0;
+}

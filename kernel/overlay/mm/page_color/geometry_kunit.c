@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Cache geometry: what is read, and what is refused. */
+
+#include <kunit/test.h>
+#include <linux/cacheinfo.h>
+#include <linux/mm.h>
+#include <linux/prandom.h>
+#include <linux/sizes.h>
+#include "page_color.h"
+
+static void texts_are_read(struct kunit *test)
+{
+	static const struct {
+		const char *text;
+		unsigned long size;
+		unsigned int ways;
+		enum page_color_policy policy;
+	} cases[] = {
+		/* Alone, a number is in kB as it was in 2003. */
+		{ "512", SZ_512K, 1, PAGE_COLOR_SEQUENCE },
+		{ "2M", SZ_2M, 1, PAGE_COLOR_SEQUENCE },
+		{ "16G\n", 16UL << 30, 1, PAGE_COLOR_SEQUENCE },
+		{ "1m,ways=16", SZ_1M, 16, PAGE_COLOR_SEQUENCE },
+		{ "96K,ways=12,policy=address", 96 << 10, 12,
+		  PAGE_COLOR_ADDRESS },
+		{ "2M,policy=address", SZ_2M, 1, PAGE_COLOR_ADDRESS },
+		{ "policy=address", 0, 1, PAGE_COLOR_ADDRESS },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct page_color_geometry geometry = { .ways = 1 };
+		enum page_color_policy policy = PAGE_COLOR_SEQUENCE;
+		const char *error = NULL;
+		int err = page_color_parse(cases[i].text, &geometry, &policy,
+					   &error);
+
+		KUNIT_EXPECT_EQ_MSG(test, err, 0, "'%s'", cases[i].text);
+		KUNIT_EXPECT_EQ(test, geometry.size, cases[i].size);
+		KUNIT_EXPECT_EQ(test, geometry.ways, cases[i].ways);
+		KUNIT_EXPECT_EQ(test, policy, cases[i].policy);
+	}
+}
+
+static void bad_texts_change_nothing(struct kunit *test)
+{
+	static const char * const bad[] = {
+		"", "x", "0", "0M", "M", "-1M", "+1M", "2MB", "2M,", "2M,4M",
+		"2M,ways", "2M,ways=", "2M,ways=0", "2M,ways=-1", "2M,ways=x",
+		"2M,policy=", "2M,policy=random", "ways=2,2M", "2M;ways=2",
+		"99999999999999999999", "16E", "18014398509481984", "0x10M",
+		"1M,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1",
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct page_color_geometry geometry = { .size = 7, .ways = 5 };
+		enum page_color_policy policy = PAGE_COLOR_ADDRESS;
+		const char *error = NULL;
+		int err = page_color_parse(bad[i], &geometry, &policy, &error);
+
+		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "'%s'", bad[i]);
+		KUNIT_EXPECT_NOT_NULL_MSG(test, error, "'%s'", bad[i]);
+		KUNIT_EXPECT_EQ(test, geometry.size, 7);
+		KUNIT_EXPECT_EQ(test, geometry.ways, 5);
+		KUNIT_EXPECT_EQ(test, policy, PAGE_COLOR_ADDRESS);
+	}
+}
+
+static void a_policy_is_refused_where_it_has_no_place(struct kunit *test)
+{
+	struct page_color_geometry geometry = { };
+	const char *error = NULL;
+
+	KUNIT_EXPECT_EQ(test, page_color_parse("2M,policy=address", &geometry,
+					       NULL, &error), -EINVAL);
+	KUNIT_EXPECT_NOT_NULL(test, error);
+}
+
+static void colors_are_pages_of_a_way(struct kunit *test)
+{
+	static const struct {
+		unsigned long size;
+		unsigned int ways;
+		unsigned long colors;
+	} cases[] = {
+		{ 2 * PAGE_SIZE, 1, 2 },
+		{ 16 * 16 * PAGE_SIZE, 16, 16 },
+		{ 36 * 11 * PAGE_SIZE, 11, 36 },
+		{ PAGE_SIZE << 22, 1, 1 << 22 },
+		{ 0, 1, 0 },
+		{ SZ_2M, 0, 0 },
+		{ PAGE_SIZE, 1, 0 },
+		{ 8 * PAGE_SIZE, 8, 0 },
+		{ 8 * PAGE_SIZE, 16, 0 },
+		{ 8 * PAGE_SIZE + 64, 1, 0 },
+		{ 7 * PAGE_SIZE, 2, 0 },
+		{ 1UL << 62, 1, 0 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct page_color_geometry geometry = {
+			.size = cases[i].size,
+			.ways = cases[i].ways,
+		};
+		const char *error = NULL;
+		int err = page_color_check_geometry(&geometry, &error);
+
+		KUNIT_EXPECT_EQ_MSG(test, err, cases[i].colors ? 0 : -EINVAL,
+				    "%d", i);
+		KUNIT_EXPECT_EQ(test, !error, !err);
+		KUNIT_EXPECT_EQ(test, geometry.colors, cases[i].colors);
+	}
+}
+
+static void a_way_larger_than_memory_is_refused(struct kunit *test)
+{
+	int nid = first_memory_node;
+	struct page_color_geometry geometry = {
+		.colors = node_present_pages(nid),
+	};
+	const char *error = NULL;
+
+	KUNIT_EXPECT_EQ(test, page_color_check_node(nid, &geometry, &error), 0);
+	geometry.colors++;
+	KUNIT_EXPECT_EQ(test, page_color_check_node(nid, &geometry, &error),
+			-EINVAL);
+	KUNIT_EXPECT_NOT_NULL(test, error);
+}
+
+static void faked_caches_are_refused(struct kunit *test)
+{
+	static const struct {
+		unsigned int sets, ways, line, partitions, size;
+		bool good;
+	} cases[] = {
+		{ 1024, 16, 64, 1, SZ_1M, true },
+		{ 2048, 20, 64, 0, 2560 << 10, true },
+		{ 512, 8, 64, 2, SZ_512K, true },
+		{ 1, 1, 64, 1, 64, false },
+		{ 1, 1, 64, 1, SZ_1M, false },
+		{ 0, 16, 64, 1, SZ_1M, false },
+		{ 1024, 0, 64, 1, SZ_1M, false },
+		{ 0, 0, 0, 0, 0, false },
+		{ 1024, 16, 64, 1, SZ_2M, false },
+		{ 1024, 16, 0, 1, SZ_1M, false },
+		{ 1U << 31, 2, 64, 1, 0, false },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct cacheinfo leaf = {
+			.number_of_sets = cases[i].sets,
+			.ways_of_associativity = cases[i].ways,
+			.coherency_line_size = cases[i].line,
+			.physical_line_partition = cases[i].partitions,
+			.size = cases[i].size,
+		};
+		const char *error = NULL;
+
+		KUNIT_EXPECT_EQ_MSG(test, page_color_check_leaf(&leaf, &error),
+				    cases[i].good ? 0 : -EINVAL, "%d", i);
+		KUNIT_EXPECT_EQ(test, !error, cases[i].good);
+	}
+}
+
+/* At least half are at most the median, and it is the least such number. */
+static void the_median_halves(struct kunit *test)
+{
+	struct rnd_state random;
+	u32 counts[33];
+	int round, i;
+
+	prandom_seed_state(&random, 3);
+	for (round = 0; round < 500; round++) {
+		u32 nr = 1 + prandom_u32_state(&random) % ARRAY_SIZE(counts);
+		u32 range = 1 + prandom_u32_state(&random) % 50;
+		u32 low = U32_MAX, high = 0, below = 0, up_to = 0, median;
+
+		for (i = 0; i < nr; i++) {
+			counts[i] = prandom_u32_state(&random) % range;
+			low = min(low, counts[i]);
+			high = max(high, counts[i]);
+		}
+		median = page_color_median(counts, nr, low, high);
+		for (i = 0; i < nr; i++) {
+			below += counts[i] < median;
+			up_to += counts[i] <= median;
+		}
+		KUNIT_EXPECT_GE(test, 2 * up_to, nr);
+		KUNIT_EXPECT_LT(test, 2 * below, nr);
+	}
+}
+
+static struct kunit_case geometry_cases[] = {
+	KUNIT_CASE(texts_are_read),
+	KUNIT_CASE(bad_texts_change_nothing),
+	KUNIT_CASE(a_policy_is_refused_where_it_has_no_place),
+	KUNIT_CASE(colors_are_pages_of_a_way),
+	KUNIT_CASE(a_way_larger_than_memory_is_refused),
+	KUNIT_CASE(faked_caches_are_refused),
+	KUNIT_CASE(the_median_halves),
+	{}
+};
+
+static struct kunit_suite geometry_suite = {
+	.name = "page_color_geometry",
+	.test_cases = geometry_cases,
+};
+kunit_test_suite(geometry_suite);
