@@ -17,4 +17,5 @@ pub mod progress;
 pub mod results;
 pub mod runner;
 pub mod settings;
+pub mod stress;
 pub mod workspace;

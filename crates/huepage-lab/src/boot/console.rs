@@ -12,13 +12,19 @@ const SHOWN: usize = 30;
 
 /// How the kernel announces that it is broken, besides a panic. All of these
 /// are followed by more lines that tell where.
-const FAULTS: [&str; 10] = [
+const FAULTS: [&str; 16] = [
     "Oops:",
     "BUG:",
     "kernel BUG at",
     "WARNING: CPU:",
     "WARNING: possible",
     "WARNING: inconsistent",
+    "WARNING: suspicious",
+    "WARNING: bad unlock",
+    "WARNING: lock held",
+    "UBSAN:",
+    "watchdog: BUG:",
+    "rcu: INFO:",
     "Internal error:",
     "Unable to handle kernel",
     "INFO: task ",

@@ -11,7 +11,7 @@ use crate::arch::Arch;
 
 /// A virtual machine. The same machine with the same program executes the same
 /// instructions, run after run: one thread emulates all CPUs, time is counted in
-/// instructions, random numbers have a seed.
+/// instructions, random numbers have a seed. Unless it is `concurrent`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// Number of CPUs.
@@ -22,6 +22,10 @@ pub struct Machine {
     pub nodes: Vec<Node>,
     /// Distances of nodes, as in ACPI SLIT; empty: 10 locally, 20 elsewhere.
     pub distances: Vec<Vec<u32>>,
+    /// CPUs run at the same time, each in a thread, and time is the host's: what races
+    /// can be found. Nothing can be counted, and no two runs are the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub concurrent: bool,
     /// Its disks; what the guest asks of them is reported.
     pub disks: Vec<Disk>,
     /// Further words for the kernel's command line.
@@ -47,6 +51,7 @@ impl Machine {
             memory,
             nodes: Vec::new(),
             distances: Vec::new(),
+            concurrent: false,
             disks: Vec::new(),
             kernel_options: Vec::new(),
             qemu_options: Vec::new(),
@@ -76,9 +81,13 @@ impl Machine {
         };
         let mut options: Vec<String> = Vec::new();
         let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
-        add(&["-machine", machine, "-cpu", cpu, "-accel", "tcg,thread=single"]);
-        // 8 ns to an instruction: with less, loops that wait for a time are long.
-        add(&["-icount", "shift=3,sleep=off", "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
+        add(&["-machine", machine, "-cpu", cpu, "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
+        if self.concurrent {
+            add(&["-accel", "tcg,thread=multi"]);
+        } else {
+            // 8 ns to an instruction: with less, loops that wait for a time are long.
+            add(&["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"]);
+        }
         add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
         add(&["-serial", "stdio", "-smp", &self.processors()]);
         add(&["-m", &format!("{}K", self.memory.0 >> 10)]);
@@ -143,6 +152,15 @@ mod tests {
     fn text(machine: &Machine) -> String {
         let arguments = [("fill".to_owned(), "0.5".to_owned())];
         machine.options(Arch::X86_64, Path::new("k"), Path::new("i"), &arguments).join(" ")
+    }
+
+    #[test]
+    fn time_is_counted_in_instructions_unless_races_are_looked_for() {
+        let mut machine = Machine::plain(2, Bytes(256 << 20));
+        assert!(text(&machine).contains("thread=single -icount shift=3"));
+        machine.concurrent = true;
+        let text = text(&machine);
+        assert!(text.contains("thread=multi") && !text.contains("-icount"), "{text}");
     }
 
     #[test]

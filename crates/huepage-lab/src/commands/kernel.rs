@@ -2,8 +2,10 @@
 //! `huepage-lab kernel`: builds kernels, runs their unit tests, and shows our
 //! changes to them as patches.
 
+mod identical;
 mod kunit;
 mod patches;
+mod stress;
 
 use std::process::ExitCode;
 
@@ -26,7 +28,9 @@ enum Command {
     Build(Build),
     Export(patches::Export),
     Check(patches::Check),
+    Identical(identical::Options),
     Kunit(kunit::Options),
+    Stress(stress::Options),
 }
 
 /// Build a kernel, if anything it is made of has changed
@@ -56,7 +60,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Command::Build(options) => build(&options),
         Command::Export(options) => patches::export(&options),
         Command::Check(options) => patches::check(&options),
+        Command::Identical(options) => identical::run(&options),
         Command::Kunit(options) => kunit::run(&options),
+        Command::Stress(options) => stress::run(&options),
     }
 }
 

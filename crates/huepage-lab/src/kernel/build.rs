@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From a request to an image.
 
-use std::{env, fs, path::Path, time::Instant};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use anyhow::{Context, bail};
 
@@ -10,10 +14,10 @@ use super::{
     fragments::{Settings, Unmet},
     inputs::Inputs,
     install::{self, Image},
-    lock,
+    lock::{self, Lock},
     make::Make,
     request::{Config, Request, Variant},
-    source::Archive,
+    source::{Archive, Source},
     toolchain::Toolchain,
     tree,
 };
@@ -68,14 +72,7 @@ fn ensure_in(
     }
     let begin = Instant::now();
     let source = archive.unpack(workspace, progress)?;
-    // Held during the build, since all huepage kernels are built from one tree.
-    let (tree, _tree_lock) = match changes.is_empty() {
-        true => (source.directory.clone(), None),
-        false => {
-            let (tree, lock) = tree::apply(workspace, &archive.id, &source, &changes, progress)?;
-            (tree, Some(lock))
-        }
-    };
+    let (tree, _tree_lock) = tree_of(workspace, &archive, &source, &changes, progress)?;
     let make = Make {
         tree: &tree,
         objects: &workspace.lab().join("objects").join(&objects_name),
@@ -87,6 +84,65 @@ fn ensure_in(
     let image = install::finish(&directory, make.objects, image)?;
     progress.note(&format!("{request}: Linux {}, built in {}", source.version, took(begin)));
     Ok(image)
+}
+
+/// The tree to build in; held during the build, since all kernels with changes are
+/// built from one.
+fn tree_of(
+    workspace: &Workspace,
+    archive: &Archive,
+    source: &Source,
+    changes: &Changes,
+    progress: &Progress,
+) -> anyhow::Result<(PathBuf, Option<Lock>)> {
+    if changes.is_empty() {
+        return Ok((source.directory.clone(), None));
+    }
+    let (tree, lock) = tree::apply(workspace, &archive.id, source, changes, progress)?;
+    Ok((tree, Some(lock)))
+}
+
+/// The linked kernel, `vmlinux`, of a variant with none of our options: what our
+/// changes leave of the stock kernel if they are not configured. Copied to `to`.
+///
+/// # Errors
+/// As [`ensure`].
+pub(super) fn unconfigured(
+    workspace: &Workspace,
+    request: &Request,
+    to: &Path,
+    progress: &Progress,
+) -> anyhow::Result<()> {
+    let changes = match request.variant {
+        Variant::Stock => Changes::none(),
+        Variant::Huepage => Changes::read(&workspace.kernel())?,
+    };
+    let archive = Archive::find()?;
+    let toolchain = Toolchain::find(request.arch)?;
+    // Stock kernels know none of our options.
+    let fragments = Request { variant: Variant::Stock, ..*request }.fragments();
+    let settings = Settings::read(&workspace.configs(), &fragments)?;
+    let inputs = Inputs {
+        request,
+        source: &archive.id,
+        toolchain: &toolchain,
+        changes: &changes,
+        settings: &settings,
+    };
+    let name = match request.variant {
+        Variant::Stock => format!("{request}-{}", inputs.objects()),
+        Variant::Huepage => format!("{request}-unconfigured-{}", inputs.objects()),
+    };
+    let _lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
+    let source = archive.unpack(workspace, progress)?;
+    let (tree, _tree_lock) = tree_of(workspace, &archive, &source, &changes, progress)?;
+    let objects = workspace.lab().join("objects").join(&name);
+    let arch = request.kbuild_arch();
+    let make = Make { tree: &tree, objects: &objects, arch, toolchain: &toolchain };
+    build(&make, request, &settings, progress)?;
+    let from = objects.join("vmlinux");
+    fs::copy(&from, to).with_context(|| format!("copy {} to {}", from.display(), to.display()))?;
+    Ok(())
 }
 
 /// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only.

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage-lab kernel stress`: memory management under the kernel's own checks.
+
+use std::process::ExitCode;
+
+use huepage_lab::{
+    arch::Arch,
+    kernel::{Config, Request, Variant},
+    output,
+    progress::Progress,
+    stress::{self, Stress},
+    workspace::Workspace,
+};
+
+/// Stress a kernel that checks itself: faults, forks, compaction, memory that goes and
+/// comes, kills, all switches of page coloring
+///
+/// Every page's content is verified. Any report of the kernel about itself is a failure.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Architecture
+    #[arg(long, value_enum, default_value_t = Arch::X86_64)]
+    arch: Arch,
+    /// With or without our changes
+    #[arg(long, value_enum, default_value_t = Variant::Huepage)]
+    variant: Variant,
+    /// Which checks the kernel has
+    #[arg(long, value_enum, value_name = "NAME", default_value_t = Config::Debug)]
+    config: Config,
+    /// How long
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    seconds: u64,
+    /// Of what each process does; when it does it hangs on how they run
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Show the console
+    #[arg(long)]
+    console: bool,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// As [`stress::run`].
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let &Options { arch, variant, config, seconds, seed, console } = options;
+    let workspace = Workspace::find()?;
+    let request = Request { arch, variant, config };
+    let work = Stress { seconds, rounds: 200, seed, workers: 3, pages: 1024 };
+    let progress = Progress::stderr();
+    let done = stress::run(&workspace, &request, &work, &progress, &mut |line| {
+        if console {
+            let plain = line.trim_end().chars().filter(|c| !c.is_control());
+            progress.note(&plain.collect::<String>());
+        } else if let Some(note) = line.trim_end().strip_prefix("lab: ") {
+            progress.step(|| format!("{request}: {note}"));
+        }
+    })?;
+    drop(progress);
+    output::print(&(serde_json::to_string_pretty(&done)? + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A stress of memory management in a kernel that checks itself: `lab/guest/
+//! page-color-stress.c` does it, and any report of the kernel ends it.
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use huepage::units::Bytes;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    arch::Arch,
+    boot::{Boot, Machine, boot},
+    kernel::{self, Request},
+    progress::Progress,
+    workspace::Workspace,
+};
+
+/// How long, and by which seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stress {
+    /// How long, at least.
+    pub seconds: u64,
+    /// How often it is disturbed, at least.
+    pub rounds: u64,
+    /// Of what each process does; when it does it hangs on how they run.
+    pub seed: u64,
+    /// Processes that use memory.
+    pub workers: u64,
+    /// Pages of an area, at most; a worker has up to eight.
+    pub pages: u64,
+}
+
+/// What was done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Done {
+    /// How long it was stressed.
+    pub seconds: u64,
+    /// Pages filled with a pattern.
+    pub pages_written: u64,
+    /// Pages found to hold it.
+    pub pages_verified: u64,
+    /// Areas of memory that were mapped.
+    pub areas: u64,
+    /// Children that copied what their parent had.
+    pub forks: u64,
+    /// Processes that the kernel killed for the memory they took.
+    pub killed: u64,
+    /// Compactions of all memory.
+    pub compact: u64,
+    /// Times that caches were dropped.
+    pub drop: u64,
+    /// Blocks of memory taken offline.
+    pub offline: u64,
+    /// Blocks that the kernel kept.
+    pub offline_refused: u64,
+    /// Blocks that came back.
+    pub online: u64,
+    /// Whether the kernel has page coloring; what follows is of it.
+    pub coloring: bool,
+    /// Times that it was turned on,
+    pub enabled: u64,
+    /// and off.
+    pub disabled: u64,
+    /// Changes of policy.
+    pub policy: u64,
+    /// Changes of the cache that is colored for.
+    pub geometry: u64,
+    /// Reads of its statistics.
+    pub table: u64,
+    /// Color sets given to tasks.
+    pub sets: u64,
+}
+
+/// Boots the kernel and stresses it. `heard` gets each line of the console.
+///
+/// # Errors
+/// A kernel that does not build; any report of the kernel about itself; a page that
+/// does not hold what was written.
+pub fn run(
+    workspace: &Workspace,
+    request: &Request,
+    stress: &Stress,
+    progress: &Progress,
+    heard: &mut dyn FnMut(&str),
+) -> anyhow::Result<Done> {
+    ensure!(stress.workers > 0 && stress.pages > 0, "there is nothing to do");
+    let image = kernel::ensure(request, progress)?;
+    let mut machine = Machine::plain(2, Bytes::mib(768));
+    machine.concurrent = true;
+    if request.arch == Arch::X86_64 {
+        // Above, memory is of a kind that can be taken offline.
+        machine.kernel_options.push("kernelcore=256M".into());
+    }
+    let arguments = [
+        ("seconds", stress.seconds),
+        ("rounds", stress.rounds),
+        ("seed", stress.seed),
+        ("workers", stress.workers),
+        ("pages", stress.pages),
+    ];
+    let description = Boot {
+        arch: request.arch,
+        kernel: image.path,
+        machine,
+        guest: "page-color-stress".into(),
+        arguments: arguments.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
+        model: None,
+        regions: Vec::new(),
+        // A kernel that checks itself boots slowly, and machines are shared.
+        limit: Duration::from_secs(3600 + 2 * stress.seconds),
+    };
+    progress.stage(&format!("{request}: stress for {} s", stress.seconds));
+    let report = boot(workspace, &description, heard)?;
+    let said = report.results.last().context("the guest told nothing")?;
+    let done: Done =
+        serde_json::from_value(said.clone()).with_context(|| format!("the guest said {said}"))?;
+    ensure!(done.pages_verified > 0, "not a page was verified: {said}");
+    Ok(done)
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * Workers map, touch, verify, fork and free memory by a seed, while the first
+ * process compacts memory, takes it away and brings it back, has processes killed,
+ * and turns every switch of page coloring. Every page is verified before it goes.
+ */
+#define _GNU_SOURCE
+#include "stress_kernel.h"
+
+#include <inttypes.h>
+#include <time.h>
+
+#define AREAS 8
+
+/* Of all workers together. */
+static struct counts {
+	uint64_t pages_written, pages_verified, forks, areas, sets;
+	uint32_t stop;
+} *counts;
+static uint64_t largest;
+
+static void count(uint64_t *number, uint64_t more)
+{
+	__atomic_add_fetch(number, more, __ATOMIC_RELAXED);
+}
+
+static void verify(const struct area *area)
+{
+	area_verify(area);
+	count(&counts->pages_verified, area->pages);
+}
+
+/* The child finds what its parent had, changes all of it, and finds that. */
+static void fork_and_copy(struct area *areas, uint64_t owner)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		for (int i = 0; i < AREAS; i++) {
+			int shared = areas[i].owner & 1;
+
+			/* Files are not forked. */
+			if (!areas[i].memory || shared)
+				continue;
+			verify(areas + i);
+			areas[i].owner = owner + 2 * i;
+			for (size_t page = 0; page < areas[i].pages; page++)
+				pattern_write(areas + i, page);
+			count(&counts->pages_written, areas[i].pages);
+			verify(areas + i);
+		}
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		lab_fail("a child ended with status %x", status);
+	count(&counts->forks, 1);
+}
+
+/* A list that may be wrong: then the kernel refuses it. */
+static void choose_colors(struct lab_random *random)
+{
+	char text[64] = "all";
+	unsigned int first = lab_below(random, 300);
+
+	if (lab_below(random, 4))
+		snprintf(text, sizeof(text), "%u-%u", first,
+			 first + (unsigned int)lab_below(random, 300));
+	int error = try_write("/proc/self/page_colors", text);
+
+	if (error && error != EINVAL && error != ENODEV)
+		lab_fail("writing %s to /proc/self/page_colors gives error %d", text, error);
+	count(&counts->sets, !error);
+}
+
+static void work(uint64_t me, uint64_t seed)
+{
+	struct lab_random random = { seed * 1000 + me + 1 };
+	uint32_t *order = lab_map(largest * sizeof(*order));
+	bool has_sets = is_there("/proc/self/page_colors");
+	struct area areas[AREAS] = { 0 };
+	uint64_t serial = 0;
+
+	while (!__atomic_load_n(&counts->stop, __ATOMIC_RELAXED)) {
+		struct area *area = areas + lab_below(&random, AREAS);
+		/* Unlike any other's; the last bit tells a file. */
+		uint64_t owner = (me + 1) << 48 | ++serial << 8;
+
+		if (has_sets && !lab_below(&random, 8))
+			choose_colors(&random);
+		if (area->memory) {
+			if (!lab_below(&random, 4)) {
+				fork_and_copy(areas, owner);
+				continue;
+			}
+			verify(area);
+			if (lab_below(&random, 2))
+				area_unmap(area);
+			continue;
+		}
+		unsigned int kind = lab_below(&random, 3);
+
+		area_map(area, 1 + lab_below(&random, largest), owner | (kind == 2), kind);
+		area_fill(area, &random, order);
+		count(&counts->pages_written, area->pages);
+		count(&counts->areas, 1);
+	}
+	for (int i = 0; i < AREAS; i++)
+		if (areas[i].memory)
+			verify(areas + i);
+	_exit(0);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec / 1e9;
+}
+
+/* For so long, and so often at least. */
+static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random, struct done *done)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	bool colors = is_there(COLOR "enabled");
+	double begin = now(), told = begin;
+	uint64_t owner = UINT64_C(1) << 62;
+	int ended;
+
+	/* A cache to color for; machines that are emulated tell of none. */
+	if (colors)
+		lab_write(COLOR "cache_size", "4M");
+	for (uint64_t round = 0; round < rounds || now() - begin < seconds; round++) {
+		switch (lab_below(random, 8)) {
+		case 0:
+			lab_write("/proc/sys/vm/compact_memory", "1");
+			done->compact++;
+			break;
+		case 1:
+			lab_write("/proc/sys/vm/drop_caches", "3");
+			done->drop++;
+			break;
+		case 2:
+			stress_hotplug(random, done);
+			break;
+		case 3:
+			if (!lab_below(random, 4))
+				stress_kill(owner++, done);
+			break;
+		default:
+			if (colors)
+				stress_color(random, done);
+		}
+		nanosleep(&pause, NULL);
+		if (waitpid(-1, &ended, WNOHANG) > 0)
+			lab_fail("a worker ended early, with status %x", ended);
+		if (now() - told > 10) {
+			told = now();
+			lab_note("%.0f of %" PRIu64 " s", told - begin, seconds);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	lab_start(argc, argv);
+	uint64_t seed = lab_number("seed"), workers = lab_number("workers");
+	uint64_t seconds = lab_number("seconds");
+	struct lab_random random = { seed };
+	struct done done = { 0 };
+
+	largest = lab_number("pages");
+	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (counts == MAP_FAILED)
+		lab_fail("map counts");
+	stress_group();
+	for (uint64_t me = 0; me < workers; me++) {
+		pid_t child = fork();
+
+		if (child < 0)
+			lab_fail("fork a worker");
+		if (!child)
+			work(me, seed);
+	}
+	disturb(seconds, lab_number("rounds"), &random, &done);
+	counts->stop = 1;
+	for (uint64_t me = 0; me < workers; me++) {
+		int status;
+
+		if (wait(&status) < 0 || status)
+			lab_fail("a worker ended with status %x", status);
+	}
+	lab_result("{\"seconds\":%" PRIu64 ",\"pages_written\":%" PRIu64
+		   ",\"pages_verified\":%" PRIu64 ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64
+		   ",\"killed\":%" PRIu64 ",\"compact\":%" PRIu64 ",\"drop\":%" PRIu64
+		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
+		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
+		   ",\"policy\":%" PRIu64 ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
+		   ",\"sets\":%" PRIu64 "}",
+		   seconds, counts->pages_written, counts->pages_verified, counts->areas,
+		   counts->forks, done.killed, done.compact, done.drop, done.offline,
+		   done.offline_refused, done.online, is_there(COLOR "enabled") ? "true" : "false",
+		   done.enabled, done.disabled, done.policy, done.geometry, done.table,
+		   counts->sets);
+	lab_done();
+}

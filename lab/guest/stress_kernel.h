@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * What the stress asks of the kernel beside memory: compaction, memory that goes
+ * and comes, kills, and the switches of page coloring. What a kernel does not have
+ * is left out and told of.
+ */
+#ifndef HUEPAGE_STRESS_KERNEL_H
+#define HUEPAGE_STRESS_KERNEL_H
+
+#include "pattern.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#define COLOR "/sys/kernel/mm/page_color/"
+#define GROUP "/cgroup/victims"
+#define MEMORY_BLOCKS "/sys/devices/system/memory/"
+
+/* How often each was done, and how often the kernel said that it could not. */
+struct done {
+	uint64_t compact, drop, offline, online, offline_refused, killed;
+	uint64_t enabled, disabled, policy, geometry, table;
+};
+
+/* 0, or the error number. */
+static inline int try_write(const char *path, const char *text)
+{
+	int file = open(path, O_WRONLY | O_CLOEXEC), error = 0;
+
+	if (file < 0)
+		return errno;
+	if (write(file, text, strlen(text)) < 0)
+		error = errno;
+	close(file);
+	return error;
+}
+
+static inline bool is_there(const char *path)
+{
+	return !access(path, F_OK);
+}
+
+/* One block of memory goes if it can, and all that are away come back. */
+static inline void stress_hotplug(struct lab_random *random, struct done *done)
+{
+	char path[128], state[16] = "";
+	unsigned int block = lab_below(random, 64);
+
+	snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state", block);
+	if (!is_there(path))
+		return;
+	int error = try_write(path, "offline");
+
+	if (!error)
+		done->offline++;
+	else if (error == EBUSY || error == EINVAL || error == EINTR)
+		done->offline_refused++;
+	else
+		lab_fail("%s: offline gives error %d", path, error);
+	for (block = 0; block < 64; block++) {
+		snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state", block);
+		int file = open(path, O_RDONLY | O_CLOEXEC);
+
+		if (file < 0)
+			continue;
+		if (read(file, state, sizeof(state) - 1) <= 0)
+			lab_fail("read %s", path);
+		close(file);
+		if (strncmp(state, "offline", 7))
+			continue;
+		lab_write(path, "online_movable");
+		done->online++;
+	}
+}
+
+static inline void stress_group(void)
+{
+	mkdir("/cgroup", 0755);
+	if (mount("cgroup2", "/cgroup", "cgroup2", 0, NULL))
+		lab_fail("mount control groups");
+	lab_write("/cgroup/cgroup.subtree_control", "+memory");
+	if (mkdir(GROUP, 0755))
+		lab_fail("make " GROUP);
+	lab_write(GROUP "/memory.max", "16M");
+}
+
+/* A child takes more than its group may have, until the kernel kills it. */
+static inline void stress_kill(uint64_t owner, struct done *done)
+{
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork a victim");
+	if (!child) {
+		struct area area;
+
+		lab_write(GROUP "/cgroup.procs", "0");
+		area_map(&area, 32 * MIB / PAGE, owner, 0);
+		for (size_t i = 0; i < area.pages; i++)
+			pattern_write(&area, i);
+		_exit(3);
+	}
+	if (waitpid(child, &status, 0) != child)
+		lab_fail("wait for a victim");
+	errno = 0;
+	if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+		lab_fail("a victim ended with status %x, not killed", status);
+	done->killed++;
+}
+
+static inline void read_all(const char *path)
+{
+	static char text[65536];
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got;
+
+	if (file < 0)
+		lab_fail("open %s", path);
+	while ((got = read(file, text, sizeof(text))) > 0)
+		;
+	if (got < 0)
+		lab_fail("read %s", path);
+	close(file);
+}
+
+/* One of the switches of page coloring, if the kernel has any. */
+static inline void stress_color(struct lab_random *random, struct done *done)
+{
+	static const char *const sizes[] = { "4M", "3M,ways=3", "16M", "2M,ways=16", "20M,ways=5" };
+	static bool enabled;
+
+	switch (lab_below(random, 4)) {
+	case 0:
+		/* Only while it is off; then it is on again. */
+		lab_write(COLOR "enabled", "0");
+		lab_write(COLOR "cache_size", sizes[lab_below(random, 5)]);
+		done->geometry++;
+		lab_write(COLOR "enabled", "1");
+		enabled = true;
+		break;
+	case 1:
+		enabled = !enabled;
+		lab_write(COLOR "enabled", enabled ? "1" : "0");
+		done->enabled += enabled;
+		done->disabled += !enabled;
+		break;
+	case 2:
+		lab_write(COLOR "policy", lab_below(random, 2) ? "sequence" : "address");
+		done->policy++;
+		break;
+	default:
+		read_all("/proc/page_color");
+		read_all("/proc/page_color_table");
+		done->table++;
+	}
+}
+
+#endif
