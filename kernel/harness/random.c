@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* Random operations on the index and its twin: `random OPERATIONS [SEED]`. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "side_by_side.h"
+
+/* On a span; enough to fill it, few enough to see many spans. */
+#define OPERATIONS 2000
+
+static uint64_t number(const char *text)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end) {
+		fprintf(stderr, "'%s' is no number\n", text);
+		exit(2);
+	}
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t operations, seed, done = 0, spans = 0;
+
+	if (argc < 2 || argc > 3) {
+		fprintf(stderr, "usage: %s OPERATIONS [SEED]\n", argv[0]);
+		return 2;
+	}
+	operations = number(argv[1]);
+	seed = argc > 2 ? number(argv[2]) : 1;
+	while (done < operations) {
+		struct numbers numbers = { .state = seed + spans++ };
+
+		done += side_by_side(&numbers, OPERATIONS);
+	}
+	printf("%" PRIu64 " operations on %" PRIu64 " spans, seeds from %" PRIu64
+	       ": no difference\n", done, spans, seed);
+	return 0;
+}
