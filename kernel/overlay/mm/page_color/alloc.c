@@ -28,12 +28,13 @@ static int page_color_list(int migratetype)
 
 /* Memory that came after the index was made is not in it until it is remade. */
 static bool page_color_covered(const struct page_color_zone *coloring,
-			       unsigned long pfn)
+			       unsigned long pfn, unsigned int order)
 {
 	const struct page_color_span *span =
 		page_color_index_span(coloring->index);
 
-	return pfn - span->start < span->frames;
+	return pfn >= span->start &&
+	       pfn + (1UL << order) <= span->start + span->frames;
 }
 
 void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
@@ -48,7 +49,7 @@ void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
 		return;
 	changed = page_color_index_add(coloring->index, list, order, pfn);
 	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn));
+			page_color_covered(coloring, pfn, order));
 }
 
 void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
@@ -63,7 +64,7 @@ void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
 		return;
 	changed = page_color_index_del(coloring->index, list, order, pfn);
 	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn));
+			page_color_covered(coloring, pfn, order));
 }
 
 /* Each address space begins as far as possible from those before it. */
