@@ -145,9 +145,8 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 			    const char **error);
 
 /* count.c */
-/* False if the zone has no index of @colors any more. */
-bool page_color_count(struct zone *zone, u32 first, u32 nr, u32 *counts,
-		      u32 colors);
+/* Of a zone with an index; page_color_mutex held. */
+void page_color_count(const struct zone *zone, u32 first, u32 nr, u32 *counts);
 /* The lower median of numbers from @min to @max. */
 u32 page_color_median(const u32 *counts, u32 nr, u32 min, u32 max);
 
