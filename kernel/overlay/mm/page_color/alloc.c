@@ -160,8 +160,8 @@ static unsigned long page_color_wanted(const struct page_color_zone *coloring,
 		return set ? READ_ONCE(set->next) : coloring->cursor[order];
 	begin = (u64)wish->hint.offset * colors >> 32;
 	/* So that a huge page has the colors that small ones would have. */
-	if (colors > HPAGE_PMD_NR)
-		begin = round_down(begin, HPAGE_PMD_NR);
+	if (colors > pageblock_nr_pages)
+		begin = round_down(begin, pageblock_nr_pages);
 	return (wish->hint.page + begin + wish->done) % colors;
 }
 

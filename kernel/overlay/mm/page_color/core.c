@@ -17,6 +17,7 @@
 #define PAGE_COLOR_CHUNK	4096UL
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
+/* Geometry, and which zones have an index. */
 DEFINE_MUTEX(page_color_mutex);
 
 enum page_color_policy page_color_policy = PAGE_COLOR_SEQUENCE;

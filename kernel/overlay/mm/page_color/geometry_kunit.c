@@ -105,10 +105,12 @@ static void colors_are_pages_of_a_way(struct kunit *test)
 			.ways = cases[i].ways,
 		};
 		const char *error = NULL;
+		int expected = -EINVAL;
 		int err = page_color_check_geometry(&geometry, &error);
 
-		KUNIT_EXPECT_EQ_MSG(test, err, cases[i].colors ? 0 : -EINVAL,
-				    "%d", i);
+		if (cases[i].colors)
+			expected = 0;
+		KUNIT_EXPECT_EQ_MSG(test, err, expected, "%d", i);
 		KUNIT_EXPECT_EQ(test, !error, !err);
 		KUNIT_EXPECT_EQ(test, geometry.colors, cases[i].colors);
 	}
@@ -158,9 +160,12 @@ static void faked_caches_are_refused(struct kunit *test)
 			.size = cases[i].size,
 		};
 		const char *error = NULL;
+		int expected = -EINVAL;
+		int err = page_color_check_leaf(&leaf, &error);
 
-		KUNIT_EXPECT_EQ_MSG(test, page_color_check_leaf(&leaf, &error),
-				    cases[i].good ? 0 : -EINVAL, "%d", i);
+		if (cases[i].good)
+			expected = 0;
+		KUNIT_EXPECT_EQ_MSG(test, err, expected, "%d", i);
 		KUNIT_EXPECT_EQ(test, !error, cases[i].good);
 	}
 }
@@ -208,4 +213,5 @@ static struct kunit_suite geometry_suite = {
 	.name = "page_color_geometry",
 	.test_cases = geometry_cases,
 };
+
 kunit_test_suite(geometry_suite);

@@ -159,4 +159,5 @@ static struct kunit_suite set_suite = {
 	.name = "page_color_set",
 	.test_cases = set_cases,
 };
+
 kunit_test_suite(set_suite);

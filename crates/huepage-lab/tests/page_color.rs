@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The interfaces of page coloring in a patched kernel that runs.
+
+use std::time::Duration;
+
+use huepage::units::Bytes;
+use huepage_lab::{
+    arch::Arch,
+    boot::{Boot, Machine, Report, boot},
+    kernel::{self, Config, Request, Variant},
+    progress::Progress,
+    workspace::Workspace,
+};
+use serde_json::Value;
+
+fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -> Report {
+    let workspace = Workspace::find().unwrap();
+    let request = Request { arch, variant: Variant::Huepage, config };
+    let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
+    let boots = Boot {
+        arch,
+        kernel,
+        machine,
+        guest: guest.into(),
+        arguments: vec![("check".into(), check.into())],
+        model: None,
+        regions: Vec::new(),
+        limit: Duration::from_secs(600),
+    };
+    let mut log = String::new();
+    let report = boot(&workspace, &boots, &mut |line| log += line);
+    let report = report.unwrap_or_else(|error| panic!("{error:#}\n{log}"));
+    for sign in ["WARNING:", "BUG:", "INFO: possible", "KASAN"] {
+        assert!(!log.contains(sign), "{sign} in\n{log}");
+    }
+    print!("{log}");
+    report
+}
+
+fn machine(option: Option<&str>) -> Machine {
+    let mut machine = Machine::plain(2, Bytes::mib(512));
+    machine.kernel_options.extend(option.map(str::to_owned));
+    machine
+}
+
+fn result<'a>(report: &'a Report, when: &str) -> &'a Value {
+    report.results.iter().find(|result| result["when"] == when).unwrap()
+}
+
+fn says(result: &Value, expected: &[(&str, &str)]) {
+    for (file, value) in expected {
+        assert_eq!(result[file], *value, "{file} of {result}");
+    }
+}
+
+fn control(arch: Arch, config: Config) {
+    let report = run(arch, config, "page-color-control", machine(None), "yes");
+    says(result(&report, "boot"), &[("enabled", "0"), ("policy", "[sequence] address")]);
+    let got = result(&report, "8 MiB");
+    let number = |name: &str| got[name].as_u64().unwrap_or_else(|| panic!("{name}: {got}"));
+    assert!(number("exact") >= 1024, "{got}");
+    assert!(number("free_min") <= number("free_median"), "{got}");
+    assert!(number("free_median") <= number("free_max"), "{got}");
+    let table = result(&report, "table");
+    let zones = if arch == Arch::X86_64 { 2 } else { 1 };
+    assert_eq!(table["lines"], zones * 4096, "{table}");
+    // Most of 512 MiB are free and movable.
+    assert!(table["free"].as_u64().unwrap() > 50_000, "{table}");
+}
+
+#[test]
+fn control_files_on_x86_64() {
+    control(Arch::X86_64, Config::Plain);
+}
+
+#[test]
+fn control_files_on_arm64() {
+    control(Arch::Arm64, Config::Plain);
+}
+
+fn sets(arch: Arch, config: Config) {
+    let report = run(arch, config, "page-color-sets", machine(None), "no");
+    assert_eq!(report.results.len(), 2);
+    for policy in &report.results {
+        assert_eq!(policy["pages"], 512);
+        assert_eq!(policy["outside"], 0, "{policy}");
+    }
+}
+
+#[test]
+fn sets_of_tasks_on_x86_64() {
+    sets(Arch::X86_64, Config::Plain);
+}
+
+#[test]
+fn sets_of_tasks_on_arm64() {
+    sets(Arch::Arm64, Config::Plain);
+}
+
+/// Builds a kernel with KASAN and lockdep: `cargo test -p huepage-lab --test
+/// page_color -- --ignored`
+#[test]
+#[ignore = "takes many minutes"]
+fn control_and_sets_under_the_kernels_checks() {
+    control(Arch::X86_64, Config::Debug);
+    sets(Arch::X86_64, Config::Debug);
+}
+
+fn at_boot(option: &str) -> Value {
+    let config = Config::Plain;
+    let machine = machine(Some(option));
+    let report = run(Arch::X86_64, config, "page-color-control", machine, "no");
+    result(&report, "boot").clone()
+}
+
+#[test]
+fn the_boot_parameter_gives_geometry_and_policy() {
+    says(
+        &at_boot("page_color=32768,ways=2,policy=address"),
+        &[
+            ("enabled", "1"),
+            ("policy", "sequence [address]"),
+            ("cache_size", "32768K"),
+            ("ways", "2"),
+            ("colors", "4096"),
+            ("source", "boot"),
+        ],
+    );
+}
+
+#[test]
+fn a_boot_parameter_that_is_wrong_leaves_coloring_off() {
+    for option in ["page_color=32X", "page_color=1T", "page_color=auto,ways=2", "page_color=off"] {
+        let result = at_boot(option);
+        says(&result, &[("enabled", "0")]);
+        assert_ne!(result["source"], "boot", "{option}");
+    }
+}
+
+/// Three nodes: behind a direct-mapped cache, behind one of another kind, without
+/// any; processors on the first.
+fn three_nodes() -> Machine {
+    let mut machine = machine(Some("page_color=auto"));
+    machine.memory = Bytes::mib(768);
+    let mut words = "-machine hmat=on".to_owned();
+    for node in 0..3 {
+        words += &format!(" -object memory-backend-ram,id=mem{node},size=256M");
+        let cpus = if node == 0 { ",cpus=0-1" } else { "" };
+        words += &format!(" -numa node,nodeid={node},memdev=mem{node},initiator=0{cpus}");
+        for (kind, value) in [("latency", "latency=10"), ("bandwidth", "bandwidth=10G")] {
+            words += &format!(
+                " -numa hmat-lb,initiator=0,target={node},hierarchy=memory,\
+                 data-type=access-{kind},{value}"
+            );
+        }
+    }
+    for (node, kind) in [(0, "direct"), (1, "complex")] {
+        words += &format!(
+            " -numa hmat-cache,node-id={node},size=64M,level=1,associativity={kind},\
+             policy=write-back,line=64"
+        );
+    }
+    machine.qemu_options = words.split(' ').map(str::to_owned).collect();
+    machine
+}
+
+#[test]
+fn memory_side_caches_are_found_by_node() {
+    let (arch, config) = (Arch::X86_64, Config::Plain);
+    let report = run(arch, config, "page-color-control", three_nodes(), "no");
+    let result = result(&report, "boot");
+    says(result, &[("enabled", "1")]);
+    for (file, value) in
+        [("cache_size", "N0=65536K"), ("colors", "N0=16384"), ("source", "N0=hmat")]
+    {
+        assert!(result[file].as_str().unwrap().starts_with(value), "{result}");
+    }
+    let source = result["source"].as_str().unwrap();
+    assert!(!source[2..].contains("N1=hmat") && !source.contains("N2=hmat"), "{source}");
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* /proc/PID/page_colors: lists, inheritance, permission, and what it does. */
+#define _GNU_SOURCE
+#include "files.h"
+#include "frames.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define DIR "/sys/kernel/mm/page_color/"
+#define SELF "/proc/thread-self/page_colors"
+#define COLORS 4096
+
+/* What a child found: it ends with 0, or has said what is wrong. */
+static void in_child(void (*check)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		check();
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) < 0 || status)
+		lab_fail("a child ended with %x", status);
+}
+
+static void lists(void)
+{
+	static const char *const bad[] = { "\n", " ", ",", "4096", "0-4096", "x",
+					   "3-1", "1\n2", "0-7:3/2", "-1" };
+	static char large[(64 << 10) + 1];
+
+	expect_line(SELF, "0-4095");
+	expect_write(SELF, "9,7,0-3,2-5", 0);
+	expect_line(SELF, "0-5,7,9");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		expect_write(SELF, bad[i], EINVAL);
+	if (write_at(SELF, "1\0002", 3, 0) != EINVAL || write_at(SELF, "1", 1, 1) != EINVAL)
+		lab_fail("a byte of 0, or an offset, is not refused");
+	memset(large, ' ', sizeof(large));
+	large[0] = '4';
+	if (write_at(SELF, large, sizeof(large), 0) != E2BIG)
+		lab_fail("64 KiB + 1 are not refused");
+	expect_line(SELF, "0-5,7,9");
+	if (write_at(SELF, large, sizeof(large) - 1, 0))
+		lab_fail("64 KiB are refused");
+	expect_line(SELF, "4");
+	expect_write(SELF, "all:1/1024\n", 0);
+	expect_line(SELF, "0,1024,2048,3072");
+	expect_write(SELF, "0-N", 0);
+	expect_line(SELF, "0-4095");
+	expect_write("/proc/2/page_colors", "0", EINVAL);
+}
+
+static void inherits(void)
+{
+	expect_line(SELF, "3-8");
+	expect_write(SELF, "1", 0);
+	expect_line(SELF, "1");
+}
+
+static void executes(void)
+{
+	expect_line(SELF, "3-8");
+	execl("/proc/self/exe", "init", "again", NULL);
+	lab_fail("exec");
+}
+
+static void *thread(void *unused)
+{
+	expect_line(SELF, "3-8");
+	expect_write(SELF, "2", 0);
+	expect_line(SELF, "2");
+	expect_line("/proc/self/page_colors", "3-8");
+	return unused;
+}
+
+static void inheritance(void)
+{
+	pthread_t other;
+
+	expect_write(SELF, "3-8", 0);
+	in_child(inherits);
+	expect_line(SELF, "3-8");
+	in_child(executes);
+	if (pthread_create(&other, NULL, thread, NULL) || pthread_join(other, NULL))
+		lab_fail("thread");
+	expect_line(SELF, "3-8");
+	expect_write(SELF, "all", 0);
+}
+
+static int opened;
+
+static void become(uid_t user)
+{
+	if (setresuid(user, user, user) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+		lab_fail("become %u", user);
+}
+
+static void another_user(void)
+{
+	become(1000);
+	expect_write("/proc/1/page_colors", "0", EACCES);
+	expect_line("/proc/1/page_colors", "0-4095");
+	expect_write(SELF, "5", 0);
+	expect_line(SELF, "5");
+	/* Opened by root, but the task has capabilities that this one has not. */
+	if (write(opened, "6", 1) != -1 || errno != EPERM)
+		lab_fail("a task of more capabilities is written to");
+	expect_write("/proc/page_color", "", EACCES);
+}
+
+static void own_children(void)
+{
+	pid_t parent = getpid();
+	char path[64];
+
+	become(1000);
+	int fd = open("/proc/self/page_colors", O_RDWR);
+
+	if (fd < 0)
+		lab_fail("open own page_colors");
+	if (!fork()) {
+		if (write(fd, "7", 1) != 1)
+			lab_fail("a child does not write its parent's");
+		_exit(0);
+	}
+	wait(NULL);
+	snprintf(path, sizeof(path), "/proc/%d/page_colors", parent);
+	expect_line(path, "7");
+}
+
+/* Its owner opens it, and then is another user who may do anything. */
+static void opener_counts(void)
+{
+	if (setresuid(1000, 1000, 0) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+		lab_fail("become another user for a while");
+	int fd = open("/proc/self/page_colors", O_RDWR);
+
+	if (fd < 0 || setresuid(0, 0, 0))
+		lab_fail("open own page_colors and go back");
+	if (write(fd, "1", 1) != -1 || errno != EPERM)
+		lab_fail("who opened the file is not asked");
+	expect_line(SELF, "0-4095");
+}
+
+static void permission(void)
+{
+	opened = open("/proc/1/page_colors", O_RDWR);
+	in_child(another_user);
+	expect_line("/proc/1/page_colors", "0-4095");
+	in_child(own_children);
+	in_child(opener_counts);
+}
+
+static void other_geometry(void)
+{
+	expect_write(SELF, "0-7", 0);
+	expect_write(DIR "cache_size", "8M", 0);
+	expect_line(SELF, "0-2047");
+	expect_write(DIR "cache_size", "16M", 0);
+	expect_line(SELF, "0-7");
+	expect_write(SELF, "all", 0);
+}
+
+static unsigned outside(const char *memory, size_t pages, unsigned last)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < pages; i++)
+		found += frame_of(memory + i * PAGE) % COLORS > last;
+	return found;
+}
+
+/* Pages of the set, as long as it has some. */
+static void allocates(const char *policy)
+{
+	const size_t pages = 512;
+	char *memory = lab_map(pages * PAGE);
+
+	expect_write(DIR "policy", policy, 0);
+	expect_write(DIR "enabled", "1", 0);
+	expect_write(SELF, "0-255", 0);
+	memset(memory, 1, pages * PAGE);
+	expect_write(SELF, "all", 0);
+	lab_result("{\"policy\":\"%s\",\"pages\":%zu,\"outside\":%u}", policy, pages,
+		   outside(memory, pages, 255));
+	munmap(memory, pages * PAGE);
+	expect_write(DIR "enabled", "0", 0);
+}
+
+/* Writers and forks that race for the same set. */
+static void races(void)
+{
+	pid_t children[4];
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/page_colors", getpid());
+	for (int c = 0; c < 4; c++) {
+		children[c] = fork();
+		if (children[c])
+			continue;
+		for (int i = 0; i < 200; i++) {
+			char list[16];
+
+			snprintf(list, sizeof(list), "%d-%d", i, i + c + 1);
+			expect_write(path, list, 0);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < 200; i++) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+	for (int c = 0; c < 4; c++)
+		waitpid(children[c], NULL, 0);
+	expect_write(SELF, "all", 0);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && !strcmp(argv[1], "again")) {
+		expect_line(SELF, "3-8");
+		return 0;
+	}
+	lab_start(argc, argv);
+	expect_write(DIR "cache_size", "16M,ways=1", 0);
+	lists();
+	inheritance();
+	permission();
+	other_geometry();
+	allocates("sequence");
+	allocates("address");
+	races();
+	lab_done();
+}
