@@ -49,11 +49,17 @@ static inline bool is_there(const char *path)
 static inline void stress_hotplug(struct lab_random *random, struct done *done)
 {
 	char path[128], state[16] = "";
-	unsigned int block = lab_below(random, 64);
+	unsigned int block, blocks[64], there = 0;
 
-	snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state", block);
-	if (!is_there(path))
+	for (block = 0; block < 64; block++) {
+		snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state", block);
+		if (is_there(path))
+			blocks[there++] = block;
+	}
+	if (!there)
 		return;
+	snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state",
+		 blocks[lab_below(random, there)]);
 	int error = try_write(path, "offline");
 
 	if (!error)

@@ -2,6 +2,7 @@
 //! `huepage-lab kernel`: builds kernels, runs their unit tests, and shows our
 //! changes to them as patches.
 
+mod bisect;
 mod identical;
 mod kunit;
 mod patches;
@@ -31,6 +32,7 @@ enum Command {
     Identical(identical::Options),
     Kunit(kunit::Options),
     Stress(stress::Options),
+    Bisect(bisect::Options),
 }
 
 /// Build a kernel, if anything it is made of has changed
@@ -63,6 +65,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Command::Identical(options) => identical::run(&options),
         Command::Kunit(options) => kunit::run(&options),
         Command::Stress(options) => stress::run(&options),
+        Command::Bisect(options) => bisect::run(&options),
     }
 }
 
