@@ -153,7 +153,7 @@ pub(super) fn unconfigured(
     let objects = workspace.lab().join("objects").join(&name);
     let arch = request.kbuild_arch();
     let make = Make { tree: &tree, objects: &objects, arch, toolchain: &toolchain };
-    build(&make, request, &settings, progress)?;
+    build(&make, request, &settings, Options::MustExist, progress)?;
     let from = objects.join("vmlinux");
     fs::copy(&from, to).with_context(|| format!("copy {} to {}", from.display(), to.display()))?;
     Ok(())

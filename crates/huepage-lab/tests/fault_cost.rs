@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Instructions per page are counted exactly, and the same in every run.
+
+mod support;
+
+use huepage_lab::results::Results;
+use support::{number, quick};
+
+fn cost(results: &Results, arch: &str, work: &str) -> f64 {
+    let row = results.find(&[("arch", arch), ("work", work)]);
+    number(row.unwrap_or_else(|| panic!("no {work} on {arch}")), "instructions_per_page")
+}
+
+#[test]
+fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
+    let first = quick("fault-cost", &[]);
+    for arch in ["x86_64", "arm64"] {
+        let cost = |work| cost(&first, arch, work);
+        // More than the way through the exception, less than a page of stores.
+        for work in ["touch in order", "touch at random", "write a file"] {
+            assert!((300.0..8000.0).contains(&cost(work)), "{arch}: {work} {}", cost(work));
+        }
+        // A copy is a fault and more, and what is freed costs less than its fault.
+        assert!(cost("fork, copy, exit") > cost("touch in order"), "{arch}");
+        assert!(cost("unmap") < cost("touch in order"), "{arch}");
+        assert!(cost("free a file") < cost("write a file"), "{arch}");
+    }
+    // The disk answers when it likes, and what comes after it in a round is moved by that.
+    let again = quick("fault-cost", &["rounds=1"]);
+    let once = quick("fault-cost", &["rounds=1"]);
+    for row in once.rows.iter().filter(|row| row.setting("work") != "read a disk") {
+        let work = row.setting("work");
+        let other = again.find(&[("arch", &row.setting("arch")), ("work", &work)]).unwrap();
+        assert_eq!(row.metrics, other.metrics, "{work}");
+    }
+}
