@@ -16,9 +16,10 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
     let first = quick("fault-cost", &[]);
     for arch in ["x86_64", "arm64"] {
         let cost = |work| cost(&first, arch, work);
-        // More than the way through the exception, less than a page of stores.
+        // More than the way through the exception; on x86_64 a cleared page alone would be
+        // 4096 if repetitions counted.
         for work in ["touch in order", "touch at random", "write a file"] {
-            assert!((300.0..8000.0).contains(&cost(work)), "{arch}: {work} {}", cost(work));
+            assert!((300.0..4000.0).contains(&cost(work)), "{arch}: {work} {}", cost(work));
         }
         // A copy is a fault and more, and what is freed costs less than its fault.
         assert!(cost("fork, copy, exit") > cost("touch in order"), "{arch}");
