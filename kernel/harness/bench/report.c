@@ -16,7 +16,7 @@ static double fastest_tree(const struct row *row)
 static void times(const struct report *report)
 {
 	printf("## Nanoseconds for a frame taken and a frame given back\n\n"
-	       "Median of %d rounds, in brackets the least and the most.\n\n"
+	       "Median of %d rounds, in brackets the quartiles.\n\n"
 	       "| colors | free |", ROUNDS);
 	for (int i = 0; i < SUBJECTS; i++)
 		printf(" %s |", report->names[i]);
@@ -32,7 +32,7 @@ static void times(const struct report *report)
 			       row->free_share * 100 / 65536.0);
 			for (int i = 0; i < SUBJECTS; i++)
 				printf(" %.1f (%.1f–%.1f) |", row->median[i],
-				       row->least[i], row->most[i]);
+				       row->lower[i], row->upper[i]);
 			printf(" %.1f | %.1f |\n",
 			       fastest_tree(row) / row->median[0],
 			       fastest_tree(row) / row->median[1]);
@@ -82,9 +82,9 @@ static void json_row(FILE *file, const struct report *report, int c,
 		report->colors[c], row->free_share / 65536.0);
 	for (int i = 0; i < SUBJECTS; i++)
 		fprintf(file,
-			"%s\n      \"%s\": {\"median\": %.2f, \"least\": %.2f, "
-			"\"most\": %.2f}", i ? "," : "", report->names[i],
-			row->median[i], row->least[i], row->most[i]);
+			"%s\n      \"%s\": {\"median\": %.2f, \"lower\": %.2f, "
+			"\"upper\": %.2f}", i ? "," : "", report->names[i],
+			row->median[i], row->lower[i], row->upper[i]);
 	fprintf(file, "},\n     \"fastest_tree_to_index\": %.2f}",
 		fastest_tree(row) / row->median[0]);
 }
