@@ -69,7 +69,7 @@ void report_table(const struct report *report)
 	       "# color-index\n\n"
 	       "Ways to find a free frame of the next color, %u frames of "
 	       "4 KiB. Kind: measured.\n\n"
-	       "Command: `make -C kernel/harness bench`\n\n",
+	       "Command: `make -C kernel/harness bench RESULTS=../../results`\n\n",
 	       report->frames);
 	times(report);
 	memory(report);
@@ -101,7 +101,7 @@ bool report_json(const struct report *report, const char *path)
 	fprintf(file,
 		"{\n  \"schema\": \"huepage.harness/1\",\n"
 		"  \"experiment\": \"color-index\",\n  \"kind\": \"measured\",\n"
-		"  \"command\": \"make -C kernel/harness bench\",\n"
+		"  \"command\": \"make -C kernel/harness bench RESULTS=../../results\",\n"
 		"  \"frames\": %u,\n  \"rounds\": %d,\n  \"rows\": [\n",
 		report->frames, ROUNDS);
 	for (int c = 0; c < COLORS; c++)
