@@ -100,10 +100,11 @@ static void stream(struct work *work, unsigned int age, const struct size *size)
 	work_do(work);
 	for (unsigned int n = 0; n < 4; n++)
 		lab_result("{\"age\":%u,\"fill\":%s,\"kernel_fn\":\"%s\",\"lines\":%zu,"
-			   "\"lines_in_conflict\":%zu,\"huge_share\":%.4f}",
+			   "\"lines_in_conflict\":%zu,\"huge_share\":%.4f,\"moved\":%zu}",
 			   age, size->fill, of[n].name, __builtin_popcount(of[n].arrays) * lines,
 			   lines_in_conflict(work, of[n].arrays),
-			   (double)*work->huge_bytes / (ARRAYS * size->pages * PAGE));
+			   (double)work->told->huge_bytes / (ARRAYS * size->pages * PAGE),
+			   work->told->moved);
 }
 
 int main(int argc, char **argv)

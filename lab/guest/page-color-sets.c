@@ -112,7 +112,7 @@ static void another_user(void)
 	/* Opened by root, but the task has capabilities that this one has not. */
 	if (write(opened, "6", 1) != -1 || errno != EPERM)
 		lab_fail("a task of more capabilities is written to");
-	expect_write("/proc/page_color", "", EACCES);
+	expect_write("/proc/page_color_table", "", EACCES);
 }
 
 static void own_children(void)

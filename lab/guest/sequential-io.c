@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "age.h"
+#include "coloring.h"
 #include "disks.h"
 #include "lab.h"
 
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 		.files = lab_number("files"),
 	};
 
+	coloring_check();
 	readers = lab_number("readers");
 	bytes = lab_number("bytes");
 	direct_bytes = lab_number("direct");

@@ -20,13 +20,18 @@
 enum { A, B, C, ARRAYS };
 enum touch { ORDERED, AT_RANDOM, THREADS, PROCESSES };
 
+struct told {
+	size_t huge_bytes; /* of the arrays in huge pages */
+	size_t moved;      /* pages that the kernel moved to other frames meanwhile */
+};
+
 struct work {
 	enum touch touch;
 	bool huge;
 	size_t pages;       /* of one array, all workers together */
 	char *memory;       /* for the arrays if they shall be there, else NULL */
 	uint64_t *frames;   /* of the pages of all arrays, array by array */
-	size_t *huge_bytes; /* of the arrays in huge pages; both shared by all workers */
+	struct told *told;  /* both shared by all workers */
 	struct turns *turns;
 	uint32_t *order; /* for touching at random */
 	struct lab_random random;
@@ -61,7 +66,7 @@ static inline struct work work_new(const char *touch, size_t largest, uint64_t s
 			lab_fail("touch=%s: nobody touches arrays like this", touch);
 	work.turns = turns_new(work.touch < THREADS ? 1 : 2);
 	work.frames = work_shared(ARRAYS * largest * sizeof(*work.frames));
-	work.huge_bytes = work_shared(PAGE);
+	work.told = work_shared(sizeof(*work.told));
 	if (work.touch == AT_RANDOM) {
 		work.order = lab_map(ARRAYS * largest * sizeof(*work.order));
 		memset(work.order, 0, ARRAYS * largest * sizeof(*work.order));
@@ -143,6 +148,21 @@ static inline void part_touch(const struct part *part)
 			  work->frames + n * work->pages + part->from);
 }
 
+/* Adds to what is told. Whoever calls it does so alone. */
+static inline void part_tell(const struct part *part)
+{
+	struct work *work = part->work;
+
+	for (int n = 0; n < ARRAYS; n++)
+		for (size_t i = 0; i < part->pages; i++) {
+			const char *page = (const char *)part->array[n] + i * PAGE;
+			uint64_t now;
+
+			frames_of(page, 1, &now);
+			work->told->moved += now != work->frames[n * work->pages + part->from + i];
+		}
+}
+
 static inline void part_check(const struct part *part)
 {
 	const double values[] = { FACTOR + FACTOR * (1 + FACTOR), FACTOR, 1 + FACTOR };
@@ -182,6 +202,7 @@ static inline void part_do(const struct part *part)
 	PASS(2, stream_touch(b, c, NULL, lines), stream_scale(b, c, FACTOR, lines));
 	PASS(3, stream_touch(c, a, b, lines), stream_add(c, a, b, lines));
 	PASS(4, stream_touch(a, b, c, lines), stream_triad(a, b, c, FACTOR, lines));
+	TURN(, part_tell(part));
 	part_check(part);
 }
 
@@ -221,12 +242,12 @@ static inline void work_do(struct work *work)
 	char *mapped;
 	int status;
 
-	*work->huge_bytes = 0;
+	*work->told = (struct told){ 0 };
 	if (work->touch == PROCESSES && !(child = fork())) {
 		turns_settle(1);
 		part_place(&other, work_map(work, other.pages, &mapped, &bytes), other.pages, 0);
 		part_do(&other);
-		*work->huge_bytes += work_huge_bytes();
+		work->told->huge_bytes += work_huge_bytes();
 		_exit(0);
 	}
 	if (child < 0)
@@ -242,7 +263,7 @@ static inline void work_do(struct work *work)
 		lab_fail("the other process ended with status %d", status);
 	if (work->touch == THREADS && (errno = pthread_join(thread, NULL)))
 		lab_fail("end a thread");
-	*work->huge_bytes += work_huge_bytes();
+	work->told->huge_bytes += work_huge_bytes();
 	if (mapped)
 		munmap(mapped, bytes);
 }

@@ -12,6 +12,8 @@
  *   seed=N                    of random replacement
  *   colors=on|off             misses by color
  *   pages=on|off              access times by page
+ *   strings=on|off            count each repetition of an x86 string instruction
+ *                             (on), or none of them
  *
  * level1, memside1 and so on follow in order, without gaps.
  */

@@ -11,12 +11,14 @@
 #include "physical.h"
 #include "qemu_api.h"
 #include "region.h"
+#include "repeats.h"
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
 static struct description description;
 static struct hierarchy hierarchy;
 static struct regions regions;
+static bool is_x86;
 static bool (*find_mark)(const uint8_t *instruction, size_t size, struct mark *mark);
 
 #define PAGE_SIZE (UINT64_C(1) << PAGE_SHIFT)
@@ -57,17 +59,16 @@ static void region_ends(unsigned int cpu, void *data)
 	region_end(&regions, (uintptr_t)data);
 }
 
-static bool is_mark(const struct qemu_plugin_insn *insn, struct mark *mark)
+/* The instruction's bytes: room for them is in `bytes`. NULL if there is too little. */
+static const uint8_t *bytes_of(const struct qemu_plugin_insn *insn, uint8_t bytes[16])
 {
+#if QEMU_PLUGIN_VERSION < 3
+	(void)bytes;
+	return qemu_plugin_insn_data(insn);
+#else
 	size_t size = qemu_plugin_insn_size(insn);
 
-#if QEMU_PLUGIN_VERSION < 3
-	return find_mark(qemu_plugin_insn_data(insn), size, mark);
-#else
-	uint8_t bytes[16];
-
-	return size <= sizeof(bytes) && qemu_plugin_insn_data(insn, bytes, size) == size &&
-	       find_mark(bytes, size, mark);
+	return size <= 16 && qemu_plugin_insn_data(insn, bytes, size) == size ? bytes : NULL;
 #endif
 }
 
@@ -78,15 +79,20 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	instructions_follow_block(tb);
 	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		size_t size = qemu_plugin_insn_size(insn);
+		uint8_t room[16];
+		const uint8_t *bytes = bytes_of(insn, room);
 		struct mark mark;
 
-		if (is_mark(insn, &mark)) {
+		if (bytes && find_mark(bytes, size, &mark)) {
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				insn, mark.is_end ? region_ends : region_begins,
 				QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)mark.region);
 			continue;
 		}
-		instructions_count(insn);
+		if (!(description.skip_strings && bytes && is_x86 &&
+		      repeats_in_x86(bytes, size)))
+			instructions_count(insn);
 		qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, NULL);
 	}
@@ -124,6 +130,7 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 		find_mark = mark_in_arm64;
 	else
 		return refuse("regions of interest are known on x86_64, i386 and aarch64 only");
+	is_x86 = find_mark == mark_in_x86;
 	if (!physical_init(info))
 		return -1;
 	for (int i = 0; i < option_count; i++)

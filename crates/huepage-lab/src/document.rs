@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Results as a page of Markdown.
 
-use crate::{
-    experiment::Experiment,
-    results::{Results, words},
-};
+use crate::{experiment::Experiment, results::Results};
 
 /// The page of one experiment.
 pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
@@ -21,9 +18,9 @@ pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
         results.command,
     );
     if !results.failed.is_empty() {
-        page += "\n## Not there: boots that failed\n\n";
+        page += "\n## What failed\n\n";
         for failed in &results.failed {
-            page += &format!("- {}: {}\n", words(&failed.settings), failed.reason);
+            page += &format!("- {failed}\n");
         }
     }
     let source = experiment.against_source(results);

@@ -2,6 +2,7 @@
 //! All experiments.
 
 mod aging;
+mod fault_cost;
 mod ksm_nodes;
 mod sequential_io;
 mod working_set;
@@ -16,6 +17,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &working_set::WorkingSet,
     &zero_pages::ZeroPages,
     &sequential_io::SequentialIo,
+    &fault_cost::FaultCost,
 ];
 
 /// The one of this name.

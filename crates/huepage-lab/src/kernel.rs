@@ -13,6 +13,7 @@
 //! - `kernel/<name>-<hash>/`: a finished image with its `.config`, `System.map` and
 //!   log, named by the hash of *all* inputs. It appears complete or not at all.
 
+mod bisect;
 mod build;
 mod changes;
 mod checkpatch;
@@ -33,6 +34,7 @@ mod source;
 mod toolchain;
 mod tree;
 
+pub use bisect::bisect;
 pub use build::ensure;
 pub use changes::Changes;
 pub use checkpatch::{Verdict, check};

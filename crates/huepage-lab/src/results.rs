@@ -36,15 +36,16 @@ pub struct Results {
     pub model: Value,
     /// One per point of the grid.
     pub rows: Vec<Row>,
-    /// Boots that gave no rows; left out if all did.
+    /// Boots that gave no rows, and checks across boots that do not hold; left out if
+    /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
 }
 
-/// A boot that gave no rows.
+/// A boot that gave no rows, or a check that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What was set.
+    /// What was set in the boot; empty for a check across boots.
     pub settings: Map<String, Value>,
     /// Why, in a line.
     pub reason: String,
@@ -70,6 +71,15 @@ pub struct Row {
     pub settings: Map<String, Value>,
     /// What came of it.
     pub metrics: Map<String, Value>,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.settings.is_empty() {
+            true => f.write_str(&self.reason),
+            false => write!(f, "{}: {}", words(&self.settings), self.reason),
+        }
+    }
 }
 
 impl Row {

@@ -7,7 +7,7 @@ use std::sync::{
 };
 
 use anyhow::Context;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     boot::{Boot, boot},
@@ -19,12 +19,11 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Builds what is needed, boots every case, and collects. A boot that fails takes no
-/// other's rows with it: it is told of on stderr, and named in the results.
+/// Builds what is needed, boots every case, and collects. A boot that fails, or a check
+/// across boots that does not hold, takes no rows away: it is named in the results.
 ///
 /// # Errors
-/// A kernel that does not build, no boot without a failure, a check across boots that
-/// does not hold.
+/// A kernel that does not build, no boot without a failure.
 pub fn run(
     workspace: &Workspace,
     experiment: &dyn Experiment,
@@ -50,8 +49,11 @@ pub fn run(
         rows
     });
     drop(progress);
-    let (rows, failed) = parted(&cases, outcomes)?;
-    let rows = experiment.finish(rows)?;
+    let (rows, mut failed) = parted(&cases, outcomes)?;
+    let rows = experiment.finish(rows.clone()).unwrap_or_else(|error| {
+        failed.push(Failed { settings: Map::new(), reason: format!("{error:#}") });
+        rows
+    });
     Ok(Results {
         schema: SCHEMA.into(),
         experiment: experiment.name().into(),
@@ -217,7 +219,6 @@ fn joined(words: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use huepage::units::Bytes;
-    use serde_json::Map;
 
     use super::*;
     use crate::{

@@ -49,6 +49,7 @@ fn model() -> Model {
         seed: 1,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     }
 }
 

@@ -42,6 +42,7 @@ fn model() -> Model {
         seed: 1,
         color_conflicts: true,
         page_times: true,
+        count_strings: true,
     }
 }
 

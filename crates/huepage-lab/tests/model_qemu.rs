@@ -54,6 +54,7 @@ fn model() -> Model {
         seed: 1,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     }
 }
 

@@ -169,6 +169,7 @@ fn model() -> impl Strategy<Value = (Model, u64)> {
             outside: if skip { Outside::Skip } else { Outside::Model },
             seed,
             page_times,
+            count_strings: true,
         };
         (model, base)
     })
@@ -234,6 +235,7 @@ fn sets_of_high_addresses_are_exact() {
         seed: 0,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     };
     let mut steps = vec![Step::Begin(0), Step::Instructions { cpu: 0, count: 1 }];
     for n in 0..100 {

@@ -2,6 +2,7 @@
 //! `huepage-lab kernel`: builds kernels, runs their unit tests, and shows our
 //! changes to them as patches.
 
+mod bisect;
 mod kunit;
 mod patches;
 
@@ -27,6 +28,7 @@ enum Command {
     Export(patches::Export),
     Check(patches::Check),
     Kunit(kunit::Options),
+    Bisect(bisect::Options),
 }
 
 /// Build a kernel, if anything it is made of has changed
@@ -57,6 +59,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Command::Export(options) => patches::export(&options),
         Command::Check(options) => patches::check(&options),
         Command::Kunit(options) => kunit::run(&options),
+        Command::Bisect(options) => bisect::run(&options),
     }
 }
 

@@ -6,8 +6,8 @@ use std::{path::PathBuf, process::ExitCode};
 use clap::Args;
 
 use huepage_lab::{
-    document, experiment::Scale, experiments, kernel::Variant, output::print, results::words,
-    runner, workspace::Workspace,
+    document, experiment::Scale, experiments, kernel::Variant, output::print, runner,
+    workspace::Workspace,
 };
 
 /// Run an experiment and write its results
@@ -98,7 +98,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         }
     }
     for failed in &results.failed {
-        eprintln!("huepage-lab: failed: {}: {}", words(&failed.settings), failed.reason);
+        eprintln!("huepage-lab: failed: {failed}");
     }
     Ok(match picture {
         _ if !results.failed.is_empty() => ExitCode::FAILURE,

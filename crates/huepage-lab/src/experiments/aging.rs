@@ -43,7 +43,8 @@ would be the same; `--set cached=disk` reads them from a disk. The machine is sm
 of memory, and nothing else runs on it: real days mix more.
 
 A page's color is checked twice: the misses of the model and the frame numbers that the kernel \
-shows agree within a hundredth in every row, or the run fails. With huge pages the kernel goes on \
+shows agree within a hundredth in every row, and as much more as pages were moved meanwhile, or \
+the row is not there. With huge pages the kernel goes on \
 moving pages while they are measured, most of all where memory is nearly full: those rows are not \
 checked, and the four kernel functions show both figures. The run fails too if the control, pages \
 picked at random among nearly all frames, is further than three hundredths from theory: \

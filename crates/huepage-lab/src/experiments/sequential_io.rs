@@ -18,6 +18,7 @@ use crate::{
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
     experiment::{Case, Experiment, Found, Scale, map},
     kernel::{Config, Variant},
+    placement::Placement,
     results::{Plot, Results, Row, Table},
     settings::{Point, Settings},
 };
@@ -52,11 +53,19 @@ impl Experiment for SequentialIo {
             }
             Scale::Quick => ("x86_64,arm64", "ext2", "128M", "1,8", "1", "192M", "16M"),
         };
+        let policies = match scale {
+            Scale::Full => "stock,sequence,address",
+            Scale::Quick => "stock",
+        };
         Settings::new(&[
             ("arch", arch),
             ("fs", fs),
             ("memory", memory),
             ("readers", readers),
+            // sequence and address take the kernel variant huepage, and color for a
+            // direct-mapped cache of this size.
+            ("policy", policies),
+            ("cache", "16M"),
             // Days of other work before: 0 is a fresh boot.
             ("age", "0,1"),
             ("seed", "1"),
@@ -79,7 +88,7 @@ impl Experiment for SequentialIo {
         let first = |name: &str| settings.values(name)[0].clone();
         let (first_fs, first_memory) = (first("fs"), first("memory"));
         let mut cases = Vec::new();
-        for point in settings.grid(&["arch", "fs", "memory", "readers", "age"]) {
+        for point in settings.grid(&["arch", "fs", "memory", "policy", "readers", "age"]) {
             // Other file systems and more memory are looked at one at a time.
             let usual = (point.text("fs") == first_fs, point.text("memory") == first_memory);
             if usual == (false, false) {
@@ -218,6 +227,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
     let number = |name: &str| settings.only::<f64>(name).map(Value::from);
     let more: Map<String, Value> = map([
         ("repeat", repeat.into()),
+        ("cache", settings.only::<Bytes>("cache")?.to_string().into()),
         ("seed", seed.into()),
         ("bytes_per_reader", bytes.into()),
         ("direct_bytes_per_reader", direct.into()),
@@ -228,6 +238,8 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
     ]);
     shown.extend(more);
     shown.extend(DAY.map(|(name, value)| (format!("aging_{name}"), value.into())));
+    let cache: Bytes = settings.only("cache")?;
+    let placement: Placement = point.parsed("policy")?;
     let arguments =
         [("readers", readers), ("bytes", bytes), ("direct", direct), ("age", age), ("seed", seed)];
     let mut arguments: Vec<(String, String)> = arguments
@@ -236,9 +248,10 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
         .map(|(name, value)| ((*name).to_owned(), value.to_string()))
         .collect();
     arguments.push(("fs".into(), kind.name().into()));
+    placement.apply(cache, 1, &mut machine, &mut arguments);
     Ok(Case {
         arch,
-        variant,
+        variant: placement.variant(variant),
         config: Config::Plain,
         machine,
         guest: "sequential-io",

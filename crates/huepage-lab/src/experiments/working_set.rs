@@ -203,6 +203,7 @@ fn model(l2_ways: u32) -> Model {
         seed: 1,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     }
 }
 

@@ -210,6 +210,7 @@ fn model(l2_replacement: Replacement) -> Model {
         seed: 1,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     }
 }
 

@@ -26,24 +26,38 @@ use crate::{arch::Arch, progress::Progress, workspace::Workspace};
 /// If the source or a compiler is missing, a hook does not apply, Kconfig does not
 /// take an option of a fragment, or the build fails.
 pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
-    ensure_in(&Workspace::find()?, request, progress)
-}
-
-fn ensure_in(
-    workspace: &Workspace,
-    request: &Request,
-    progress: &Progress,
-) -> anyhow::Result<Image> {
-    check(request)?;
+    let workspace = Workspace::find()?;
     let changes = match request.variant {
         Variant::Stock => Changes::none(),
         Variant::Huepage => Changes::read(&workspace.kernel())?,
     };
+    ensure_with(&workspace, request, &changes, Options::MustExist, progress)
+}
+
+/// What to do about options of our own that the kernel does not know.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Options {
+    /// Refuse to build.
+    MustExist,
+    /// Their patch comes later in the series.
+    MayComeLater,
+}
+
+/// As [`ensure`], with these changes.
+pub(super) fn ensure_with(
+    workspace: &Workspace,
+    request: &Request,
+    changes: &Changes,
+    options: Options,
+    progress: &Progress,
+) -> anyhow::Result<Image> {
+    check(request)?;
     if request.variant == Variant::Huepage && changes.is_empty() {
         progress.note(
             "kernel/ has neither overlay nor hooks yet: the variant huepage is the stock kernel",
         );
-        return ensure_in(workspace, &Request { variant: Variant::Stock, ..*request }, progress);
+        let stock = Request { variant: Variant::Stock, ..*request };
+        return ensure_with(workspace, &stock, changes, options, progress);
     }
     let archive = Archive::find()?;
     let toolchain = Toolchain::find(request.arch)?;
@@ -52,7 +66,7 @@ fn ensure_in(
         request,
         source: &archive.id,
         toolchain: &toolchain,
-        changes: &changes,
+        changes,
         settings: &settings,
     };
     let hash = inputs.hash();
@@ -72,7 +86,7 @@ fn ensure_in(
     let (tree, _tree_lock) = match changes.is_empty() {
         true => (source.directory.clone(), None),
         false => {
-            let (tree, lock) = tree::apply(workspace, &archive.id, &source, &changes, progress)?;
+            let (tree, lock) = tree::apply(workspace, &archive.id, &source, changes, progress)?;
             (tree, Some(lock))
         }
     };
@@ -83,7 +97,7 @@ fn ensure_in(
         toolchain: &toolchain,
     };
     let image = Image { path: request.image().1.into(), version: source.version.clone(), hash };
-    build(&make, request, &settings, progress)?;
+    build(&make, request, &settings, options, progress)?;
     let image = install::finish(&directory, make.objects, image)?;
     progress.note(&format!("{request}: Linux {}, built in {}", source.version, took(begin)));
     Ok(image)
@@ -108,6 +122,7 @@ fn build(
     make: &Make,
     request: &Request,
     settings: &Settings,
+    options: Options,
     progress: &Progress,
 ) -> anyhow::Result<()> {
     fs::create_dir_all(make.objects).with_context(|| format!("make {}", make.objects.display()))?;
@@ -117,7 +132,7 @@ fn build(
     make.begin()?;
     progress.stage(&format!("{request}: configuring"));
     make.run(&["allnoconfig", &format!("KCONFIG_ALLCONFIG={}", wanted.display())], |_, _| {})?;
-    check_config(settings, &make.objects.join(".config"))?;
+    check_config(settings, &make.objects.join(".config"), options)?;
     progress.stage(&format!("{request}: compiling"));
     make.run(&[request.image().0], |objects, file| {
         progress.step(|| format!("{request}: {objects} compiled, {file}"));
@@ -125,9 +140,12 @@ fn build(
 }
 
 /// Kconfig drops silently what it does not know and what lacks a dependency.
-fn check_config(settings: &Settings, path: &Path) -> anyhow::Result<()> {
+fn check_config(settings: &Settings, path: &Path, options: Options) -> anyhow::Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
-    let unmet = settings.unmet(&text);
+    let mut unmet = settings.unmet(&text);
+    if options == Options::MayComeLater {
+        unmet.retain(|unmet| !unmet.is_ours());
+    }
     if unmet.is_empty() {
         return Ok(());
     }

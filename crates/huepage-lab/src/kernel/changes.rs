@@ -48,6 +48,14 @@ impl Changes {
         Ok(Changes { overlay, hooks })
     }
 
+    /// Only those files that `keep` says, by their name relative to `kernel/`.
+    pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
+        let kept = |files: &[ChangeFile]| -> Vec<ChangeFile> {
+            files.iter().filter(|file| keep(&file.name)).cloned().collect()
+        };
+        Changes { overlay: kept(&self.overlay), hooks: kept(&self.hooks) }
+    }
+
     /// Whether the kernel stays as it is.
     pub fn is_empty(&self) -> bool {
         self.overlay.is_empty() && self.hooks.is_empty()

@@ -98,6 +98,13 @@ impl Settings {
     }
 }
 
+impl Unmet {
+    /// Whether only the variant huepage asks for it.
+    pub fn is_ours(&self) -> bool {
+        self.fragment.starts_with("huepage")
+    }
+}
+
 impl fmt::Display for Unmet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Unmet { asked, fragment, got } = self;

@@ -28,6 +28,15 @@ pub struct Model {
     pub color_conflicts: bool,
     /// Report the mean and deviation of access times per physical page.
     pub page_times: bool,
+    /// Count each repetition of an x86 string instruction, as QEMU executes it; a page
+    /// that is cleared is up to 4096 of them. Otherwise such instructions do not count.
+    #[serde(skip_serializing_if = "is_true")]
+    pub count_strings: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 /// One cache level.

@@ -45,6 +45,9 @@ static __always_inline void page_color_del(struct zone *zone, struct page *page,
 		__page_color_del(zone, page, order, migratetype);
 }
 
+/* Whether colors follow from places, so that hints are of use. */
+extern bool page_color_places;
+
 /* Hints, around an allocation. */
 void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address);
 void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
@@ -53,20 +56,20 @@ void __page_color_hint_end(void);
 static __always_inline void page_color_hint_vma(struct vm_area_struct *vma,
 						unsigned long address)
 {
-	if (page_color_enabled())
+	if (page_color_enabled() && READ_ONCE(page_color_places))
 		__page_color_hint_vma(vma, address);
 }
 
 static __always_inline void page_color_hint_file(struct address_space *mapping,
 						 pgoff_t index)
 {
-	if (page_color_enabled())
+	if (page_color_enabled() && READ_ONCE(page_color_places))
 		__page_color_hint_file(mapping, index);
 }
 
 static __always_inline void page_color_hint_end(void)
 {
-	if (page_color_enabled())
+	if (page_color_enabled() && READ_ONCE(page_color_places))
 		__page_color_hint_end();
 }
 

@@ -28,12 +28,13 @@ static int page_color_list(int migratetype)
 
 /* Memory that came after the index was made is not in it until it is remade. */
 static bool page_color_covered(const struct page_color_zone *coloring,
-			       unsigned long pfn)
+			       unsigned long pfn, unsigned int order)
 {
 	const struct page_color_span *span =
 		page_color_index_span(coloring->index);
 
-	return pfn - span->start < span->frames;
+	return pfn >= span->start &&
+	       pfn + (1UL << order) <= span->start + span->frames;
 }
 
 void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
@@ -48,7 +49,7 @@ void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
 		return;
 	changed = page_color_index_add(coloring->index, list, order, pfn);
 	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn));
+			page_color_covered(coloring, pfn, order));
 }
 
 void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
@@ -63,7 +64,7 @@ void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
 		return;
 	changed = page_color_index_del(coloring->index, list, order, pfn);
 	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn));
+			page_color_covered(coloring, pfn, order));
 }
 
 /* Each address space begins as far as possible from those before it. */
@@ -97,55 +98,23 @@ void __page_color_hint_end(void)
 	current->page_color.hint.valid = false;
 }
 
-void page_color_wish(struct page_color_wish *wish)
-{
-	wish->set = NULL;
-	wish->placed = false;
-	wish->done = 0;
-	/* An interrupt has no place, and no set of its own. */
-	if (!in_task())
-		return;
-	wish->set = rcu_dereference(current->page_color.set);
-	if (READ_ONCE(page_color_policy) == PAGE_COLOR_ADDRESS &&
-	    current->page_color.hint.valid) {
-		wish->placed = true;
-		wish->hint = current->page_color.hint;
-	}
-}
-
-/* Tells places apart, and the place after a place is the next number. */
-static u64 page_color_place(const struct page_color_wish *wish)
-{
-	return wish->hint.page + ((u64)wish->hint.offset << 32);
-}
-
-bool page_color_run_fits(const struct page_color_run *run,
-			 const struct page_color_wish *wish)
-{
-	if (run->set != wish->set)
-		return false;
-	return !wish->placed || run->key == page_color_place(wish);
-}
-
 unsigned int page_color_run_begin(struct page_color_run *run,
-				  const struct page_color_wish *wish,
+				  struct page_color_wish *wish,
 				  unsigned int batch, bool went_on)
 {
+	unsigned int longest = order_base_2(batch);
+
 	/* As read-ahead does: who goes on gets more, who jumps gets one. */
 	if (!wish->placed)
-		run->shift = ilog2(batch) + 1;
+		run->shift = longest;
 	else if (went_on && page_color_run_fits(run, wish))
-		run->shift = min(run->shift + 1, ilog2(batch) + 1);
+		run->shift = min(run->shift + 1U, longest);
 	else
 		run->shift = 0;
 	run->set = wish->set;
 	run->key = wish->placed ? page_color_place(wish) : 0;
-	return min(1U << run->shift, batch);
-}
-
-bool page_color_matters(struct zone *zone, unsigned int order)
-{
-	return page_color_geometries[zone_to_nid(zone)].colors >> order > 1;
+	wish->run = 1U << run->shift;
+	return wish->run;
 }
 
 static unsigned long page_color_wanted(const struct page_color_zone *coloring,
@@ -258,6 +227,8 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 	if (!order && !(wish->placed && found->distance)) {
 		nr = found->block + (1UL << found->order) - found->frame;
 		nr = min_t(unsigned long, nr, max);
+		/* Cut where whole blocks are left, for the runs to come. */
+		nr = min(nr, wish->run - (found->frame & (wish->run - 1)));
 		if (set)
 			nr = min_t(unsigned long, nr,
 				   page_color_set_run(set, color));

@@ -74,7 +74,7 @@ static int __init start_geometry(void)
 	err = page_color_use_geometry(&given, &error);
 	if (err != -EINVAL)
 		return err;
-	pr_warn("page_color= of %lu KiB, %u ways: %s\n",
+	pr_warn("page_color= of %lu KiB, %u ways: %s; coloring stays off\n",
 		given.size >> 10, given.ways, error);
 	/* Only for who enables it later, and is told where it is from. */
 	page_color_detect_all();
@@ -91,11 +91,11 @@ static int __init page_color_start(void)
 	page_color_set_policy(given_policy);
 	if (!err)
 		err = page_color_enable(true);
-	if (err)
-		pr_warn("not enabled: error %d\n", err);
-	else
+	if (!err)
 		pr_info("enabled, policy %s\n",
 			page_color_policy_names[given_policy]);
+	else if (err != -EINVAL)
+		pr_warn("not enabled: error %d\n", err);
 	return 0;
 }
 late_initcall(page_color_start);

@@ -23,7 +23,12 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 	for_each_node_state(nid, N_MEMORY)
 		if (!page_color_check_node(nid, geometry, error))
 			err = 0;
-	return err ?: page_color_set_geometry(geometry);
+	if (!err)
+		err = page_color_set_geometry(geometry);
+	if (!err)
+		pr_info("%s: %lu KiB, %u ways, %lu colors\n", geometry->source,
+			geometry->size >> 10, geometry->ways, geometry->colors);
+	return err;
 }
 
 static ssize_t refuse(const char *file, const char *text, const char *error)

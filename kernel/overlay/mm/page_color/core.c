@@ -21,6 +21,7 @@ DEFINE_STATIC_KEY_FALSE(page_color_key);
 DEFINE_MUTEX(page_color_mutex);
 
 enum page_color_policy page_color_policy = PAGE_COLOR_SEQUENCE;
+bool page_color_places;
 const char * const page_color_policy_names[PAGE_COLOR_POLICIES] = {
 	[PAGE_COLOR_SEQUENCE] = "sequence",
 	[PAGE_COLOR_ADDRESS] = "address",
@@ -258,6 +259,7 @@ out:
 void page_color_set_policy(enum page_color_policy policy)
 {
 	WRITE_ONCE(page_color_policy, policy);
+	WRITE_ONCE(page_color_places, policy == PAGE_COLOR_ADDRESS);
 }
 
 static int page_color_memory_event(struct notifier_block *self,

@@ -5,7 +5,10 @@
 
 #include <linux/mmzone.h>
 #include <linux/page_color.h>
+#include <linux/preempt.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
+#include <linux/sched.h>
 #include "index.h"
 
 struct cacheinfo;
@@ -145,9 +148,8 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 			    const char **error);
 
 /* count.c */
-/* False if the zone has no index of @colors any more. */
-bool page_color_count(struct zone *zone, u32 first, u32 nr, u32 *counts,
-		      u32 colors);
+/* Of a zone with an index; page_color_mutex held. */
+void page_color_count(const struct zone *zone, u32 first, u32 nr, u32 *counts);
 /* The lower median of numbers from @min to @max. */
 u32 page_color_median(const u32 *counts, u32 nr, u32 min, u32 max);
 
@@ -175,25 +177,55 @@ u32 page_color_set_run(const struct page_color_set *set, u32 color);
  * @placed: whether it has a place in an address space or file
  * @hint: that place
  * @done: pages that it has got in this run
+ * @run: how long the run shall be, a power of two; it ends at a multiple of it
  */
 struct page_color_wish {
 	struct page_color_set *set;
 	bool placed;
 	struct page_color_hint hint;
 	unsigned int done;
+	unsigned int run;
 };
 
-void page_color_wish(struct page_color_wish *wish);
+/* What current would like; under rcu_read_lock() as long as @wish is used. */
+static inline void page_color_wish(struct page_color_wish *wish)
+{
+	wish->set = NULL;
+	wish->placed = false;
+	wish->done = 0;
+	wish->run = 1;
+	/* An interrupt has no place, and no set of its own. */
+	if (!in_task())
+		return;
+	wish->set = rcu_dereference(current->page_color.set);
+	if (READ_ONCE(page_color_policy) == PAGE_COLOR_ADDRESS &&
+	    current->page_color.hint.valid) {
+		wish->placed = true;
+		wish->hint = current->page_color.hint;
+	}
+}
+
+/* Tells places apart, and the place after a place is the next number. */
+static inline u64 page_color_place(const struct page_color_wish *wish)
+{
+	return wish->hint.page + ((u64)wish->hint.offset << 32);
+}
 
 /* Whether the first page of a CPU's run is right for a wish. */
-bool page_color_run_fits(const struct page_color_run *run,
-			 const struct page_color_wish *wish);
+static inline bool page_color_run_fits(const struct page_color_run *run,
+				       const struct page_color_wish *wish)
+{
+	if (run->set != wish->set)
+		return false;
+	return !wish->placed || run->key == page_color_place(wish);
+}
+
 /*
- * A new run begins: how many pages it may have, at most @batch. @went_on:
+ * A new run begins: how many pages it may have, a power of two. @went_on:
  * whether the last run was used up.
  */
 unsigned int page_color_run_begin(struct page_color_run *run,
-				  const struct page_color_wish *wish,
+				  struct page_color_wish *wish,
 				  unsigned int batch, bool went_on);
 
 static inline void page_color_run_took(struct page_color_run *run)
@@ -205,7 +237,10 @@ static inline void page_color_run_took(struct page_color_run *run)
  * Whether an order has more than one color in this zone: a block that contains
  * all colors needs no choice.
  */
-bool page_color_matters(struct zone *zone, unsigned int order);
+static inline bool page_color_matters(struct zone *zone, unsigned int order)
+{
+	return page_color_geometries[zone_to_nid(zone)].colors >> order > 1;
+}
 
 /**
  * page_color_pick() - choose the next pages; zone->lock held

@@ -10,41 +10,33 @@
 #include <linux/slab.h>
 #include "page_color.h"
 
-static void show_free(struct seq_file *m, struct zone *zone, u32 colors)
+static void show_free(struct seq_file *m, const struct zone *zone)
 {
+	u32 colors = zone->page_color->colors, low = U32_MAX, high = 0, i;
 	u32 *counts = kvmalloc_array(colors, sizeof(*counts), GFP_KERNEL);
-	u32 low = U32_MAX, high = 0, i;
 
 	if (!counts)
 		return;
-	if (page_color_count(zone, 0, colors, counts, colors)) {
-		for (i = 0; i < colors; i++) {
-			low = min(low, counts[i]);
-			high = max(high, counts[i]);
-		}
-		seq_printf(m, "  free_min %u\n  free_median %u\n  free_max %u\n",
-			   low, page_color_median(counts, colors, low, high),
-			   high);
+	page_color_count(zone, 0, colors, counts);
+	for (i = 0; i < colors; i++) {
+		low = min(low, counts[i]);
+		high = max(high, counts[i]);
 	}
+	seq_printf(m, "  free_min %u\n  free_median %u\n  free_max %u\n", low,
+		   page_color_median(counts, colors, low, high), high);
 	kvfree(counts);
 }
 
 static void show_zone(struct seq_file *m, struct zone *zone)
 {
 	struct page_color_stats stats;
-	unsigned long colors = 0;
 
-	spin_lock_irq(&zone->lock);
-	if (zone->page_color) {
-		colors = zone->page_color->colors;
-		stats = zone->page_color->stats;
-	}
-	spin_unlock_irq(&zone->lock);
-	if (!colors)
-		return;
 	seq_printf(m, "Node %d, zone %8s\n", zone_to_nid(zone), zone->name);
-	seq_printf(m, "  colors %lu\n", colors);
-	show_free(m, zone, colors);
+	seq_printf(m, "  colors %lu\n", zone->page_color->colors);
+	show_free(m, zone);
+	spin_lock_irq(&zone->lock);
+	stats = zone->page_color->stats;
+	spin_unlock_irq(&zone->lock);
 	seq_printf(m, "  exact %lu\n  next %lu\n  fallback %lu\n",
 		   stats.exact, stats.next, stats.fallback);
 }
@@ -55,15 +47,18 @@ static int page_color_show(struct seq_file *m, void *v)
 
 	seq_printf(m, "enabled %d\npolicy %s\n", page_color_enabled(),
 		   page_color_policy_names[READ_ONCE(page_color_policy)]);
+	/* What zones have changes under this mutex only. */
+	mutex_lock(&page_color_mutex);
 	for_each_populated_zone(zone)
-		show_zone(m, zone);
+		if (zone->page_color)
+			show_zone(m, zone);
+	mutex_unlock(&page_color_mutex);
 	return 0;
 }
 
 static int __init page_color_proc(void)
 {
-	/* Counting takes zone->lock again and again: not for everybody. */
-	proc_create_single("page_color", 0400, NULL, page_color_show);
+	proc_create_single("page_color", 0444, NULL, page_color_show);
 	return 0;
 }
 fs_initcall(page_color_proc);

@@ -71,8 +71,7 @@ static int table_show(struct seq_file *m, void *v)
 	}
 	colors = place->zone->page_color->colors;
 	nr = min_t(u32, TABLE_COLORS, colors - place->first);
-	if (!page_color_count(place->zone, place->first, nr, counts, colors))
-		return 0;
+	page_color_count(place->zone, place->first, nr, counts);
 	for (i = 0; i < nr; i++)
 		seq_printf(m, "%d %s %u %u\n", zone_to_nid(place->zone),
 			   place->zone->name, place->first + i, counts[i]);
@@ -88,7 +87,7 @@ static const struct seq_operations table_operations = {
 
 static int __init page_color_table(void)
 {
-	/* Counting takes zone->lock again and again: not for everybody. */
+	/* As fine as this, it tells one user what another one allocates. */
 	proc_create_seq_private("page_color_table", 0400, NULL,
 				&table_operations, sizeof(struct table_place),
 				NULL);

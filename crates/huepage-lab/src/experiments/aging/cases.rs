@@ -190,6 +190,7 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
         seed: 1,
         color_conflicts: false,
         page_times: false,
+        count_strings: true,
     }
 }
 

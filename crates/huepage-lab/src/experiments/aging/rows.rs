@@ -26,6 +26,7 @@ enum Said {
         lines: u64,
         lines_in_conflict: u64,
         huge_share: f64,
+        moved: u64,
     },
     Free {
         age: u32,
@@ -59,7 +60,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     for said in &report.results {
         let said: Said = serde_json::from_value(said.clone())
             .with_context(|| format!("the guest said {said}"))?;
-        let (age, fill, kernel_fn, lines, lines_in_conflict, huge_share) = match said {
+        let (age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved) = match said {
             Said::Pool { pool } => {
                 having = pool;
                 continue;
@@ -68,8 +69,8 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
                 free = Some((age, free_blocks));
                 continue;
             }
-            Said::Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share } => {
-                (age, fill, kernel_fn, lines, lines_in_conflict, huge_share)
+            Said::Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved } => {
+                (age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved)
             }
         };
         let pass = passes.next().with_context(|| format!("no region for {kernel_fn}"))?;
@@ -93,6 +94,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
             ("lines", json!(lines)),
             ("misses", json!(misses)),
             ("huge_share", json!(huge_share)),
+            ("moved", json!(moved)),
             ("free_in_largest", json!(rounded(in_largest(blocks)))),
             ("free_blocks", json!(words(blocks))),
         ]);
@@ -174,7 +176,7 @@ mod tests {
 
     fn pass(kernel_fn: &str) -> Value {
         json!({"age": 0, "fill": 0.5, "kernel_fn": kernel_fn, "lines": 1000,
-               "lines_in_conflict": 256, "huge_share": 0.0})
+               "lines_in_conflict": 256, "huge_share": 0.0, "moved": 0})
     }
 
     fn report(kernel_fns: &[&str], records: Vec<Record>) -> Report {

@@ -122,6 +122,7 @@ impl Layout {
             seed: 1,
             color_conflicts: false,
             page_times: true,
+            count_strings: true,
         }
     }
 }

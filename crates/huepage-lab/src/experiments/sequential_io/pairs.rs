@@ -26,17 +26,24 @@ impl Pair<'_> {
     }
 }
 
-/// Architecture, file system, memory: of each there is a table.
+/// Architecture, file system, memory, policy: of each there is a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     pub arch: String,
     pub fs: String,
     pub memory: String,
+    /// Empty in results from before there were policies.
+    pub policy: String,
 }
 
 impl Group {
     fn of(row: &Row) -> Self {
-        Group { arch: row.setting("arch"), fs: row.setting("fs"), memory: row.setting("memory") }
+        Group {
+            arch: row.setting("arch"),
+            fs: row.setting("fs"),
+            memory: row.setting("memory"),
+            policy: row.setting("policy"),
+        }
     }
 
     /// In the order of the results.
@@ -52,7 +59,17 @@ impl Group {
 
     pub fn name(&self) -> String {
         let memory = self.memory.parse::<Bytes>().map_or(self.memory.clone(), |m| m.to_string());
-        format!("{}, {memory}, {}", self.fs, self.arch)
+        let policy = match self.policy.as_str() {
+            "" | "stock" => String::new(),
+            policy => format!(", {policy}"),
+        };
+        format!("{}, {memory}, {}{policy}", self.fs, self.arch)
+    }
+
+    /// The stock kernel's group, if this is another's.
+    pub fn stock(&self) -> Option<Group> {
+        let colored = !["", "stock"].contains(&self.policy.as_str());
+        colored.then(|| Group { policy: "stock".into(), ..self.clone() })
     }
 
     /// Of the first boot where a point has several; the oldest against the youngest.

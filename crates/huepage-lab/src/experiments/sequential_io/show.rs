@@ -48,8 +48,49 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         let heading = format!("{}: direct reads as control, fresh → aged", group.name());
         tables.push((heading, direct(&group, results)));
     }
+    tables.extend(against_stock(results));
     tables.push(("Limits, and what the controller's time is made of".into(), limits(results)));
     tables
+}
+
+/// What coloring does to merging; nothing if there is no coloring.
+fn against_stock(results: &Results) -> Option<(String, Table)> {
+    let mut table = Table::new([
+        "policy, to stock",
+        "readers",
+        "requests, fresh",
+        "requests, aged",
+        "segments, fresh",
+        "segments, aged",
+        "spread of repeats",
+    ]);
+    let mut any = false;
+    for group in Group::all(results) {
+        let Some(stock) = group.stock() else { continue };
+        let all = stock.pairs(results, "cached");
+        for pair in group.pairs(results, "cached") {
+            let Some(stock) = all.iter().find(|stock| stock.readers == pair.readers) else {
+                continue;
+            };
+            let change = |here: &Row, there: &Row, name: &str| {
+                let ratio = here.metric(name).zip(there.metric(name)).map(|(h, t)| h / t - 1.0);
+                ratio.map_or("–".into(), |ratio| format!("{:+.1} %", 100.0 * ratio))
+            };
+            let of_row = |row: &Row| row.metric("spread");
+            let spreads = [pair.fresh, pair.aged, stock.fresh, stock.aged].map(of_row);
+            table.row([
+                group.name(),
+                whole(pair.readers),
+                change(pair.fresh, stock.fresh, "requests"),
+                change(pair.aged, stock.aged, "requests"),
+                change(pair.fresh, stock.fresh, "segments"),
+                change(pair.aged, stock.aged, "segments"),
+                percent(spreads.into_iter().flatten().fold(f64::NAN, f64::max)),
+            ]);
+            any = true;
+        }
+    }
+    any.then(|| ("Coloring against stock: requests and segments (less is better)".into(), table))
 }
 
 fn requests(pairs: &[Pair<'_>]) -> Table {
@@ -160,7 +201,7 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
     let only = "mean of all, if only requests cost".to_owned();
     table.row([only, "–".into(), mean(&pairs, |p| p.loss_by_requests())]);
     for group in &groups[1..] {
-        let more = group.arch == main.arch && group.fs == main.fs;
+        let more = group.policy == main.policy && group.arch == main.arch && group.fs == main.fs;
         let source = if more { "none" } else { "–" };
         let pairs = group.pairs(results, "cached");
         let what = format!("mean of all ({})", group.name());

@@ -14,7 +14,7 @@ fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
 
 #[test]
 fn every_point_is_booted_and_those_of_the_source_repeatedly() {
-    let cases = cases(&["readers=1,16", "repeats=3"]).unwrap();
+    let cases = cases(&["readers=1,16", "repeats=3", "policy=stock"]).unwrap();
     // 2 readers, 2 ages: the first file system and memory thrice, the others once.
     assert_eq!(cases.len(), 4 * (3 + 1 + 1));
     let disks = |case: &Case| case.machine.disks.len();
@@ -73,7 +73,7 @@ fn a_boot_gives_a_row_per_phase_and_both_counts_must_agree() {
 
 fn results() -> Results {
     let mut rows = Vec::new();
-    for case in cases(&["readers=1,16", "fs=ext2", "memory=256M"]).unwrap() {
+    for case in cases(&["readers=1,16", "fs=ext2", "memory=256M", "policy=stock"]).unwrap() {
         let segments = if case.settings["age"] == 0 { 1 } else { 14 };
         let readers = case.machine.disks.len() as u32 - 1;
         for (more, metrics) in SequentialIo.rows(&case, &report(readers, segments)).unwrap() {

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage-lab kernel bisect`.
+
+use std::{path::Path, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use huepage::units::Bytes;
+use huepage_lab::{
+    arch::Arch,
+    boot::{Boot, Machine, boot},
+    kernel::{self, Config, Request, Variant},
+    output,
+    progress::Progress,
+    workspace::Workspace,
+};
+
+/// Build and boot the kernel after each of our patches
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// Architecture
+    #[arg(long, value_enum, default_value_t = Arch::X86_64)]
+    arch: Arch,
+}
+
+/// A boot takes seconds; more only on a machine that does something else.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Runs the command.
+///
+/// # Errors
+/// If a patch leaves a kernel that does not build or boot.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let workspace = Workspace::find()?;
+    let arch = options.arch;
+    let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
+    kernel::bisect(&request, &Progress::stderr(), &mut |patch, image| {
+        hello(&workspace, arch, &image.path)?;
+        Ok(output::print(&format!("{patch}: builds and boots on {arch}\n"))?)
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn hello(workspace: &Workspace, arch: Arch, kernel: &Path) -> anyhow::Result<()> {
+    let wanted = Boot {
+        arch,
+        kernel: kernel.to_owned(),
+        machine: Machine::plain(2, Bytes::mib(256)),
+        guest: "hello".into(),
+        arguments: vec![("fail".into(), "no".into())],
+        model: None,
+        regions: Vec::new(),
+        limit: LIMIT,
+    };
+    boot(workspace, &wanted, &mut |_| ()).context("boot")?;
+    Ok(())
+}

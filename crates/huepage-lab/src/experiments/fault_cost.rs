@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `fault-cost`: instructions that the kernel executes per page, with page coloring
+//! left out, off and on.
+
+mod rows;
+mod shown;
+
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    boot::{Content, Disk, Machine, Report},
+    experiment::{Case, Experiment, Found, Scale},
+    kernel::{Config, Variant},
+    model::{Model, Outside},
+    placement::Placement,
+    results::{Plot, Results, Row, Table},
+    settings::{Point, Settings},
+};
+
+/// Kinds of work with the guest's regions.
+const WORKS: [(&str, u32); 7] = [
+    ("touch in order", 1),
+    ("unmap", 2),
+    ("touch at random", 3),
+    ("fork, copy, exit", 4),
+    ("write a file", 5),
+    ("free a file", 6),
+    ("read a disk", 7),
+];
+
+/// The experiment.
+pub struct FaultCost;
+
+impl Experiment for FaultCost {
+    fn name(&self) -> &'static str {
+        "fault-cost"
+    }
+
+    fn about(&self) -> &'static str {
+        "Instructions of the kernel per page, page coloring left out, off and on"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let (policies, pages, rounds) = match scale {
+            Scale::Full => ("stock,off,sequence,address", "16384", "8"),
+            Scale::Quick => ("stock", "4096", "3"),
+        };
+        Settings::new(&[
+            ("arch", "x86_64,arm64"),
+            // All but stock take the kernel variant huepage.
+            ("policy", policies),
+            // Of each kind of work, and how often it is done.
+            ("pages", pages),
+            ("rounds", rounds),
+            ("memory", "256M"),
+            // That pages are colored for; direct-mapped.
+            ("cache", "32M"),
+            ("seed", "1"),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let points = settings.grid(&["arch", "policy"]);
+        points.iter().map(|point| case(settings, point, variant)).collect()
+    }
+
+    fn rows(&self, _: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        rows::of(report)
+    }
+
+    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+        Ok(rows::beside_stock(rows))
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        shown::tables(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        shown::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        shown::against_source(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        shown::REMARKS
+    }
+}
+
+fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+    let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
+        .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
+    let placement: Placement = point.parsed("policy")?;
+    let memory: Bytes = settings.only("memory")?;
+    let pages: u64 = settings.only("pages")?;
+    let rounds: u64 = settings.only("rounds")?;
+    ensure!(rounds > 0, "setting rounds=0: there is nothing to count");
+    ensure!(
+        pages > 0 && pages.is_multiple_of(32),
+        "setting pages={pages}: files are read in pieces of 32 pages"
+    );
+    // Copied once, beside the kernel and its tables.
+    ensure!(
+        pages * 4096 * 5 / 2 <= memory.0,
+        "setting pages={pages}: a machine of {memory} has not two and a half times that"
+    );
+    let mut machine = Machine::plain(1, memory);
+    machine.disks = vec![Disk { content: Content::Zeros(memory), segments: 126 }];
+    let mut arguments: Vec<(String, String)> = ["pages", "rounds", "seed"]
+        .into_iter()
+        .map(|name| Ok((name.to_owned(), settings.only::<u64>(name)?.to_string())))
+        .collect::<anyhow::Result<_>>()?;
+    let cache: Bytes = settings.only("cache")?;
+    placement.apply(cache, 1, &mut machine, &mut arguments);
+    let mut shown = point.json();
+    for name in ["pages", "rounds", "memory", "cache", "seed"] {
+        let value = settings.values(name).first().context("a setting has a value")?;
+        shown.insert(name.into(), value.clone().into());
+    }
+    Ok(Case {
+        arch,
+        variant: placement.variant(variant),
+        config: Config::Plain,
+        machine,
+        guest: "fault-cost",
+        arguments,
+        model: Some(model()),
+        regions: WORKS.iter().map(|(_, region)| *region).collect(),
+        settings: shown,
+        limit: Duration::from_secs(3600),
+    })
+}
+
+/// No caches: only instructions are of interest.
+fn model() -> Model {
+    Model {
+        levels: Vec::new(),
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        distances: Vec::new(),
+        memory_latency: 1,
+        outside: Outside::Skip,
+        seed: 1,
+        color_conflicts: false,
+        page_times: false,
+        // A page that is cleared or copied would be hundreds of them.
+        count_strings: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

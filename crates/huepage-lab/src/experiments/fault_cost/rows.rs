@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From regions to instructions per page.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+
+use super::WORKS;
+use crate::{
+    boot::Report,
+    experiment::{Found, map},
+    results::Row,
+};
+
+/// The guest's lines.
+#[derive(Debug, Deserialize)]
+struct Said {
+    work: String,
+    pages: u64,
+}
+
+/// One row for each kind of work; rounds become means.
+///
+/// # Errors
+/// Lines and regions that do not belong together.
+pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
+    let (said, seen) = (report.results.len(), report.records.len());
+    ensure!(said == seen, "the model saw {seen} regions, the guest tells of {said}");
+    let mut of_work: Vec<Vec<f64>> = vec![Vec::new(); WORKS.len()];
+    for (said, record) in report.results.iter().zip(&report.records) {
+        let said: Said = serde_json::from_value(said.clone())
+            .with_context(|| format!("the guest said {said}"))?;
+        let work = WORKS.iter().position(|(name, _)| *name == said.work);
+        let work = work.with_context(|| format!("the guest did '{}'", said.work))?;
+        ensure!(
+            WORKS[work].1 == record.region,
+            "region {} where the guest tells of '{}'",
+            record.region,
+            said.work
+        );
+        of_work[work].push(record.instructions as f64 / said.pages as f64);
+    }
+    let rows = WORKS.iter().zip(of_work).map(|((work, _), rounds)| {
+        ensure!(!rounds.is_empty(), "the guest did not '{work}'");
+        let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+        let metrics = map([
+            ("instructions_per_page", rounded(mean).into()),
+            ("least", rounded(rounds.iter().copied().fold(f64::MAX, f64::min)).into()),
+            ("most", rounded(rounds.iter().copied().fold(f64::MIN, f64::max)).into()),
+        ]);
+        Ok((map([("work", (*work).into())]), metrics))
+    });
+    rows.collect()
+}
+
+/// Of an instruction in a million pages.
+fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// Adds what each row takes beyond the stock kernel's, as a share of that.
+pub(super) fn beside_stock(rows: Vec<Row>) -> Vec<Row> {
+    let cost = |row: &Row| row.metric("instructions_per_page");
+    let stock = |row: &Row| {
+        let mut settings = row.settings.clone();
+        settings.insert("policy".into(), "stock".into());
+        cost(rows.iter().find(|other| other.settings == settings)?)
+    };
+    let beyond = |row: &Row| Some(rounded(cost(row)? / stock(row)? - 1.0));
+    let with = rows.iter().map(|row| {
+        let mut row_with = row.clone();
+        if let Some(beyond) = beyond(row).filter(|_| row.setting("policy") != "stock") {
+            row_with.metrics.insert("beyond_stock".into(), beyond.into());
+        }
+        row_with
+    });
+    with.collect()
+}

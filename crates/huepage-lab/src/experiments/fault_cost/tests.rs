@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    model::Record,
+    results::{Kernel, SCHEMA},
+};
+
+fn record(region: u32, instructions: u64) -> Record {
+    Record {
+        region,
+        sequence: 0,
+        cpu: 0,
+        instructions,
+        accesses: 0,
+        levels: Vec::new(),
+        memory_side: Vec::new(),
+        nodes: Vec::new(),
+        elsewhere: 0,
+        cycles: 0,
+        color_conflicts: None,
+        page_times: None,
+    }
+}
+
+/// Two rounds; a page takes as many instructions as the region's number, times `cost`,
+/// and twice that in the second round.
+fn report(cost: u64) -> Report {
+    let mut report = Report::default();
+    for round in [1, 2] {
+        for (work, region) in WORKS {
+            report.results.push(json!({"work": work, "round": round, "pages": 10}));
+            report.records.push(record(region, u64::from(region) * 10 * cost * round));
+        }
+    }
+    report
+}
+
+fn rows(policy: &str, cost: u64) -> Vec<Row> {
+    let found = rows::of(&report(cost)).unwrap();
+    let row = |(mut settings, metrics): Found| {
+        settings.insert("policy".into(), policy.into());
+        settings.insert("arch".into(), "arm64".into());
+        Row { variant: "stock".into(), settings, metrics }
+    };
+    found.into_iter().map(row).collect()
+}
+
+#[test]
+fn rounds_become_means_and_policies_are_shares_beyond_stock() {
+    let all = [rows("stock", 100), rows("sequence", 103)].concat();
+    let rows = FaultCost.finish(all).unwrap();
+    assert_eq!(rows.len(), 2 * WORKS.len());
+    assert_eq!(rows[1].metric("instructions_per_page"), Some(300.0));
+    assert_eq!((rows[1].metric("least"), rows[1].metric("most")), (Some(200.0), Some(400.0)));
+    assert_eq!(rows[1].metric("beyond_stock"), None);
+    assert_eq!(rows[WORKS.len()].metric("beyond_stock"), Some(0.03));
+    let results = Results {
+        schema: SCHEMA.into(),
+        experiment: "fault-cost".into(),
+        kind: "modelled".into(),
+        command: String::new(),
+        kernel: Kernel { version: "6".into(), variant: "stock".into(), arch: "arm64".into() },
+        model: Value::Null,
+        rows,
+        failed: Vec::new(),
+    };
+    let table = FaultCost.against_source(&results).1.markdown();
+    assert!(table.contains("+3.00 %") && !table.contains("more than wanted"), "{table}");
+    assert!(FaultCost.plot(&results).svg().unwrap().contains("arm64: instructions per page"));
+}
+
+#[test]
+fn regions_that_do_not_belong_to_what_the_guest_did_are_refused() {
+    let refused = |change: fn(&mut Report)| {
+        let mut report = report(1);
+        change(&mut report);
+        rows::of(&report).unwrap_err().to_string()
+    };
+    assert!(refused(|r| r.records[0].region = 2).contains("region 2 where"));
+    assert!(refused(|r| drop(r.records.pop())).contains("saw 13 regions"));
+    assert!(refused(|r| r.results[0]["work"] = "rest".into()).contains("did 'rest'"));
+}
+
+#[test]
+fn settings_that_make_no_sense_are_named() {
+    for (wrong, said) in [
+        ("pages=33", "pages=33"),
+        ("pages=65536", "two and a half"),
+        ("rounds=0", "rounds=0"),
+        ("policy=best", "no policy 'best'"),
+        ("arch=vax", "vax"),
+    ] {
+        let mut settings = FaultCost.settings(Scale::Full);
+        settings.set(wrong).unwrap();
+        let error = format!("{:#}", FaultCost.cases(&settings, Variant::Stock).unwrap_err());
+        assert!(error.contains(said), "{wrong}: {error}");
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * What the kernel executes for a page: touched for the first time in order and at
+ * random, copied on write, written to and read from a file, freed. Each kind of
+ * work is a region of its own, and each round does all of them.
+ */
+#define _GNU_SOURCE
+#include "age.h"
+#include "coloring.h"
+
+#include <inttypes.h>
+
+enum { IN_ORDER = 1, UNMAP, AT_RANDOM, COPY, FILE_WRITE, FILE_FREE, FILE_READ };
+
+static size_t pages;
+static uint32_t *order;
+static char buffer[AGE_PIECE];
+
+static void tell(const char *work, uint64_t round)
+{
+	lab_result("{\"work\":\"%s\",\"round\":%" PRIu64 ",\"pages\":%zu}", work, round, pages);
+}
+
+static void touch_in_order(uint64_t round)
+{
+	char *memory = age_small_pages(pages * PAGE);
+
+	REGION_BEGIN(IN_ORDER);
+	for (size_t i = 0; i < pages; i++)
+		*(volatile char *)(memory + i * PAGE) = 1;
+	REGION_END(IN_ORDER);
+	tell("touch in order", round);
+	REGION_BEGIN(UNMAP);
+	munmap(memory, pages * PAGE);
+	REGION_END(UNMAP);
+	tell("unmap", round);
+}
+
+static void touch_at_random(uint64_t round)
+{
+	char *memory = age_small_pages(pages * PAGE);
+
+	REGION_BEGIN(AT_RANDOM);
+	for (size_t i = 0; i < pages; i++)
+		*(volatile char *)(memory + order[i] * PAGE) = 1;
+	REGION_END(AT_RANDOM);
+	tell("touch at random", round);
+	munmap(memory, pages * PAGE);
+}
+
+/* A child copies all pages, and frees them as it ends. */
+static void copy_on_write(uint64_t round)
+{
+	char *memory = age_small_pages(pages * PAGE);
+	int status;
+
+	memset(memory, 1, pages * PAGE);
+	REGION_BEGIN(COPY);
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		for (size_t i = 0; i < pages; i++)
+			*(volatile char *)(memory + i * PAGE) = 2;
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		lab_fail("the child ended with status %d", status);
+	REGION_END(COPY);
+	tell("fork, copy, exit", round);
+	munmap(memory, pages * PAGE);
+}
+
+/* A file in memory: its pages are in the page cache as well. */
+static void write_file(uint64_t round)
+{
+	int file = memfd_create("written", 0);
+
+	if (file < 0)
+		lab_fail("make a file in memory");
+	REGION_BEGIN(FILE_WRITE);
+	for (size_t at = 0; at < pages * PAGE; at += AGE_PIECE)
+		if (write(file, buffer, AGE_PIECE) != (ssize_t)AGE_PIECE)
+			lab_fail("write a file at %zu", at);
+	REGION_END(FILE_WRITE);
+	tell("write a file", round);
+	REGION_BEGIN(FILE_FREE);
+	close(file);
+	REGION_END(FILE_FREE);
+	tell("free a file", round);
+}
+
+static void read_disk(uint64_t round)
+{
+	int disk = open("/dev/sda", O_RDONLY);
+
+	if (disk < 0)
+		lab_fail("open /dev/sda");
+	lab_write("/proc/sys/vm/drop_caches", "1");
+	REGION_BEGIN(FILE_READ);
+	for (size_t at = 0; at < pages * PAGE; at += AGE_PIECE)
+		if (pread(disk, buffer, AGE_PIECE, at) != (ssize_t)AGE_PIECE)
+			lab_fail("read the disk at %zu", at);
+	REGION_END(FILE_READ);
+	tell("read a disk", round);
+	close(disk);
+	lab_write("/proc/sys/vm/drop_caches", "1");
+}
+
+int main(int argc, char **argv)
+{
+	lab_start(argc, argv);
+	struct lab_random random = { lab_number("seed") };
+	uint64_t rounds = lab_number("rounds");
+
+	coloring_check();
+	pages = lab_number("pages");
+	if (!pages || pages * PAGE % AGE_PIECE)
+		lab_fail("pages=%zu is no whole number of %lu KiB", pages, AGE_PIECE >> 10);
+	order = lab_map(pages * sizeof(*order));
+	age_order(&random, order, pages);
+	for (uint64_t round = 0; round < rounds; round++) {
+		lab_note("round %" PRIu64 " of %" PRIu64, round + 1, rounds);
+		touch_in_order(round);
+		touch_at_random(round);
+		copy_on_write(round);
+		write_file(round);
+		read_disk(round);
+	}
+	lab_done();
+}
