@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One mapping of a process: a line of `/proc/PID/maps`.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cells, Name, Placement};
+use crate::units::Bytes;
+
+/// What an area was mapped from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Backing {
+    /// Nothing: `MAP_ANONYMOUS`, with or without a name of its own.
+    Anonymous,
+    /// The heap that `brk` moves.
+    Heap,
+    /// A stack the kernel grows.
+    Stack,
+    /// A file, or shared memory that looks like one.
+    File,
+    /// The kernel's own: vDSO, vvar, vsyscall.
+    Kernel,
+}
+
+/// What `/proc/PID/smaps` counts of an area, in bytes; see `proc_pid_smaps(5)`.
+/// `None` where this kernel does not print the field.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelCounts {
+    /// `Rss`: present, the page of zeros left out.
+    pub rss: Bytes,
+    /// `Pss`: `rss` with shared pages divided by how often they are mapped.
+    pub pss: Bytes,
+    /// `AnonHugePages`: anonymous memory mapped by huge entries.
+    pub anon_huge_pages: Option<Bytes>,
+    /// `ShmemPmdMapped`: shared memory mapped by huge entries.
+    pub shmem_huge: Option<Bytes>,
+    /// `FilePmdMapped`: page cache mapped by huge entries.
+    pub file_huge: Option<Bytes>,
+    /// `Shared_Hugetlb` and `Private_Hugetlb`, which `rss` leaves out.
+    pub hugetlb: Bytes,
+    /// `KSM`: merged pages; since Linux 6.7 with pages of zeros that KSM made.
+    pub ksm: Option<Bytes>,
+    /// `Swap`.
+    pub swap: Bytes,
+    /// `Locked`.
+    pub locked: Bytes,
+}
+
+/// One mapping of a process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Area {
+    /// Address of the first byte.
+    pub start: u64,
+    /// Address after the last byte.
+    pub end: u64,
+    /// `r`, `w`, `x`, and `s` or `p` (shared or private), as in `/proc/PID/maps`.
+    pub permissions: String,
+    /// Path, or `[heap]`, `[stack]`, `[anon:NAME]`, …; empty for an anonymous one.
+    pub name: Name,
+    /// What it was mapped from.
+    pub backing: Backing,
+    /// Offset in the file.
+    pub offset: Bytes,
+    /// The size of pages it is mapped by at least: larger than a base page for
+    /// hugetlbfs.
+    pub page_size: Bytes,
+    /// Where its pages are.
+    pub placement: Placement,
+    /// The same pages for a picture.
+    pub cells: Cells,
+    /// What the kernel counts; `None` where `smaps` cannot be read.
+    pub kernel: Option<KernelCounts>,
+}
+
+impl Area {
+    /// Length in bytes.
+    pub fn len(&self) -> Bytes {
+        Bytes(self.end - self.start)
+    }
+
+    /// Whether there are no bytes. The kernel makes no such area.
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+}
