@@ -22,6 +22,17 @@ pub enum Backing {
     Kernel,
 }
 
+/// Which file, for good: a name can be reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct FileId {
+    /// Major number of its device.
+    pub major: u32,
+    /// Minor number of its device.
+    pub minor: u32,
+    /// Its inode there.
+    pub inode: u64,
+}
+
 /// What `/proc/PID/smaps` counts of an area, in bytes; see `proc_pid_smaps(5)`.
 /// `None` where this kernel does not print the field.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +72,8 @@ pub struct Area {
     pub backing: Backing,
     /// Offset in the file.
     pub offset: Bytes,
+    /// The file; `None` for memory without one.
+    pub file: Option<FileId>,
     /// The size of pages it is mapped by at least: larger than a base page for
     /// hugetlbfs.
     pub page_size: Bytes,

@@ -14,9 +14,9 @@ mod process_map;
 mod registered;
 mod shortfall;
 
-pub use area::{Area, Backing, KernelCounts};
+pub use area::{Area, Backing, FileId, KernelCounts};
 pub use balance::{Balance, MappedCache, Trust};
-pub use cells::{Cell, Cells};
+pub use cells::{Cell, Cells, KindCount, RunPages};
 pub use counts::{HugeCount, Kind, NodeCount, PageCounts, Placement, RunBucket, Runs};
 pub use error::MapError;
 pub use name::Name;

@@ -16,6 +16,8 @@ const SCHEMA: &str = "huepage.map/1";
 pub struct ProcessMap {
     /// `huepage.map/1`.
     pub schema: String,
+    /// The program that made it, with its version.
+    pub made_by: String,
     /// Seconds since 1970 when the reading began.
     pub taken: u64,
     /// Seconds the reading took.
@@ -26,7 +28,7 @@ pub struct ProcessMap {
     pub machine: MappedMachine,
     /// The caches that colors are told for: by level, memory-side caches last.
     pub caches: Vec<MappedCache>,
-    /// The index in `caches` of the one that [`super::Cell::color`] is about;
+    /// The index in `caches` of the one that [`super::Cell::colors`] is about;
     /// `None` where no color is known.
     pub cell_cache: Option<usize>,
     /// All areas added up. Frames that several areas map count once in

@@ -26,7 +26,7 @@ pub struct Registered {
     pub known: u64,
     /// The spread of the pages of known color; `None` without `ways`.
     pub balance: Option<Balance>,
-    /// The same pages for a picture. Of each cell only `pages`, `color` and
-    /// `color_pages` say something.
+    /// The same pages for a picture. Of each cell only `at`, `pages` and
+    /// `colors` say something, the last about the `colors` given here.
     pub cells: Cells,
 }
