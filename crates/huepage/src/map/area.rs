@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cells, Name, Placement};
-use crate::units::Bytes;
+use crate::{frames::KernelCounts, units::Bytes};
 
 /// What an area was mapped from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -31,30 +31,6 @@ pub struct FileId {
     pub minor: u32,
     /// Its inode there.
     pub inode: u64,
-}
-
-/// What `/proc/PID/smaps` counts of an area, in bytes; see `proc_pid_smaps(5)`.
-/// `None` where this kernel does not print the field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KernelCounts {
-    /// `Rss`: present, the page of zeros left out.
-    pub rss: Bytes,
-    /// `Pss`: `rss` with shared pages divided by how often they are mapped.
-    pub pss: Bytes,
-    /// `AnonHugePages`: anonymous memory mapped by huge entries.
-    pub anon_huge_pages: Option<Bytes>,
-    /// `ShmemPmdMapped`: shared memory mapped by huge entries.
-    pub shmem_huge: Option<Bytes>,
-    /// `FilePmdMapped`: page cache mapped by huge entries.
-    pub file_huge: Option<Bytes>,
-    /// `Shared_Hugetlb` and `Private_Hugetlb`, which `rss` leaves out.
-    pub hugetlb: Bytes,
-    /// `KSM`: merged pages; since Linux 6.7 with pages of zeros that KSM made.
-    pub ksm: Option<Bytes>,
-    /// `Swap`.
-    pub swap: Bytes,
-    /// `Locked`.
-    pub locked: Bytes,
 }
 
 /// One mapping of a process.

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use super::{Area, Change, KernelCounts, MappedCache, Name, Placement, Registered, Shortfall};
 use crate::units::Bytes;
 
-const SCHEMA: &str = "huepage.map/1";
+/// The schema of a map.
+pub(super) const SCHEMA: &str = "huepage.map/1";
 
 /// Where the pages of one process are.
 ///

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reads the page tables of a process, area by area, in large pieces.
+//!
+//! Entries of many areas are gathered into a batch, so that the flags of their
+//! frames can be read in the order of frames: neighbors in memory, however far
+//! apart they are mapped, are read together.
+
+use std::io;
+
+use super::{
+    Cells, Kind, Placement,
+    tally::{AreaTally, Page, Scope, TotalTally},
+};
+use crate::{
+    frames::{
+        AreaLine, FlagWords, FrameFlags, FrameNodes, PageState, Pagemap, Populated, flags_of,
+    },
+    units::{Bytes, Pfn},
+};
+
+/// Pages in a batch: 6 MiB with everything that is kept of them meanwhile.
+const BATCH: usize = 1 << 17;
+
+/// Entries of the page table that are read together.
+const ENTRIES: usize = 8192;
+
+/// Populated ranges that one scan returns at most.
+const RANGES: usize = 4096;
+
+/// Empty pages that are read along rather than left out.
+const GAP: u64 = 512;
+
+/// Areas up to this many pages are read whole where flags of frames tell all
+/// that a scan would: the entries cost less than asking.
+const SMALL: u64 = 256;
+
+/// Areas from this many pages on are left out where the kernel counts nothing
+/// in them and cannot say more exactly.
+const LARGE: u64 = 1 << 18;
+
+/// Everything that can be asked about pages.
+pub(super) struct Sources<'a> {
+    pub pagemap: &'a Pagemap,
+    /// Whether the kernel has `PAGEMAP_SCAN`.
+    pub scan: bool,
+    /// Flags of frames; `None` where they, or the frame numbers, are hidden.
+    pub flags: Option<&'a dyn FlagWords>,
+    pub nodes: &'a FrameNodes,
+    pub page_size: Bytes,
+    pub cells_per_area: usize,
+    pub cells_in_all: usize,
+}
+
+/// What was found.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    /// One for every area that was reached.
+    pub areas: Vec<(Placement, Cells)>,
+    pub total: Placement,
+    /// Large areas left out since the kernel counts nothing there; pages of
+    /// zeros may be in them.
+    pub left_out: u64,
+    /// Whether the address space went away before the end.
+    pub gone: bool,
+}
+
+/// An entry of the page table with what the scan said of it.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    area: u32,
+    zero: bool,
+    huge: bool,
+    at: u64,
+    state: PageState,
+}
+
+/// Reads all of `lines`.
+///
+/// # Errors
+/// What reading the files reports, other than that the process is gone.
+pub(super) fn gather<'a>(
+    sources: &'a Sources<'a>,
+    scope: Scope<'a>,
+    lines: &'a [AreaLine],
+) -> io::Result<Gathered> {
+    let mut gatherer = Gatherer {
+        sources,
+        scope,
+        lines,
+        batch: Vec::with_capacity(BATCH),
+        current: None,
+        cells: 0,
+        limit: sources.cells_per_area,
+        total: TotalTally::new(scope),
+        gathered: Vec::new(),
+        left_out: 0,
+    };
+    let mut gone = false;
+    let mut reached = lines.len();
+    for index in 0..lines.len() {
+        match gatherer.area(index) {
+            Ok(true) => {}
+            Ok(false) => gone = true,
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => gone = true,
+            Err(error) => return Err(error),
+        }
+        if gone {
+            // The area that broke off is shown with what was read of it.
+            reached = index + 1;
+            break;
+        }
+    }
+    gatherer.flush()?;
+    gatherer.go_to(reached);
+    Ok(Gathered {
+        areas: gatherer.gathered,
+        total: gatherer.total.finish(),
+        left_out: gatherer.left_out,
+        gone,
+    })
+}
+
+struct Gatherer<'a> {
+    sources: &'a Sources<'a>,
+    scope: Scope<'a>,
+    lines: &'a [AreaLine],
+    batch: Vec<Slot>,
+    /// The area being added up: the one after those in `gathered`.
+    current: Option<AreaTally<'a>>,
+    /// Cells in `gathered`, and how many an area may have by now.
+    cells: usize,
+    limit: usize,
+    total: TotalTally<'a>,
+    gathered: Vec<(Placement, Cells)>,
+    left_out: u64,
+}
+
+impl Gatherer<'_> {
+    /// Reads one area; false where the address space is gone.
+    fn area(&mut self, index: usize) -> io::Result<bool> {
+        let line = &self.lines[index];
+        // The vsyscall page of x86-64 is not in the process's own page table.
+        if line.end > 1 << 63 {
+            return Ok(true);
+        }
+        let page = self.sources.page_size.0;
+        let pages = (line.end - line.start) / page;
+        if self.sources.scan && (pages > SMALL || self.sources.flags.is_none()) {
+            return self.scanned(index);
+        }
+        let counts = line.counts.unwrap_or_default();
+        let nothing = [counts.rss, counts.swap, counts.hugetlb].iter().all(|bytes| bytes.0 == 0);
+        if pages >= LARGE && nothing && line.counts.is_some() && !line.frames_only {
+            self.left_out += 1;
+            return Ok(true);
+        }
+        self.entries(index, line.start / page, line.end / page, &[])
+    }
+
+    /// Reads the populated parts of an area.
+    fn scanned(&mut self, index: usize) -> io::Result<bool> {
+        let line = &self.lines[index];
+        let page = self.sources.page_size.0;
+        let mut found = vec![Populated::default(); RANGES];
+        let mut from = line.start;
+        while from < line.end {
+            let (count, next) = self.sources.pagemap.scan(from..line.end, &mut found)?;
+            let near = |a: &Populated, b: &Populated| {
+                b.addresses().start - a.addresses().end <= GAP * page
+            };
+            for group in found[..count].chunk_by(near) {
+                let (first, last) = (&group[0], &group[group.len() - 1]);
+                let (first, last) = (first.addresses().start / page, last.addresses().end / page);
+                if !self.entries(index, first, last, group)? {
+                    return Ok(false);
+                }
+            }
+            if next <= from {
+                break;
+            }
+            from = next;
+        }
+        Ok(true)
+    }
+
+    /// Reads the entries of pages `first` to `last`, of which `ranges` tells more.
+    fn entries(
+        &mut self,
+        index: usize,
+        first: u64,
+        last: u64,
+        mut ranges: &[Populated],
+    ) -> io::Result<bool> {
+        let page = self.sources.page_size.0;
+        let start = self.lines[index].start / page;
+        let mut states = [PageState::default(); ENTRIES];
+        let mut number = first;
+        while number < last {
+            let wanted = (last - number).min(ENTRIES as u64) as usize;
+            let count = self.sources.pagemap.read_numbered(number, &mut states[..wanted])?;
+            for (number, &state) in (number..).zip(&states[..count]) {
+                if !state.present() && !state.swapped() {
+                    continue;
+                }
+                let address = number * page;
+                while ranges.first().is_some_and(|range| range.addresses().end <= address) {
+                    ranges = &ranges[1..];
+                }
+                let range = ranges.first().filter(|range| range.addresses().contains(&address));
+                self.batch.push(Slot {
+                    area: index as u32,
+                    zero: range.is_some_and(Populated::zero),
+                    huge: range.is_some_and(Populated::huge),
+                    at: number - start,
+                    state,
+                });
+                if self.batch.len() == BATCH {
+                    self.flush()?;
+                }
+            }
+            if count < wanted {
+                return Ok(false);
+            }
+            number += count as u64;
+        }
+        Ok(true)
+    }
+
+    /// Adds the batch up.
+    fn flush(&mut self) -> io::Result<()> {
+        let batch = std::mem::take(&mut self.batch);
+        let flags = self.flags(&batch)?;
+        for (index, slot) in batch.iter().enumerate() {
+            self.go_to(slot.area as usize);
+            let page = self.page(slot, flags.as_ref().map(|flags| flags[index]));
+            self.total.add_frame(&page);
+            self.current.as_mut().expect("go_to has begun this area").add(&page);
+        }
+        self.batch = batch;
+        self.batch.clear();
+        Ok(())
+    }
+
+    /// The flags of every slot's frame, read in the order of frames.
+    fn flags(&self, batch: &[Slot]) -> io::Result<Option<Vec<FrameFlags>>> {
+        let Some(source) = self.sources.flags else { return Ok(None) };
+        let framed = batch.iter().zip(0u32..);
+        let mut order: Vec<(Pfn, u32)> =
+            framed.filter_map(|(slot, index)| Some((slot.state.pfn()?, index))).collect();
+        // Large runs are in order already, which this sort makes use of.
+        order.sort();
+        let frames: Vec<Pfn> = order.iter().map(|(frame, _)| *frame).collect();
+        let sorted = flags_of(source, &frames)?;
+        let mut flags = vec![FrameFlags::default(); batch.len()];
+        for ((_, index), found) in order.iter().zip(sorted) {
+            flags[*index as usize] = found;
+        }
+        Ok(Some(flags))
+    }
+
+    fn page(&self, slot: &Slot, flags: Option<FrameFlags>) -> Page {
+        let line = &self.lines[slot.area as usize];
+        let base = self.sources.page_size;
+        let kind = kind(slot, line, base, flags.filter(|_| slot.state.pfn().is_some()));
+        let own = !matches!(kind, Kind::Zero | Kind::Special | Kind::Swapped);
+        let frame = slot.state.pfn().filter(|_| own);
+        let in_huge = flags.and_then(FrameFlags::huge_pages);
+        let huge = match line.page_size {
+            Some(size) if kind == Kind::Hugetlb && size > base => Some(size),
+            _ => in_huge.map(|pages| Bytes(u64::from(pages) * base.0)),
+        };
+        Page {
+            at: slot.at,
+            kind,
+            huge: huge.filter(|_| own),
+            huge_mapped: own && slot.huge,
+            shared: own && !slot.state.exclusive(),
+            frame,
+            node: match frame {
+                Some(frame) => self.sources.nodes.node_of(frame),
+                None => self.sources.nodes.only().filter(|_| own),
+            },
+        }
+    }
+
+    /// Finishes areas until `area` is the one being added up.
+    fn go_to(&mut self, area: usize) {
+        while self.gathered.len() < area {
+            let tally = self.current.take().unwrap_or_else(|| self.begin(self.gathered.len()));
+            let (placement, mut cells) = tally.finish();
+            self.total.add_area(&placement);
+            cells.limit(self.limit);
+            self.cells += cells.cells.len();
+            self.gathered.push((placement, cells));
+            self.limit_cells();
+        }
+        if self.current.is_none() && area < self.lines.len() {
+            self.current = Some(self.begin(area));
+        }
+    }
+
+    fn begin<'b>(&self, area: usize) -> AreaTally<'b>
+    where
+        Self: 'b,
+    {
+        let line = &self.lines[area];
+        let pages = (line.end - line.start) / self.sources.page_size.0;
+        AreaTally::new(self.scope, pages, self.limit)
+    }
+
+    fn limit_cells(&mut self) {
+        while self.cells > self.sources.cells_in_all && self.limit > 1 {
+            self.limit /= 2;
+            self.cells = 0;
+            for (_, cells) in &mut self.gathered {
+                cells.limit(self.limit);
+                self.cells += cells.cells.len();
+            }
+        }
+    }
+}
+
+/// What is behind a page, by the flags of its frame where they are seen.
+fn kind(slot: &Slot, line: &AreaLine, base: Bytes, flags: Option<FrameFlags>) -> Kind {
+    if slot.state.swapped() {
+        return Kind::Swapped;
+    }
+    match flags {
+        Some(flags) if flags.zero() => Kind::Zero,
+        Some(flags) if flags.hugetlb() => Kind::Hugetlb,
+        Some(flags) if flags.no_page() || !flags.mapped() => Kind::Special,
+        Some(flags) if flags.ksm() => Kind::Ksm,
+        Some(flags) if flags.anonymous() => Kind::Anonymous,
+        Some(flags) if flags.swap_backed() => Kind::SharedMemory,
+        Some(_) => Kind::File,
+        None if slot.zero => Kind::Zero,
+        None if line.page_size.is_some_and(|size| size > base) => Kind::Hugetlb,
+        None if line.frames_only => Kind::Special,
+        None if slot.state.file_or_shared() => Kind::File,
+        None => Kind::Anonymous,
+    }
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What random placement would give: the expected imbalance, exactly.
+//!
+//! Where each of `N` frames takes one of `C` colors at random, the frames of
+//! one color are binomial: `X ~ B(N, 1/C)`. Colors are not independent of each
+//! other, but expectations add up all the same, so that a cache of `W` ways
+//! holds `C · E[min(X, W)]` frames, and
+//!
+//! ```text
+//! E[imbalance] = min(N, C·W) − C · E[min(X, W)]
+//! E[min(X, W)] = W − Σ_{k<W} (W − k) · P(X = k)
+//! ```
+
+/// The expected imbalance of `frames` frames of random color in a cache of so
+/// many colors and ways.
+pub(super) fn expected_imbalance(frames: u64, colors: u32, ways: u32) -> f64 {
+    let (n, c, w) = (frames as f64, f64::from(colors), f64::from(ways));
+    if frames == 0 || colors == 1 {
+        return 0.0;
+    }
+    // In logarithms, since (1 − 1/C)^N leaves the range of floating point for a
+    // few frames per color times hundreds.
+    let mut log_probability = n * (-1.0 / c).ln_1p();
+    let log_odds = (c - 1.0).ln();
+    let mut missing = 0.0;
+    for k in 0..u64::from(ways).min(frames + 1) {
+        missing += (w - k as f64) * log_probability.exp();
+        // P(k + 1) from P(k).
+        let (tries_left, next) = ((frames - k) as f64, (k + 1) as f64);
+        log_probability += tries_left.ln() - next.ln() - log_odds;
+    }
+    let held = c * (w - missing);
+    // Rounding may leave a little less than nothing.
+    (n.min(c * w) - held).max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All placements, each as likely as any other, counted one by one.
+    fn by_enumeration(frames: u32, colors: u32, ways: u32) -> f64 {
+        let placements = colors.pow(frames);
+        let mut sum = 0u64;
+        for mut placement in 0..placements {
+            let mut counts = vec![0; colors as usize];
+            for _ in 0..frames {
+                counts[(placement % colors) as usize] += 1;
+                placement /= colors;
+            }
+            let over: u32 = counts.iter().map(|&n: &u32| n.saturating_sub(ways)).sum();
+            sum += u64::from(over - frames.saturating_sub(colors * ways));
+        }
+        sum as f64 / f64::from(placements)
+    }
+
+    #[test]
+    fn the_formula_is_the_mean_over_all_placements() {
+        for (frames, colors, ways) in
+            [(0, 3, 2), (1, 4, 1), (2, 2, 1), (4, 2, 2), (6, 3, 2), (8, 4, 2), (9, 3, 2), (7, 4, 3)]
+        {
+            let (exact, formula) = (
+                by_enumeration(frames, colors, ways),
+                expected_imbalance(u64::from(frames), colors, ways),
+            );
+            assert!((exact - formula).abs() < 1e-9, "{frames} {colors} {ways}: {exact} {formula}");
+        }
+    }
+
+    #[test]
+    fn the_formula_is_what_simulation_finds() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for (frames, colors, ways) in
+            [(512, 32, 16), (300, 32, 16), (900, 32, 16), (1000, 1000, 1), (16384, 1024, 16)]
+        {
+            const ROUNDS: u32 = 400;
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for _ in 0..ROUNDS {
+                let mut counts = vec![0u64; colors as usize];
+                for _ in 0..frames {
+                    counts[rng.usize(..colors as usize)] += 1;
+                }
+                let held: u64 = counts.iter().map(|&n| n.min(u64::from(ways))).sum();
+                let imbalance = (frames.min(u64::from(colors * ways)) - held) as f64;
+                sum += imbalance;
+                squares += imbalance * imbalance;
+            }
+            let mean = sum / f64::from(ROUNDS);
+            let deviation = (squares / f64::from(ROUNDS) - mean * mean).max(0.0).sqrt();
+            let error = deviation / f64::from(ROUNDS).sqrt();
+            let formula = expected_imbalance(frames, colors, ways);
+            // Five standard errors; the seed is fixed, so the answer is too.
+            assert!((mean - formula).abs() <= 5.0 * error + 1e-9, "{mean} ± {error}, {formula}");
+        }
+    }
+
+    #[test]
+    fn large_numbers_stay_finite_and_plausible() {
+        // A direct-mapped cache just filled: a share 1/e of it stays empty.
+        let half = expected_imbalance(1 << 22, 1 << 22, 1) / f64::from(1 << 22);
+        assert!((half - (-1.0f64).exp()).abs() < 1e-6, "{half}");
+        // Far too many frames: every color is full.
+        assert_eq!(expected_imbalance(1 << 40, 64, 16), 0.0);
+        assert_eq!(expected_imbalance(1000, 1, 16), 0.0);
+    }
+}
