@@ -17,6 +17,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::random::expected_imbalance;
 use crate::{color::ColorCount, units::Bytes};
 
 /// Whether colors by frame number are those of the cache.
@@ -67,8 +68,9 @@ pub struct Balance {
     pub fewest: u64,
     /// Frames of the color that has the most.
     pub most: u64,
-    /// Frames of every color, in order. Empty where no frame was counted, or
-    /// the cache has more than [`Balance::LISTED`] colors.
+    /// Frames of every color, in order. Empty where no frame was counted, where
+    /// the cache has more than [`Balance::LISTED`] colors, and for an area of
+    /// fewer frames than the cache has colors if these are more than 64.
     pub histogram: Vec<u64>,
 }
 
@@ -76,6 +78,43 @@ impl Balance {
     /// The most colors of which a histogram is kept: those of a memory-side
     /// cache would be millions.
     pub const LISTED: u32 = 4096;
+
+    /// What follows from the frames of every color.
+    pub(super) fn of(histogram: Vec<u64>, ways: u32) -> Self {
+        let (colors, ways) = (histogram.len() as u64, u64::from(ways));
+        let frames: u64 = histogram.iter().sum();
+        let held = histogram.iter().map(|&count| count.min(ways)).sum();
+        Balance {
+            frames,
+            held,
+            imbalance: frames.min(colors * ways) - held,
+            imbalance_if_random: expected_imbalance(frames, colors as u32, ways as u32),
+            fewest: histogram.iter().copied().min().unwrap_or(0),
+            most: histogram.iter().copied().max().unwrap_or(0),
+            histogram: if frames > 0 { histogram } else { Vec::new() },
+        }
+    }
+
+    /// The spread of several areas together in one cache. A frame that is in
+    /// more than one of them counts in each. `None` where it cannot be told,
+    /// since an area with frames keeps no histogram, or since the cache has more
+    /// than [`Balance::LISTED`] colors.
+    pub fn sum<'a>(
+        cache: &MappedCache,
+        parts: impl IntoIterator<Item = &'a Balance>,
+    ) -> Option<Self> {
+        if cache.colors.get() > Self::LISTED {
+            return None;
+        }
+        let mut sum = vec![0; cache.colors.get() as usize];
+        for part in parts {
+            if part.frames > 0 && part.histogram.len() != sum.len() {
+                return None;
+            }
+            sum.iter_mut().zip(&part.histogram).for_each(|(all, more)| *all += more);
+        }
+        Some(Balance::of(sum, cache.ways))
+    }
 
     /// `imbalance` as a share of what a perfect placement would let the cache
     /// hold: 0 to 1; 0 for no frames.
@@ -91,4 +130,28 @@ impl Balance {
 
 fn share(part: f64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_that_are_uneven_each_can_be_even_together() {
+        let cache = MappedCache {
+            name: "L2".into(),
+            size: Bytes::kib(64),
+            ways: 4,
+            colors: ColorCount::new(4).unwrap(),
+            node: None,
+            trust: Trust::Plain,
+        };
+        let low = Balance::of(vec![8, 8, 0, 0], 4);
+        let high = Balance::of(vec![0, 0, 8, 8], 4);
+        assert_eq!((low.imbalance, low.held, low.fewest, low.most), (8, 8, 0, 8));
+        let both = Balance::sum(&cache, [&low, &high, &Balance::default()]).unwrap();
+        assert_eq!((both.imbalance, both.held, both.histogram), (0, 16, vec![8; 4]));
+        let unlisted = Balance { histogram: Vec::new(), ..low };
+        assert_eq!(Balance::sum(&cache, [&unlisted]), None);
+    }
 }

@@ -113,7 +113,9 @@ impl ProcessMap {
         if head.schema.as_str() != SCHEMA {
             return Err(MapRecordError::Schema(head.schema));
         }
-        Ok(serde_json::from_str(json)?)
+        let map: Self = serde_json::from_str(json)?;
+        map.check().map_err(MapRecordError::Value)?;
+        Ok(map)
     }
 
     /// The map as JSON text.

@@ -7,31 +7,40 @@
 //! holds `C · E[min(X, W)]` frames, and
 //!
 //! ```text
-//! E[imbalance] = min(N, C·W) − C · E[min(X, W)]
-//! E[min(X, W)] = W − Σ_{k<W} (W − k) · P(X = k)
+//! E[imbalance] = C · E[max(0, X − W)]   where the frames fit:  N ≤ C·W
+//!              = C · E[max(0, W − X)]   where they do not
 //! ```
+//!
+//! The two differ by `C·E[X] − C·W = N − C·W`, which is what no placement holds.
 
 /// The expected imbalance of `frames` frames of random color in a cache of so
 /// many colors and ways.
 pub(super) fn expected_imbalance(frames: u64, colors: u32, ways: u32) -> f64 {
-    let (n, c, w) = (frames as f64, f64::from(colors), f64::from(ways));
+    let (n, c, w) = (frames as f64, f64::from(colors), u64::from(ways));
     if frames == 0 || colors == 1 {
         return 0.0;
     }
+    let fits = frames <= u64::from(colors) * w;
+    let last = if fits { frames } else { frames.min(w) };
     // In logarithms, since (1 − 1/C)^N leaves the range of floating point for a
     // few frames per color times hundreds.
     let mut log_probability = n * (-1.0 / c).ln_1p();
     let log_odds = (c - 1.0).ln();
-    let mut missing = 0.0;
-    for k in 0..u64::from(ways).min(frames + 1) {
-        missing += (w - k as f64) * log_probability.exp();
+    let mut sum = 0.0;
+    for k in 0..=last {
+        // One side of W only, where all terms are positive: nothing cancels.
+        if (k > w) == fits {
+            let term = k.abs_diff(w) as f64 * log_probability.exp();
+            sum += term;
+            // Beyond the mean, which is at most W, terms only get smaller.
+            if fits && term < sum * 1e-17 {
+                break;
+            }
+        }
         // P(k + 1) from P(k).
-        let (tries_left, next) = ((frames - k) as f64, (k + 1) as f64);
-        log_probability += tries_left.ln() - next.ln() - log_odds;
+        log_probability += ((frames - k) as f64).ln() - ((k + 1) as f64).ln() - log_odds;
     }
-    let held = c * (w - missing);
-    // Rounding may leave a little less than nothing.
-    (n.min(c * w) - held).max(0.0)
+    c * sum
 }
 
 #[cfg(test)]
@@ -101,6 +110,9 @@ mod tests {
         assert!((half - (-1.0f64).exp()).abs() < 1e-6, "{half}");
         // Far too many frames: every color is full.
         assert_eq!(expected_imbalance(1 << 40, 64, 16), 0.0);
+        // Few frames in a large cache: next to nothing, but more than nothing.
+        let few = expected_imbalance(434, 512, 16);
+        assert!(few > 0.0 && few < 1e-15, "{few}");
         assert_eq!(expected_imbalance(1000, 1, 16), 0.0);
     }
 }

@@ -105,6 +105,7 @@ impl ProcessMap {
             changes,
         };
         map.fill(lines, gathered, scan);
+        map.read_registered();
         map.tell_categories(scan, flags.is_some(), left_out);
         map.tell_nodes(&nodes, topology, frames);
         if unread > 0 {
@@ -140,11 +141,11 @@ impl ProcessMap {
                 // The kernel's own count stands in where single pages cannot be asked.
                 let mapped = line.counts.and_then(|counts| huge_mapped(&counts, base));
                 area.placement.pages.huge_mapped = mapped;
-                let sum = self.total.pages.huge_mapped.unwrap_or(0);
-                self.total.pages.huge_mapped = mapped.map(|mapped| mapped + sum);
             }
             self.areas.push(area);
         }
+        let mapped = self.areas.iter().map(|area| area.placement.pages.huge_mapped);
+        self.total.pages.huge_mapped = mapped.sum();
         self.kernel = sum_counts(&self.areas);
     }
 

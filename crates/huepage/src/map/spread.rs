@@ -61,50 +61,47 @@ impl Spread {
     /// What follows for a cache of so many ways. `whole` asks for the histogram
     /// even where it is longer than the frames are many.
     pub fn balance(&self, ways: u32, whole: bool) -> Balance {
-        let (mut held, mut most, mut fewest, mut seen) = (0, 0, u64::MAX, 0u64);
-        self.for_each_seen(|count| {
-            seen += 1;
-            held += count.min(u64::from(ways));
-            most = most.max(count);
-            fewest = fewest.min(count);
-        });
         let colors = self.colors.get();
-        if seen < u64::from(colors) {
-            fewest = 0;
-        }
-        let possible = self.frames.min(u64::from(colors) * u64::from(ways));
-        let listed =
-            self.frames > 0 && (whole || colors <= SMALL || self.frames >= u64::from(colors));
-        Balance {
-            frames: self.frames,
-            held,
-            imbalance: possible - held,
-            imbalance_if_random: expected_imbalance(self.frames, colors, ways),
-            fewest,
-            most,
-            histogram: match &self.counts {
-                Counts::Dense(counts) if listed => counts.clone(),
-                _ => Vec::new(),
-            },
-        }
-    }
-
-    /// Calls with the count of every color that has a frame.
-    fn for_each_seen(&self, mut call: impl FnMut(u64)) {
         match &self.counts {
-            Counts::Dense(counts) => counts.iter().filter(|&&n| n > 0).for_each(|&n| call(n)),
+            Counts::Dense(counts) => {
+                let mut balance = Balance::of(counts.clone(), ways);
+                if !(whole || colors <= SMALL || self.frames >= u64::from(colors)) {
+                    balance.histogram = Vec::new();
+                }
+                balance
+            }
             Counts::Sparse { leaves, large } => {
-                for (leaf, counts) in leaves.iter().enumerate() {
-                    let Some(counts) = counts else { continue };
-                    for (index, &count) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-                        let color = (leaf * LEAF + index) as u32;
-                        let beyond = (count == u8::MAX).then(|| large.get(&color)).flatten();
-                        call(beyond.copied().unwrap_or(u64::from(count)));
-                    }
+                let seen = || seen(leaves, large);
+                let all_seen = seen().count() as u64 == u64::from(colors);
+                let held = seen().map(|count| count.min(u64::from(ways))).sum();
+                let room = u64::from(colors) * u64::from(ways);
+                Balance {
+                    frames: self.frames,
+                    held,
+                    imbalance: self.frames.min(room) - held,
+                    imbalance_if_random: expected_imbalance(self.frames, colors, ways),
+                    fewest: if all_seen { seen().min().unwrap_or(0) } else { 0 },
+                    most: seen().max().unwrap_or(0),
+                    histogram: Vec::new(),
                 }
             }
         }
     }
+}
+
+/// The counts of all colors that have a frame.
+fn seen<'a>(
+    leaves: &'a [Option<Box<[u8; LEAF]>>],
+    large: &'a BTreeMap<u32, u64>,
+) -> impl Iterator<Item = u64> + 'a {
+    leaves.iter().enumerate().flat_map(move |(leaf, counts)| {
+        let counts = counts.iter().flat_map(|counts| counts.iter().enumerate());
+        counts.filter(|(_, count)| **count > 0).map(move |(index, &count)| {
+            let color = (leaf * LEAF + index) as u32;
+            let beyond = (count == u8::MAX).then(|| large.get(&color)).flatten();
+            beyond.copied().unwrap_or(u64::from(count))
+        })
+    })
 }
 
 #[cfg(test)]
