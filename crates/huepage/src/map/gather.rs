@@ -34,6 +34,9 @@ const GAP: u64 = 512;
 /// that a scan would: the entries cost less than asking.
 const SMALL: u64 = 256;
 
+/// So many of the fullest areas keep their cells while others get coarser.
+const FULLEST: usize = 64;
+
 /// Areas from this many pages on are left out where the kernel counts nothing
 /// in them and cannot say more exactly.
 const LARGE: u64 = 1 << 18;
@@ -90,7 +93,7 @@ pub(super) fn gather<'a>(
         batch: Vec::with_capacity(BATCH),
         current: None,
         cells: 0,
-        limit: sources.cells_per_area,
+        trigger: sources.cells_in_all,
         total: TotalTally::new(scope),
         gathered: Vec::new(),
         left_out: 0,
@@ -112,6 +115,7 @@ pub(super) fn gather<'a>(
     }
     gatherer.flush()?;
     gatherer.go_to(reached);
+    gatherer.limit_cells();
     Ok(Gathered {
         areas: gatherer.gathered,
         total: gatherer.total.finish(),
@@ -127,9 +131,9 @@ struct Gatherer<'a> {
     batch: Vec<Slot>,
     /// The area being added up: the one after those in `gathered`.
     current: Option<AreaTally<'a>>,
-    /// Cells in `gathered`, and how many an area may have by now.
+    /// Cells in `gathered`, and past how many they are made fewer.
     cells: usize,
-    limit: usize,
+    trigger: usize,
     total: TotalTally<'a>,
     gathered: Vec<(Placement, Cells)>,
     left_out: u64,
@@ -287,12 +291,15 @@ impl Gatherer<'_> {
     fn go_to(&mut self, area: usize) {
         while self.gathered.len() < area {
             let tally = self.current.take().unwrap_or_else(|| self.begin(self.gathered.len()));
-            let (placement, mut cells) = tally.finish();
+            let (placement, cells) = tally.finish();
             self.total.add_area(&placement);
-            cells.limit(self.limit);
             self.cells += cells.cells.len();
             self.gathered.push((placement, cells));
-            self.limit_cells();
+            if self.cells > self.trigger {
+                self.limit_cells();
+                // Not again for every area where one cell each is too many.
+                self.trigger = self.sources.cells_in_all.max(2 * self.cells);
+            }
         }
         if self.current.is_none() && area < self.lines.len() {
             self.current = Some(self.begin(area));
@@ -305,16 +312,28 @@ impl Gatherer<'_> {
     {
         let line = &self.lines[area];
         let pages = (line.end - line.start) / self.sources.page_size.0;
-        AreaTally::new(self.scope, pages, self.limit)
+        AreaTally::new(self.scope, pages, self.sources.cells_per_area)
     }
 
+    /// Makes cells coarser until they are no more than allowed: those of the
+    /// fullest areas last, since pictures show these.
     fn limit_cells(&mut self) {
-        while self.cells > self.sources.cells_in_all && self.limit > 1 {
-            self.limit /= 2;
-            self.cells = 0;
-            for (_, cells) in &mut self.gathered {
-                cells.limit(self.limit);
-                self.cells += cells.cells.len();
+        let touched =
+            |(placement, _): &(Placement, Cells)| placement.pages.present + placement.pages.swapped;
+        let mut pages: Vec<u64> = self.gathered.iter().map(touched).collect();
+        pages.sort_unstable_by(|a, b| b.cmp(a));
+        let full = pages.get(FULLEST).copied();
+        for fullest in [false, true] {
+            let mut limit = self.sources.cells_per_area;
+            while self.cells > self.sources.cells_in_all && limit > 1 {
+                limit /= 2;
+                self.cells = 0;
+                for area in &mut self.gathered {
+                    if full.is_none_or(|full| touched(area) > full) == fullest {
+                        area.1.limit(limit);
+                    }
+                    self.cells += area.1.cells.len();
+                }
             }
         }
     }
