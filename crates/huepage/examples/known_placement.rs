@@ -153,12 +153,9 @@ fn read(start: *mut u8, pages: std::ops::Range<usize>) {
 }
 
 /// Waits until KSM has merged so many pages of this process; false where it
-/// does not run.
+/// does not run, or runs no more.
 fn merges(pages: u64) -> Result<bool> {
-    if std::fs::read_to_string("/sys/kernel/mm/ksm/run")?.trim() != "1" {
-        return Ok(false);
-    }
-    for _ in 0..6000 {
+    while std::fs::read_to_string("/sys/kernel/mm/ksm/run")?.trim() == "1" {
         let merged = std::fs::read_to_string("/proc/self/ksm_merging_pages")?;
         if merged.trim().parse::<u64>()? >= pages {
             return Ok(true);

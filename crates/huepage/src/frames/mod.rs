@@ -9,6 +9,6 @@ mod scan;
 
 pub use areas::{AreaLine, AreaReader, KernelCounts, numa_maps};
 pub use frame_nodes::FrameNodes;
-pub use page_flags::{FlagWords, FrameFlags, PageFlags, flags_of};
+pub use page_flags::{FlagWords, FrameFlags, PageFlags, for_flags_of};
 pub use pagemap::{PageState, Pagemap};
 pub use scan::Populated;

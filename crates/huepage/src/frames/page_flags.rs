@@ -22,7 +22,8 @@ const LARGEST: u64 = 1 << 18;
 /// What the kernel says about one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameFlags {
-    bits: u64,
+    /// The lower half of the kernel's word; the upper is for its developers.
+    bits: u32,
     /// Base pages of the huge page it belongs to; 1 for a base page.
     pages: u32,
 }
@@ -127,23 +128,32 @@ impl FlagWords for PageFlags {
     }
 }
 
-/// The flags of `frames`, which are ascending and may repeat, in their order.
-/// Frames that are near each other are read together.
+/// Calls `found` with each of `items` and the flags of its frame. The items are
+/// in ascending order of the frames that `frame_of` tells of them; frames may
+/// repeat. Frames that are near each other are read together.
 ///
 /// # Errors
 /// What `read` reports.
-pub fn flags_of(source: &dyn FlagWords, frames: &[Pfn]) -> io::Result<Vec<FrameFlags>> {
-    let mut flags = Vec::with_capacity(frames.len());
+pub fn for_flags_of<T: Copy>(
+    source: &dyn FlagWords,
+    items: &[T],
+    frame_of: impl Fn(T) -> Pfn,
+    mut found: impl FnMut(T, FrameFlags),
+) -> io::Result<()> {
     let mut window = Window { source, first: 0, flags: Vec::new() };
-    let mut rest = frames;
+    let mut rest = items;
     while let [first, ..] = rest {
-        let near = |pair: &[Pfn]| pair[1].0 - pair[0].0 <= GAP && pair[1].0 - first.0 < WINDOW;
+        let first = frame_of(*first);
+        let near = |pair: &[T]| {
+            let (one, next) = (frame_of(pair[0]).0, frame_of(pair[1]).0);
+            next - one <= GAP && next - first.0 < WINDOW
+        };
         let count = 1 + rest.windows(2).take_while(|pair| near(pair)).count();
-        window.read(*first, rest[count - 1])?;
-        flags.extend(rest[..count].iter().map(|frame| window.get(*frame)));
+        window.read(first, frame_of(rest[count - 1]))?;
+        rest[..count].iter().for_each(|&item| found(item, window.get(frame_of(item))));
         rest = &rest[count..];
     }
-    Ok(flags)
+    Ok(())
 }
 
 /// The flags of a range of frames, grown until no huge page is cut.
@@ -162,7 +172,7 @@ impl Window<'_> {
         // What is beyond the end of memory reads as no page.
         let mut words = vec![1 << 20; count as usize];
         self.source.words(Pfn(first), &mut words)?;
-        Ok(words.into_iter().map(|bits| FrameFlags { bits, pages: 1 }).collect())
+        Ok(words.into_iter().map(|bits| FrameFlags { bits: bits as u32, pages: 1 }).collect())
     }
 
     fn read(&mut self, first: Pfn, last: Pfn) -> io::Result<()> {
@@ -216,6 +226,12 @@ mod tests {
 
     const HEAD: u64 = 1 << 15 | 1 << 22;
     const TAIL: u64 = 1 << 16 | 1 << 22;
+
+    fn flags_of(source: &dyn FlagWords, frames: &[Pfn]) -> io::Result<Vec<FrameFlags>> {
+        let mut flags = Vec::new();
+        for_flags_of(source, frames, |frame| frame, |_, found| flags.push(found))?;
+        Ok(flags)
+    }
 
     struct Memory {
         words: Vec<u64>,
@@ -288,7 +304,7 @@ mod tests {
             for (frame, flags) in frames.iter().zip(&flags) {
                 let size = sizes[frame.0 as usize];
                 prop_assert_eq!(flags.huge_pages(), (size > 1).then_some(size));
-                prop_assert_eq!(flags.bits, memory.words[frame.0 as usize]);
+                prop_assert_eq!(u64::from(flags.bits), memory.words[frame.0 as usize]);
             }
         }
     }

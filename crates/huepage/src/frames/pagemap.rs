@@ -18,6 +18,31 @@ pub struct PageState(u64);
 
 impl PageState {
     const FRAME: u64 = (1 << 55) - 1;
+    /// Two bits that the kernel leaves zero.
+    const ZERO: u64 = 1 << 59;
+    const HUGE: u64 = 1 << 60;
+
+    /// Notes what a scan said of the page.
+    pub(crate) fn with_scan(self, zero: bool, huge: bool) -> Self {
+        let mut bits = self.0 & !(Self::ZERO | Self::HUGE);
+        if zero {
+            bits |= Self::ZERO;
+        }
+        if huge {
+            bits |= Self::HUGE;
+        }
+        PageState(bits)
+    }
+
+    /// Whether a scan said that this is the kernel's page of zeros.
+    pub(crate) fn scanned_zero(self) -> bool {
+        self.0 & Self::ZERO != 0
+    }
+
+    /// Whether a scan said that one entry maps a whole huge page.
+    pub(crate) fn scanned_huge(self) -> bool {
+        self.0 & Self::HUGE != 0
+    }
 
     /// Whether the page is mapped to a frame.
     pub fn present(self) -> bool {

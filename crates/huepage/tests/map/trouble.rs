@@ -2,14 +2,14 @@
 //! Processes that end, that become others, that may not be looked at.
 
 use std::{
-    io::Write,
+    io::{BufRead, BufReader, Write},
     os::unix::process::CommandExt,
     process::{Command, Stdio},
 };
 
 use huepage::map::{Change, MapError, MapOptions, ProcessMap, What};
 
-use crate::processes::{Running, example, map, output, root, try_map};
+use crate::processes::{Running, example, known_placement, map, output, root, try_map};
 
 /// The number of `nobody`.
 const NOBODY: u32 = 65534;
@@ -136,4 +136,39 @@ fn a_name_full_of_escapes_and_broken_bytes_is_safe_in_the_map() {
     let shown = area.name.as_str();
     assert!(shown.ends_with("\\u{1b}[2J\\xff\\u{202e}evil\\012name"), "{shown}");
     assert!(!json.trim_end().chars().any(char::is_control));
+}
+
+#[test]
+fn a_process_in_a_namespace_of_its_own_has_all_its_numbers_and_tells_its_colors() {
+    if !root() {
+        return eprintln!("only root can make a PID namespace");
+    }
+    let mut command = Command::new("unshare");
+    command.args(["--pid", "--fork", "--kill-child"]).arg(example("known_placement"));
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let Ok(mut unshare) = command.spawn() else { return eprintln!("unshare is not installed") };
+    let mut lines = BufReader::new(unshare.stdout.take().unwrap()).lines();
+    while lines.next().expect("it gets ready").unwrap() != "ready" {}
+    let children = format!("/proc/{0}/task/{0}/children", unshare.id());
+    let inside = std::fs::read_to_string(children).unwrap().trim().parse().unwrap();
+    let _running = Running(unshare);
+    let map = map(inside, &MapOptions::default());
+    assert_eq!(map.process.pid_in_namespaces, [inside, 1]);
+    assert_eq!(map.registered.len(), 1, "{:?}", map.shortfalls);
+}
+
+#[test]
+fn a_child_does_not_tell_the_colors_of_its_parent() {
+    let (running, ranges) = known_placement();
+    // The memfd handed on to another program, as after a fork.
+    let link = |entry: &std::path::Path| {
+        std::fs::read_link(entry)
+            .is_ok_and(|link| link.to_string_lossy().contains("huepage-colors"))
+    };
+    let descriptors = std::fs::read_dir(format!("/proc/{}/fd", running.pid())).unwrap();
+    let told = descriptors.map(|entry| entry.unwrap().path()).find(|path| link(path)).unwrap();
+    let _inherited = std::fs::File::open(told).unwrap();
+    let map = map(std::process::id(), &MapOptions::default());
+    assert!(map.registered.iter().all(|range| range.start != ranges["registered"].0));
+    assert!(map.shortfalls.iter().all(|short| short.what != What::Registered));
 }
