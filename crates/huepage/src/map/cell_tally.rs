@@ -65,8 +65,16 @@ impl CellTally {
         }
     }
 
-    /// The cells.
-    pub fn into_cells(self) -> Cells {
+    /// The cells, in no more memory than they need: there may be areas by the
+    /// ten thousand, with one cell each.
+    pub fn into_cells(mut self) -> Cells {
+        let cells = &mut self.cells.cells;
+        cells.shrink_to_fit();
+        for cell in cells {
+            cell.kinds.shrink_to_fit();
+            cell.nodes.shrink_to_fit();
+            cell.runs.shrink_to_fit();
+        }
         self.cells
     }
 

@@ -38,8 +38,17 @@ pub enum MapError {
     Denied {
         /// The process.
         pid: u32,
-        /// The capability.
+        /// The capabilities that are missing, with commas between them.
         needs: &'static str,
+    },
+    /// No capability is missing: something else forbids it.
+    #[error(
+        "process {pid} may not be looked at, although this program has CAP_SYS_PTRACE: a security \
+         module (SELinux, AppArmor) or a sandbox forbids it; look there for a rule about ptrace"
+    )]
+    Forbidden {
+        /// The process.
+        pid: u32,
     },
     /// The kernel has no pagemap.
     #[error(

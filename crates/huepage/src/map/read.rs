@@ -8,6 +8,8 @@ use std::{
     time::{Instant, SystemTime},
 };
 
+use rustix::thread::{CapabilitySet, capabilities};
+
 use super::{
     Area, Backing, Change, FileId, KernelCounts, MapError, MapOptions, MappedMachine, Name,
     NodeCount, Process, ProcessMap, Shortfall, What, caches,
@@ -25,6 +27,7 @@ use crate::{
 
 const TRACE: &str = "CAP_SYS_PTRACE";
 const READ_ALL: &str = "CAP_DAC_READ_SEARCH";
+const BOTH: &str = "CAP_DAC_READ_SEARCH,CAP_SYS_PTRACE";
 const ADMIN: &str = "CAP_SYS_ADMIN";
 
 impl ProcessMap {
@@ -49,7 +52,7 @@ impl ProcessMap {
 
         // Opened before anything is read: both files keep to the address space
         // that the process has now.
-        let pagemap = Pagemap::of_process(pid).map_err(|e| refused(pid, "pagemap", READ_ALL, e))?;
+        let pagemap = Pagemap::of_process(pid).map_err(|e| refused(pid, "pagemap", e))?;
         let lines = areas(pid, &mut shortfalls)?;
         if lines.is_empty() {
             return Err(MapError::NoProcess { pid });
@@ -189,15 +192,29 @@ impl ProcessMap {
 }
 
 /// Why one of the files of a process is not to be had.
-fn refused(pid: u32, file: &str, needs: &'static str, source: io::Error) -> MapError {
+fn refused(pid: u32, file: &str, source: io::Error) -> MapError {
     match source.kind() {
-        io::ErrorKind::PermissionDenied => MapError::Denied { pid, needs },
+        io::ErrorKind::PermissionDenied => denied(pid),
         io::ErrorKind::NotFound if std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) => {
             MapError::NoPagemap { path: format!("/proc/{pid}/{file}") }
         }
         io::ErrorKind::NotFound => MapError::NoProcess { pid },
         _ if source.raw_os_error() == Some(libc::ESRCH) => MapError::NoProcess { pid },
         _ => MapError::System { action: format!("open /proc/{pid}/{file}"), source },
+    }
+}
+
+/// Another user's process takes one capability to be traced, and one to open a
+/// file that only its owner may read.
+fn denied(pid: u32) -> MapError {
+    let own = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
+    let trace = own.contains(CapabilitySet::SYS_PTRACE);
+    let read = own.intersects(CapabilitySet::DAC_READ_SEARCH | CapabilitySet::DAC_OVERRIDE);
+    match (trace, read) {
+        (true, true) => MapError::Forbidden { pid },
+        (true, false) => MapError::Denied { pid, needs: READ_ALL },
+        (false, true) => MapError::Denied { pid, needs: TRACE },
+        (false, false) => MapError::Denied { pid, needs: BOTH },
     }
 }
 
@@ -214,7 +231,7 @@ fn areas(pid: u32, shortfalls: &mut Vec<Shortfall>) -> Result<Vec<AreaLine>, Map
         }
         opened => opened,
     };
-    let file = smaps.map_err(|error| refused(pid, "smaps", TRACE, error))?;
+    let file = smaps.map_err(|error| refused(pid, "smaps", error))?;
     read_areas(file).map_err(|source| MapError::System {
         action: format!("read the areas of process {pid}"),
         source,

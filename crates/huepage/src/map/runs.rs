@@ -47,7 +47,8 @@ impl RunTally {
     }
 
     /// All runs that have ended.
-    pub fn into_runs(self) -> Runs {
+    pub fn into_runs(mut self) -> Runs {
+        self.runs.histogram.shrink_to_fit();
         self.runs
     }
 }

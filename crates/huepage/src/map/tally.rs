@@ -148,6 +148,7 @@ impl<'a> AreaTally<'a> {
         if let Some(run) = self.runs.end() {
             self.cells.add_run(run);
         }
+        self.nodes.shrink_to_fit();
         let mut placement = Placement {
             pages: self.pages,
             huge: huge_counts(self.huge),
