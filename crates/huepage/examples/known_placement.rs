@@ -16,6 +16,7 @@ use std::{
 
 use huepage::{
     color::{Color, ColorCount, Method},
+    frames::Pagemap,
     map::Registration,
     mapping::{PageAddr, page_size},
 };
@@ -24,6 +25,8 @@ use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const HUGE: usize = 2 << 20;
+/// `MADV_GUARD_INSTALL` of Linux 6.13.
+const GUARD_INSTALL: i32 = 102;
 
 fn main() -> Result<()> {
     let page = page_size().0 as usize;
@@ -34,6 +37,13 @@ fn main() -> Result<()> {
     write(huge, 0..2 * HUGE / page);
     tell("huge", huge, 2 * HUGE / page);
 
+    let small = reserve(16)?;
+    advise(small, 16, Advice::LinuxHugepage)?;
+    write(small, 0..16);
+    if grants_small_huge_pages(16 * page) {
+        tell("huge-64k", small, 16);
+    }
+
     let zero = base(reserve(16)?, 16)?;
     read(zero, 0..16);
     tell("zero", zero, 16);
@@ -43,6 +53,15 @@ fn main() -> Result<()> {
     write(holes, 16..17);
     write(holes, 63..64);
     tell("holes", holes, 64);
+
+    let guarded = base(reserve(4)?, 4)?;
+    write(guarded, 0..4);
+    // SAFETY: the page is ours, and nobody looks at it again.
+    unsafe { libc::madvise(guarded.add(page).cast(), page, GUARD_INSTALL) };
+    let guard = PageAddr::containing(guarded.wrapping_add(page));
+    if Pagemap::open()?.state(guard)?.guard() {
+        tell("guarded", guarded, 4);
+    }
 
     let untouched = (64 << 30) / page;
     tell("reserved", reserve(untouched)?, untouched);
@@ -64,6 +83,9 @@ fn main() -> Result<()> {
         unsafe { mm::madvise(merged.cast(), 32 * page, Advice::LinuxMergeable)? };
         if merges(32)? {
             tell("ksm", merged, 32);
+        } else {
+            // So that they are not merged later, while a map is made.
+            advise(merged, 32, Advice::LinuxUnmergeable)?;
         }
     }
 
@@ -150,6 +172,14 @@ fn read(start: *mut u8, pages: std::ops::Range<usize>) {
         // SAFETY: the page is one of a readable mapping of ours.
         unsafe { start.add(index * page_size().0 as usize).read_volatile() };
     }
+}
+
+/// Whether memory that asks for it gets huge pages of so many bytes.
+fn grants_small_huge_pages(bytes: usize) -> bool {
+    let directory = "/sys/kernel/mm/transparent_hugepage";
+    let file = format!("{directory}/hugepages-{}kB/enabled", bytes >> 10);
+    let chosen = std::fs::read_to_string(file).unwrap_or_default();
+    chosen.contains("[madvise]") || chosen.contains("[always]")
 }
 
 /// Waits until KSM has merged so many pages of this process; false where it

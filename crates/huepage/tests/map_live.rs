@@ -5,6 +5,8 @@
 mod known;
 #[path = "map/processes.rs"]
 mod processes;
+#[path = "map/records.rs"]
+mod records;
 #[path = "map/trouble.rs"]
 mod trouble;
 #[path = "map/truth.rs"]

@@ -72,3 +72,38 @@ impl Area {
         self.start == self.end
     }
 }
+
+impl KernelCounts {
+    /// Pages mapped by huge entries; `None` where a kernel does not say.
+    pub(super) fn huge_mapped(&self, base: Bytes) -> Option<u64> {
+        let huge = [self.anon_huge_pages?, self.shmem_huge?, self.file_huge?, self.hugetlb];
+        Some(huge.iter().map(|bytes| bytes.0).sum::<u64>() / base.0)
+    }
+}
+
+/// The counts of all areas added up; `None` where one has none.
+pub(super) fn sum_counts(areas: &[Area]) -> Option<KernelCounts> {
+    let sum = |a: Option<Bytes>, b: Option<Bytes>| Some(Bytes(a?.0 + b?.0));
+    let zero = Some(Bytes(0));
+    let none = KernelCounts {
+        anon_huge_pages: zero,
+        shmem_huge: zero,
+        file_huge: zero,
+        ksm: zero,
+        ..KernelCounts::default()
+    };
+    areas.iter().try_fold(none, |total, area| {
+        let area = area.kernel?;
+        Some(KernelCounts {
+            rss: Bytes(total.rss.0 + area.rss.0),
+            pss: Bytes(total.pss.0 + area.pss.0),
+            anon_huge_pages: sum(total.anon_huge_pages, area.anon_huge_pages),
+            shmem_huge: sum(total.shmem_huge, area.shmem_huge),
+            file_huge: sum(total.file_huge, area.file_huge),
+            hugetlb: Bytes(total.hugetlb.0 + area.hugetlb.0),
+            ksm: sum(total.ksm, area.ksm),
+            swap: Bytes(total.swap.0 + area.swap.0),
+            locked: Bytes(total.locked.0 + area.locked.0),
+        })
+    })
+}

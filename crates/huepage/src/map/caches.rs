@@ -90,3 +90,57 @@ fn sorted(cpus: &[u32]) -> Vec<u32> {
     cpus.sort_unstable();
     cpus
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{topology::RecordedMachine, units::Bytes};
+
+    fn machine(name: &str) -> Topology {
+        let path = format!("{}/tests/machines/{name}.json", env!("CARGO_MANIFEST_DIR"));
+        let json = std::fs::read_to_string(path).unwrap();
+        Topology::read(&RecordedMachine::from_json(&json).unwrap()).unwrap()
+    }
+
+    fn names(caches: &[MappedCache]) -> Vec<&str> {
+        caches.iter().map(|cache| cache.name.as_str()).collect()
+    }
+
+    #[test]
+    fn two_kinds_of_cores_have_two_caches_of_a_level_and_the_shared_one_is_hashed() {
+        let (caches, shown) = mapped(&machine("alder-lake-i9-12900k"), None);
+        assert_eq!(names(&caches), ["L2 of CPUs 0-15", "L2 of CPUs 16-23", "L3"]);
+        assert_eq!(caches.iter().map(|c| c.colors.get()).collect::<Vec<_>>(), [32, 32, 640]);
+        assert_eq!(caches.iter().map(|c| c.ways).collect::<Vec<_>>(), [10, 16, 12]);
+        assert_eq!([caches[0].trust, caches[2].trust], [Trust::Plain, Trust::Hashed]);
+        assert_eq!(shown, Some(0));
+    }
+
+    #[test]
+    fn a_memory_side_cache_counts_the_frames_of_its_node_only() {
+        let (caches, _) = mapped(&machine("xeon-max-9462-hbm-cache"), None);
+        let side = caches.iter().find(|cache| cache.node.is_some()).unwrap();
+        assert_eq!((side.name.as_str(), side.ways), ("node 0 memory-side cache 1", 1));
+        assert_eq!(u64::from(side.colors.get()) * 4096, side.size.0);
+        assert_eq!(side.trust, Trust::Plain);
+    }
+
+    #[test]
+    fn in_a_virtual_machine_no_color_is_trusted() {
+        let (caches, _) = mapped(&machine("epyc-family-26-guest"), None);
+        assert!(!caches.is_empty());
+        assert!(caches.iter().all(|cache| cache.trust == Trust::VirtualMachine));
+    }
+
+    #[test]
+    fn a_geometry_given_by_hand_replaces_its_level_and_is_shown() {
+        let given = CacheGeometry::from_size(2, Bytes::mib(1), 8, 64).unwrap();
+        let (caches, shown) = mapped(&machine("alder-lake-i9-12900k"), Some(given));
+        assert_eq!(names(&caches), ["L2", "L3"]);
+        assert_eq!((caches[0].size, caches[0].ways, shown), (Bytes::mib(1), 8, Some(0)));
+        let (none, shown) = mapped(&machine("qemu-virt-arm64-no-geometry"), None);
+        assert_eq!((none.len(), shown), (0, None));
+        let (one, shown) = mapped(&machine("qemu-virt-arm64-no-geometry"), Some(given));
+        assert_eq!((names(&one), shown), (vec!["L2"], Some(0)));
+    }
+}

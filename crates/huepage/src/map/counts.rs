@@ -133,8 +133,8 @@ pub struct RunBucket {
 pub struct Placement {
     /// Pages by kind.
     pub pages: PageCounts,
-    /// Pages in huge pages, by size ascending; empty where the flags of frames
-    /// are hidden. The huge page of zeros is not counted.
+    /// Pages in huge pages, by size ascending; where the flags of frames are
+    /// hidden, those of hugetlbfs only. The huge page of zeros is not counted.
     pub huge: Vec<HugeCount>,
     /// Pages by node, ascending.
     pub nodes: Vec<NodeCount>,

@@ -8,8 +8,9 @@
 use std::io;
 
 use super::{
-    Cells, Kind, Placement,
-    tally::{AreaTally, Page, Scope, TotalTally},
+    Cells, Placement,
+    classify::classify,
+    tally::{AreaTally, Scope, TotalTally},
 };
 use crate::{
     frames::{
@@ -233,7 +234,8 @@ impl Gatherer<'_> {
                 area += 1;
             }
             self.go_to(area);
-            let page = self.page(slot, &self.lines[area], flags.as_ref().map(|flags| flags[index]));
+            let flags = flags.as_ref().map(|flags| flags[index]);
+            let page = classify(slot.number, slot.state, flags, &self.lines[area], self.sources);
             self.total.add_frame(&page);
             self.current.as_mut().expect("go_to has begun this area").add(&page);
         }
@@ -259,30 +261,6 @@ impl Gatherer<'_> {
             |item, found| flags[(item & (BATCH as u64 - 1)) as usize] = found,
         )?;
         Ok(Some(flags))
-    }
-
-    fn page(&self, slot: &Slot, line: &AreaLine, flags: Option<FrameFlags>) -> Page {
-        let base = self.sources.page_size;
-        let kind = kind(slot.state, line, base, flags.filter(|_| slot.state.pfn().is_some()));
-        let own = !matches!(kind, Kind::Zero | Kind::Special | Kind::Swapped);
-        let frame = slot.state.pfn().filter(|_| own);
-        let in_huge = flags.and_then(FrameFlags::huge_pages);
-        let huge = match line.page_size {
-            Some(size) if kind == Kind::Hugetlb && size > base => Some(size),
-            _ => in_huge.map(|pages| Bytes(u64::from(pages) * base.0)),
-        };
-        Page {
-            at: slot.number - line.start / base.0,
-            kind,
-            huge: huge.filter(|_| own),
-            huge_mapped: own && slot.state.scanned_huge(),
-            shared: own && !slot.state.exclusive(),
-            frame,
-            node: match frame {
-                Some(frame) => self.sources.nodes.node_of(frame),
-                None => self.sources.nodes.only().filter(|_| own),
-            },
-        }
     }
 
     /// Finishes areas until `area` is the one being added up.
@@ -337,112 +315,5 @@ impl Gatherer<'_> {
     }
 }
 
-/// What is behind a page, by the flags of its frame where they are seen.
-fn kind(state: PageState, line: &AreaLine, base: Bytes, flags: Option<FrameFlags>) -> Kind {
-    if state.swapped() {
-        return Kind::Swapped;
-    }
-    match flags {
-        Some(flags) if flags.zero() => Kind::Zero,
-        Some(flags) if flags.hugetlb() => Kind::Hugetlb,
-        Some(flags) if flags.no_page() || !flags.mapped() => Kind::Special,
-        Some(flags) if flags.ksm() => Kind::Ksm,
-        Some(flags) if flags.anonymous() => Kind::Anonymous,
-        Some(flags) if flags.swap_backed() => Kind::SharedMemory,
-        Some(_) => Kind::File,
-        None if state.scanned_zero() => Kind::Zero,
-        None if line.page_size.is_some_and(|size| size > base) => Kind::Hugetlb,
-        None if line.frames_only => Kind::Special,
-        None if state.file_or_shared() => Kind::File,
-        None => Kind::Anonymous,
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use std::{
-        fs::File,
-        io::{BufReader, Write},
-        process::{Child, Command, Stdio},
-    };
-
-    use super::*;
-    use crate::{
-        frames::AreaReader,
-        mapping::page_size,
-        topology::{LiveMachine, Topology, allowed_cpus},
-    };
-
-    /// A program that waits for a line and then does what `script` says.
-    fn waiting(script: &str) -> Child {
-        let mut command = Command::new("sh");
-        let script = format!("read line; {script}");
-        let child = command.args(["-c", &script]).stdin(Stdio::piped()).stdout(Stdio::null());
-        let child = child.spawn().unwrap();
-        let executed = || std::fs::read(format!("/proc/{}/cmdline", child.id())).unwrap();
-        while !executed().starts_with(b"sh\0-c") {
-            std::thread::yield_now();
-        }
-        child
-    }
-
-    fn lines(pid: u32) -> Vec<AreaLine> {
-        let file = File::open(format!("/proc/{pid}/smaps")).unwrap();
-        let mut reader = AreaReader::new(BufReader::new(file));
-        let mut lines = Vec::new();
-        while let Some(line) = reader.next_area().unwrap() {
-            lines.push(line);
-        }
-        lines
-    }
-
-    /// What is gathered of a program that does something between the reading
-    /// of its areas and of its pages.
-    fn gathered(mut child: Child, scan: bool, act: impl FnOnce(&mut Child)) -> (usize, Gathered) {
-        let machine = LiveMachine::open(allowed_cpus().unwrap()[0]).unwrap();
-        let nodes = FrameNodes::read(&machine, &Topology::read(&machine).unwrap());
-        let pagemap = Pagemap::of_process(child.id()).unwrap();
-        let lines = lines(child.id());
-        act(&mut child);
-        let sources = Sources {
-            pagemap: &pagemap,
-            scan,
-            flags: None,
-            nodes: &nodes,
-            page_size: page_size(),
-            cells_per_area: 8,
-            cells_in_all: 100,
-        };
-        let scope = Scope { caches: &[], cell_cache: None, frames: false, huge_mapped: scan };
-        let gathered = gather(&sources, scope, &lines).unwrap();
-        drop(child.stdin.take());
-        child.wait().unwrap();
-        (lines.len(), gathered)
-    }
-
-    #[test]
-    fn a_program_that_stays_is_read_to_the_end() {
-        for scan in [true, false] {
-            let (areas, gathered) = gathered(waiting("exit"), scan, |_| {});
-            assert_eq!((gathered.areas.len(), gathered.gone), (areas, false));
-            assert!(gathered.total.pages.present > 10);
-        }
-    }
-
-    #[test]
-    fn an_address_space_that_went_away_by_exit_or_exec_is_noticed() {
-        for (script, scan) in [("exit", true), ("exit", false), ("exec cat", true)] {
-            let (_, gathered) = gathered(waiting(script), scan, |child| {
-                let stat = format!("/proc/{}/stat", child.id());
-                child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
-                // Until it is a zombie, or another program.
-                let still = || std::fs::read_to_string(&stat).unwrap();
-                while still().contains("(sh)") && !still().contains(") Z ") {
-                    std::thread::yield_now();
-                }
-            });
-            assert!(gathered.gone, "{script}");
-            assert_eq!((gathered.areas.len(), gathered.total.pages.present), (1, 0), "{script}");
-        }
-    }
-}
+mod tests;

@@ -168,11 +168,13 @@ fn namespaces(pid: u32) -> Option<Vec<u32>> {
 
 fn command(pid: u32) -> Vec<Name> {
     let Ok(text) = fs::read(format!("/proc/{pid}/cmdline")) else { return Vec::new() };
-    let text = text.strip_suffix(b"\0").unwrap_or(&text);
-    if text.is_empty() {
-        return Vec::new();
-    }
-    text.split(|b| *b == 0).map(Name::new).collect()
+    arguments(&text)
+}
+
+/// Programs that write a title over their arguments leave empty ones behind it.
+fn arguments(text: &[u8]) -> Vec<Name> {
+    let Some(last) = text.iter().rposition(|b| *b != 0) else { return Vec::new() };
+    text[..=last].split(|b| *b == 0).map(Name::new).collect()
 }
 
 #[cfg(test)]
@@ -189,6 +191,16 @@ mod tests {
         assert_eq!((stat.state, stat.flags, stat.threads), (b'S', 6, 3));
         assert_eq!((stat.start_time, stat.layout), (777, [23, 24, 25]));
         assert!(parse(b"42 (x").is_none() && parse(b"42 (x) S 1").is_none());
+    }
+
+    #[test]
+    fn arguments_end_where_only_empty_ones_follow() {
+        let words = |text: &[u8]| -> Vec<String> {
+            arguments(text).iter().map(|name| name.to_string()).collect()
+        };
+        assert_eq!(words(b"cat\0\0-\x07\0"), ["cat", "", "-\\u{7}"]);
+        assert_eq!(words(b"postgres: idle\0\0\0\0"), ["postgres: idle"]);
+        assert!(words(b"").is_empty() && words(b"\0\0").is_empty());
     }
 
     #[test]

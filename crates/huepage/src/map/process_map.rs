@@ -59,7 +59,8 @@ pub struct Process {
     pub pid_in_namespaces: Vec<u32>,
     /// Its short name (`comm`).
     pub name: Name,
-    /// Its arguments; empty where it has erased them.
+    /// Its arguments, without empty ones at the end; none where it has erased
+    /// them.
     pub command: Vec<Name>,
     /// When it started, in clock ticks since boot: with `pid` this names it
     /// for good.

@@ -2,33 +2,26 @@
 //! Maps a running process.
 
 use std::{
-    collections::HashSet,
     fs::File,
     io::{self, BufReader},
     time::{Instant, SystemTime},
 };
 
-use rustix::thread::{CapabilitySet, capabilities};
-
 use super::{
-    Area, Backing, Change, FileId, KernelCounts, MapError, MapOptions, MappedMachine, Name,
-    NodeCount, Process, ProcessMap, Shortfall, What, caches,
+    Area, Backing, FileId, MapError, MapOptions, MappedMachine, Name, NodeCount, Process,
+    ProcessMap, Shortfall, What,
+    access::{can_scan, frames_visible, page_flags, refused},
+    area::sum_counts,
+    caches,
+    cell_tally::add_node,
+    changes::changes,
     gather::{Gathered, Sources, gather},
-    process::{Identity, Since},
     tally::Scope,
 };
 use crate::{
-    frames::{
-        AreaLine, AreaReader, FlagWords, FrameNodes, PageFlags, Pagemap, Populated, numa_maps,
-    },
+    frames::{AreaLine, AreaReader, FlagWords, FrameNodes, Pagemap, numa_maps},
     topology::{MachineSource, Topology},
-    units::Bytes,
 };
-
-const TRACE: &str = "CAP_SYS_PTRACE";
-const READ_ALL: &str = "CAP_DAC_READ_SEARCH";
-const BOTH: &str = "CAP_DAC_READ_SEARCH,CAP_SYS_PTRACE";
-const ADMIN: &str = "CAP_SYS_ADMIN";
 
 impl ProcessMap {
     /// Maps a process of this machine, itself included. The process keeps
@@ -142,7 +135,7 @@ impl ProcessMap {
             };
             if !scan {
                 // The kernel's own count stands in where single pages cannot be asked.
-                let mapped = line.counts.and_then(|counts| huge_mapped(&counts, base));
+                let mapped = line.counts.and_then(|counts| counts.huge_mapped(base));
                 area.placement.pages.huge_mapped = mapped;
             }
             self.areas.push(area);
@@ -184,37 +177,10 @@ impl ProcessMap {
             let each = area.page_size.0 / self.machine.page_size.0;
             for &(node, pages) in counted.get(&area.start).into_iter().flatten() {
                 let count = NodeCount { node, pages: pages * each };
-                super::cell_tally::add_node(&mut area.placement.nodes, count);
-                super::cell_tally::add_node(&mut self.total.nodes, count);
+                add_node(&mut area.placement.nodes, count);
+                add_node(&mut self.total.nodes, count);
             }
         }
-    }
-}
-
-/// Why one of the files of a process is not to be had.
-fn refused(pid: u32, file: &str, source: io::Error) -> MapError {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => denied(pid),
-        io::ErrorKind::NotFound if std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) => {
-            MapError::NoPagemap { path: format!("/proc/{pid}/{file}") }
-        }
-        io::ErrorKind::NotFound => MapError::NoProcess { pid },
-        _ if source.raw_os_error() == Some(libc::ESRCH) => MapError::NoProcess { pid },
-        _ => MapError::System { action: format!("open /proc/{pid}/{file}"), source },
-    }
-}
-
-/// Another user's process takes one capability to be traced, and one to open a
-/// file that only its owner may read.
-fn denied(pid: u32) -> MapError {
-    let own = capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective);
-    let trace = own.contains(CapabilitySet::SYS_PTRACE);
-    let read = own.intersects(CapabilitySet::DAC_READ_SEARCH | CapabilitySet::DAC_OVERRIDE);
-    match (trace, read) {
-        (true, true) => MapError::Forbidden { pid },
-        (true, false) => MapError::Denied { pid, needs: READ_ALL },
-        (false, true) => MapError::Denied { pid, needs: TRACE },
-        (false, false) => MapError::Denied { pid, needs: BOTH },
     }
 }
 
@@ -238,6 +204,11 @@ fn areas(pid: u32, shortfalls: &mut Vec<Shortfall>) -> Result<Vec<AreaLine>, Map
     })
 }
 
+/// The areas that a process has now, without counts.
+pub(super) fn current_areas(pid: u32) -> io::Result<Vec<AreaLine>> {
+    File::open(format!("/proc/{pid}/maps")).and_then(read_areas)
+}
+
 fn read_areas(file: File) -> io::Result<Vec<AreaLine>> {
     let mut reader = AreaReader::new(BufReader::with_capacity(1 << 16, file));
     let mut lines = Vec::new();
@@ -245,80 +216,6 @@ fn read_areas(file: File) -> io::Result<Vec<AreaLine>> {
         lines.push(line);
     }
     Ok(lines)
-}
-
-fn frames_visible(shortfalls: &mut Vec<Shortfall>) -> Result<bool, MapError> {
-    let visible =
-        Pagemap::open().and_then(|own| own.frame_numbers_visible()).map_err(|source| {
-            MapError::System { action: "read /proc/self/pagemap".to_owned(), source }
-        })?;
-    if !visible {
-        shortfalls.push(Shortfall {
-            what: What::FrameNumbers,
-            why: format!(
-                "frame numbers are hidden: they take {ADMIN} in the initial user namespace; \
-                 without them there are no runs, no colors, no distinct frames"
-            ),
-            needs: Some(ADMIN.to_owned()),
-        });
-        shortfalls.push(Shortfall {
-            what: What::PageFlags,
-            why: "flags of frames are found by frame number: without them KSM pages count as \
-                  anonymous, shared memory as file, and huge pages have no size"
-                .to_owned(),
-            needs: Some(ADMIN.to_owned()),
-        });
-    }
-    Ok(visible)
-}
-
-fn page_flags(shortfalls: &mut Vec<Shortfall>) -> Option<PageFlags> {
-    let error = match PageFlags::open() {
-        Ok(flags) => return Some(flags),
-        Err(error) => error,
-    };
-    let denied = error.kind() == io::ErrorKind::PermissionDenied;
-    shortfalls.push(Shortfall {
-        what: What::PageFlags,
-        why: format!(
-            "/proc/kpageflags cannot be read ({error}): KSM pages count as anonymous, shared \
-             memory as file, and huge pages have no size"
-        ),
-        needs: denied.then(|| READ_ALL.to_owned()),
-    });
-    None
-}
-
-/// Whether the kernel has `PAGEMAP_SCAN`: asked about one page.
-fn can_scan(pagemap: &Pagemap, lines: &[AreaLine]) -> bool {
-    let page = crate::mapping::page_size().0;
-    let mut found = [Populated::default(); 1];
-    let first = lines[0].start;
-    match pagemap.scan(first..first + page, &mut found) {
-        Err(error) => error.kind() != io::ErrorKind::Unsupported,
-        Ok(_) => true,
-    }
-}
-
-/// What the process did since `identity` was taken.
-fn changes(identity: &Identity, lines: &[AreaLine], gone: bool) -> Vec<Change> {
-    match identity.since() {
-        Since::Exited => return vec![Change::Exited],
-        Since::Executed => return vec![Change::Executed],
-        Since::Same if gone => return vec![Change::Executed],
-        Since::Same => {}
-    }
-    let now = File::open(format!("/proc/{}/maps", identity.pid())).and_then(read_areas);
-    let Ok(now) = now else { return Vec::new() };
-    let bounds = |lines: &[AreaLine]| -> HashSet<(u64, u64)> {
-        lines.iter().map(|line| (line.start, line.end)).collect()
-    };
-    let (before, after) = (bounds(lines), bounds(&now));
-    let (gone, new) = (before.difference(&after).count(), after.difference(&before).count());
-    if gone + new == 0 {
-        return Vec::new();
-    }
-    vec![Change::Remapped { gone: gone as u64, new: new as u64 }]
 }
 
 fn describe(machine: &dyn MachineSource, topology: &Topology) -> MappedMachine {
@@ -350,36 +247,4 @@ fn backing(line: &AreaLine) -> Backing {
         name if name.starts_with(b"[") => Backing::Kernel,
         _ => Backing::Anonymous,
     }
-}
-
-fn huge_mapped(counts: &KernelCounts, base: Bytes) -> Option<u64> {
-    let huge = [counts.anon_huge_pages?, counts.shmem_huge?, counts.file_huge?, counts.hugetlb];
-    Some(huge.iter().map(|bytes| bytes.0).sum::<u64>() / base.0)
-}
-
-/// The counts of all areas added up; `None` where one has none.
-fn sum_counts(areas: &[Area]) -> Option<KernelCounts> {
-    let sum = |a: Option<Bytes>, b: Option<Bytes>| Some(Bytes(a?.0 + b?.0));
-    let zero = Some(Bytes(0));
-    let none = KernelCounts {
-        anon_huge_pages: zero,
-        shmem_huge: zero,
-        file_huge: zero,
-        ksm: zero,
-        ..KernelCounts::default()
-    };
-    areas.iter().try_fold(none, |total, area| {
-        let area = area.kernel?;
-        Some(KernelCounts {
-            rss: Bytes(total.rss.0 + area.rss.0),
-            pss: Bytes(total.pss.0 + area.pss.0),
-            anon_huge_pages: sum(total.anon_huge_pages, area.anon_huge_pages),
-            shmem_huge: sum(total.shmem_huge, area.shmem_huge),
-            file_huge: sum(total.file_huge, area.file_huge),
-            hugetlb: Bytes(total.hugetlb.0 + area.hugetlb.0),
-            ksm: sum(total.ksm, area.ksm),
-            swap: Bytes(total.swap.0 + area.swap.0),
-            locked: Bytes(total.locked.0 + area.locked.0),
-        })
-    })
 }

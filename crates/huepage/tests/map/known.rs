@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use huepage::{
     color::Method,
-    map::{Area, Kind, MapOptions, Placement, ProcessMap},
+    map::{Area, HugeCount, Kind, MapOptions, Placement, ProcessMap},
     mapping::page_size,
     units::Bytes,
 };
@@ -82,6 +82,8 @@ fn every_range_is_shown_as_it_was_made() {
     known.pages("zero", Kind::Zero, &all(16));
     let holes: Vec<u64> = (0..8).chain([16, 63]).collect();
     known.pages("holes", Kind::Anonymous, &holes);
+    known.pages("guarded", Kind::Anonymous, &[0, 2, 3]);
+    known.pages("huge-64k", Kind::Anonymous, &all(16));
     known.pages("reserved", Kind::Anonymous, &[]);
     known.pages("shared-memory", seen(Kind::SharedMemory, Kind::File), &all(4));
     known.pages("ksm", seen(Kind::Ksm, Kind::Anonymous), &all(32));
@@ -98,6 +100,18 @@ fn every_range_is_shown_as_it_was_made() {
         if let Some(merged) = known.area("ksm") {
             assert_eq!(merged.placement.pages.frames, Some(1), "32 pages of the same contents");
             assert_eq!(merged.placement.pages.shared, 32);
+        }
+        // The kernel may be short of free memory in one piece.
+        if let Some(small) = known.area("huge-64k").filter(|area| !area.placement.huge.is_empty()) {
+            let huge = small.placement.huge[0];
+            assert_eq!((huge.size, huge.pages), (Bytes::kib(64), 16));
+            assert_eq!(small.placement.pages.huge_mapped, Some(0));
+        }
+        if let Some(pool) = known.area("hugetlb") {
+            let (size, pages) = (Bytes::mib(2), 1024);
+            assert_eq!(pool.page_size, size);
+            assert_eq!(pool.placement.pages.hugetlb, pages);
+            assert_eq!(pool.placement.huge, [HugeCount { size, pages }]);
         }
         let runs = known.area("holes").unwrap().placement.runs.as_ref().unwrap();
         assert_eq!(runs.histogram.iter().map(|bucket| bucket.pages).sum::<u64>(), 10);

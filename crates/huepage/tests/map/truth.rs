@@ -150,7 +150,7 @@ fn page_by_page(pid: u32, area: &Area) -> Naive {
     for page in area.start / page_size().0..area.end / page_size().0 {
         let entry = word(&pagemap, page).unwrap_or(0);
         let is = |bit: u32| entry >> bit & 1 == 1;
-        if is(62) {
+        if is(62) && !is(58) {
             naive.kinds.push(Kind::Swapped);
         }
         if !is(63) {
