@@ -17,13 +17,13 @@ pub enum Kind {
     Ksm,
     /// The kernel's page of zeros, that reading untouched memory maps.
     Zero,
-    /// Page cache of a file.
+    /// Page cache of a file; the code of the vDSO, which the kernel counts alike.
     File,
     /// Memory of tmpfs, memfd, System V or `MAP_SHARED | MAP_ANONYMOUS`.
     SharedMemory,
     /// From the pool of hugetlbfs.
     Hugetlb,
-    /// Present without an ordinary page: devices, vDSO, vvar.
+    /// Present without an ordinary page: memory of devices, vvar.
     Special,
     /// In swap.
     Swapped,
@@ -79,8 +79,9 @@ pub struct PageCounts {
     /// second time in this one. The page of zeros is not counted.
     pub shared: u64,
     /// Present, and mapped by one entry for a whole huge page (`PMD` or
-    /// larger). The page of zeros is not counted. `None` where the kernel has
-    /// no `PAGEMAP_SCAN` (before Linux 6.7).
+    /// larger). The page of zeros is not counted. On kernels without
+    /// `PAGEMAP_SCAN` (before Linux 6.7) what `smaps` says; `None` where that
+    /// does not say either.
     pub huge_mapped: Option<u64>,
     /// Distinct frames behind the pages present, the page of zeros left out;
     /// `None` where frame numbers are hidden.
