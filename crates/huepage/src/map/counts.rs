@@ -23,7 +23,9 @@ pub enum Kind {
     SharedMemory,
     /// From the pool of hugetlbfs.
     Hugetlb,
-    /// Present without an ordinary page: memory of devices, vvar.
+    /// Present without an ordinary page behind: memory of some devices. Of
+    /// mappings made of such memory only (`pf` in `VmFlags`, as `[vvar]`) the
+    /// kernel shows no pages at all.
     Special,
     /// In swap.
     Swapped,
