@@ -11,11 +11,13 @@
 //! * [`color`]: which color a page has, by frame number or by measurement.
 //! * [`frames`]: what the kernel tells about the frames behind pages.
 //! * [`place`]: pools of classified pages, placement policies, live regions.
+//! * [`map`]: where the pages of a process are, and how evenly.
 
 mod available_memory;
 pub mod color;
 pub mod frames;
 pub mod list;
+pub mod map;
 pub mod mapping;
 pub mod place;
 pub mod topology;

@@ -10,7 +10,8 @@
 #include "memory.h"
 #include "subject.h"
 
-static struct page_color_index *index;
+/* One is beside a list, one is not: both exist at a time. */
+static struct page_color_index *alone, *beside;
 static size_t index_size;
 static struct list buddy;
 static struct page *pages;
@@ -33,20 +34,15 @@ static size_t bytes(const struct scenario *scenario)
 	return page_color_index_bytes(&all);
 }
 
-static void make(const struct scenario *scenario)
+static struct page_color_index *new_index(const struct scenario *scenario)
 {
 	struct page_color_span all = span(scenario);
 
 	index_size = bytes(scenario);
-	index = page_color_index_init(memory_get(index_size), &all);
+	return page_color_index_init(memory_get(index_size), &all);
 }
 
-static void push(uint32_t frame)
-{
-	page_color_index_add(index, 0, 0, frame);
-}
-
-static uint32_t pop(uint32_t color)
+static uint32_t take(struct page_color_index *index, uint32_t color)
 {
 	struct page_color_block found;
 
@@ -56,14 +52,29 @@ static uint32_t pop(uint32_t color)
 	return (uint32_t)found.frame;
 }
 
+static void make(const struct scenario *scenario)
+{
+	alone = new_index(scenario);
+}
+
+static void push(uint32_t frame)
+{
+	page_color_index_add(alone, 0, 0, frame);
+}
+
+static uint32_t pop(uint32_t color)
+{
+	return take(alone, color);
+}
+
 static void destroy(void)
 {
-	memory_put(index, index_size);
+	memory_put(alone, index_size);
 }
 
 static void make_beside(const struct scenario *scenario)
 {
-	make(scenario);
+	beside = new_index(scenario);
 	pages_size = scenario->frames * sizeof(*pages);
 	pages = memory_get(pages_size);
 	list_make(&buddy);
@@ -71,13 +82,13 @@ static void make_beside(const struct scenario *scenario)
 
 static void push_beside(uint32_t frame)
 {
-	push(frame);
+	page_color_index_add(beside, 0, 0, frame);
 	list_push(&buddy, &pages[frame].list);
 }
 
 static uint32_t pop_beside(uint32_t color)
 {
-	uint32_t frame = pop(color);
+	uint32_t frame = take(beside, color);
 
 	list_unlink(&pages[frame].list);
 	return frame;
@@ -86,7 +97,7 @@ static uint32_t pop_beside(uint32_t color)
 static void destroy_beside(void)
 {
 	memory_put(pages, pages_size);
-	destroy();
+	memory_put(beside, index_size);
 }
 
 const struct subject bench_index = {

@@ -30,33 +30,33 @@ static int by_value(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* Subjects take turns, so that a noisy minute is not one subject's alone. */
+/*
+ * Subjects take turns, a short while each, so that what else the machine does
+ * falls on all of them.
+ */
 static void run(struct row *row, const struct scenario *scenario)
 {
 	double times[SUBJECTS][ROUNDS];
+	struct system *systems[SUBJECTS];
 
-	for (int round = 0; round < ROUNDS; round++) {
-		uint64_t taken = 0;
-
-		for (int i = 0; i < SUBJECTS; i++) {
-			struct measurement one =
-				measure(subjects[i], scenario, row->free_share,
-					(uint64_t)round << 40);
-
-			if (i && one.taken != taken) {
-				fprintf(stderr, "%s takes other colors than %s\n",
-					subjects[i]->name, subjects[0]->name);
-				exit(1);
-			}
-			taken = one.taken;
-			times[i][round] = one.nanoseconds;
+	for (int i = 0; i < SUBJECTS; i++) {
+		systems[i] = system_make(subjects[i], scenario,
+					 row->free_share, 1);
+		if (system_taken(systems[i]) != system_taken(systems[0])) {
+			fprintf(stderr, "%s takes other colors than %s\n",
+				subjects[i]->name, subjects[0]->name);
+			exit(1);
 		}
 	}
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < SUBJECTS; i++)
+			times[i][round] = system_time(systems[i]);
 	for (int i = 0; i < SUBJECTS; i++) {
+		system_destroy(systems[i]);
 		qsort(times[i], ROUNDS, sizeof(double), by_value);
 		row->median[i] = times[i][ROUNDS / 2];
-		row->least[i] = times[i][0];
-		row->most[i] = times[i][ROUNDS - 1];
+		row->lower[i] = times[i][ROUNDS / 4];
+		row->upper[i] = times[i][ROUNDS - 1 - ROUNDS / 4];
 	}
 }
 

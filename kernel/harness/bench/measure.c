@@ -14,11 +14,11 @@
 #include "memory.h"
 
 #define BATCH 4096
-/* Batches before any is timed; in these, subjects are compared. */
-#define WARM_UP 16
-#define MOST_BATCHES 400
-#define LEAST_BATCHES 5
-#define ENOUGH_NANOSECONDS 400e6
+/* Batches in which subjects are compared. */
+#define FIRST_BATCHES 16
+#define MOST_BATCHES 64
+#define LEAST_BATCHES 3
+#define ENOUGH_NANOSECONDS 20e6
 
 struct system {
 	const struct subject *subject;
@@ -28,6 +28,7 @@ struct system {
 	/* The frames that are not free. */
 	uint32_t *used;
 	uint32_t used_count;
+	uint64_t taken;
 };
 
 /* Of this thread: what else runs does not count. */
@@ -74,7 +75,7 @@ static void fill(struct system *system, uint32_t free_share, uint64_t seed)
 }
 
 /* Returns its nanoseconds. */
-static double batch(struct system *system, uint64_t *taken)
+static double batch(struct system *system)
 {
 	const struct subject *subject = system->subject;
 	uint32_t mask = system->scenario->colors - 1;
@@ -112,7 +113,7 @@ static double batch(struct system *system, uint64_t *taken)
 	system->cursor = cursor;
 	for (uint32_t i = 0; i < BATCH; i++) {
 		system->used[slots[i]] = out[i];
-		*taken = *taken * 31 + (out[i] & mask);
+		system->taken = system->taken * 31 + (out[i] & mask);
 	}
 	return end - begin;
 }
@@ -124,35 +125,48 @@ static int by_value(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-struct measurement measure(const struct subject *subject,
+struct system *system_make(const struct subject *subject,
 			   const struct scenario *scenario,
 			   uint32_t free_share, uint64_t seed)
 {
-	struct system system = {
-		.subject = subject,
-		.scenario = scenario,
-		.numbers = { .state = seed },
-	};
-	size_t used_size = scenario->frames * sizeof(*system.used);
-	struct measurement result = { .taken = 0 };
-	static double times[MOST_BATCHES];
-	double all = 0;
-	uint64_t rest = 0;
+	struct system *system = memory_get(sizeof(*system));
+
+	system->subject = subject;
+	system->scenario = scenario;
+	system->numbers.state = seed;
+	system->used = memory_get(scenario->frames * sizeof(*system->used));
+	subject->make(scenario);
+	fill(system, free_share, seed);
+	for (int i = 0; i < FIRST_BATCHES; i++)
+		batch(system);
+	return system;
+}
+
+uint64_t system_taken(const struct system *system)
+{
+	return system->taken;
+}
+
+double system_time(struct system *system)
+{
+	double times[MOST_BATCHES], all = 0;
 	int count = 0;
 
-	system.used = memory_get(used_size);
-	subject->make(scenario);
-	fill(&system, free_share, seed);
-	for (int i = 0; i < WARM_UP; i++)
-		batch(&system, &result.taken);
+	/* Another subject's turn emptied the caches. */
+	batch(system);
 	while (count < MOST_BATCHES &&
 	       (count < LEAST_BATCHES || all < ENOUGH_NANOSECONDS)) {
-		times[count] = batch(&system, &rest);
+		times[count] = batch(system);
 		all += times[count++];
 	}
-	subject->destroy();
-	memory_put(system.used, used_size);
 	qsort(times, (size_t)count, sizeof(*times), by_value);
-	result.nanoseconds = times[count / 2] / BATCH;
-	return result;
+	return times[count / 2] / BATCH;
+}
+
+void system_destroy(struct system *system)
+{
+	system->subject->destroy();
+	memory_put(system->used,
+		   system->scenario->frames * sizeof(*system->used));
+	memory_put(system, sizeof(*system));
 }

@@ -16,7 +16,7 @@ static double fastest_tree(const struct row *row)
 static void times(const struct report *report)
 {
 	printf("## Nanoseconds for a frame taken and a frame given back\n\n"
-	       "Median of %d rounds, in brackets the least and the most.\n\n"
+	       "Median of %d rounds, in brackets the quartiles.\n\n"
 	       "| colors | free |", ROUNDS);
 	for (int i = 0; i < SUBJECTS; i++)
 		printf(" %s |", report->names[i]);
@@ -32,7 +32,7 @@ static void times(const struct report *report)
 			       row->free_share * 100 / 65536.0);
 			for (int i = 0; i < SUBJECTS; i++)
 				printf(" %.1f (%.1f–%.1f) |", row->median[i],
-				       row->least[i], row->most[i]);
+				       row->lower[i], row->upper[i]);
 			printf(" %.1f | %.1f |\n",
 			       fastest_tree(row) / row->median[0],
 			       fastest_tree(row) / row->median[1]);
@@ -69,7 +69,7 @@ void report_table(const struct report *report)
 	       "# color-index\n\n"
 	       "Ways to find a free frame of the next color, %u frames of "
 	       "4 KiB. Kind: measured.\n\n"
-	       "Command: `make -C kernel/harness bench`\n\n",
+	       "Command: `make -C kernel/harness bench RESULTS=../../results`\n\n",
 	       report->frames);
 	times(report);
 	memory(report);
@@ -82,9 +82,9 @@ static void json_row(FILE *file, const struct report *report, int c,
 		report->colors[c], row->free_share / 65536.0);
 	for (int i = 0; i < SUBJECTS; i++)
 		fprintf(file,
-			"%s\n      \"%s\": {\"median\": %.2f, \"least\": %.2f, "
-			"\"most\": %.2f}", i ? "," : "", report->names[i],
-			row->median[i], row->least[i], row->most[i]);
+			"%s\n      \"%s\": {\"median\": %.2f, \"lower\": %.2f, "
+			"\"upper\": %.2f}", i ? "," : "", report->names[i],
+			row->median[i], row->lower[i], row->upper[i]);
 	fprintf(file, "},\n     \"fastest_tree_to_index\": %.2f}",
 		fastest_tree(row) / row->median[0]);
 }
@@ -101,7 +101,7 @@ bool report_json(const struct report *report, const char *path)
 	fprintf(file,
 		"{\n  \"schema\": \"huepage.harness/1\",\n"
 		"  \"experiment\": \"color-index\",\n  \"kind\": \"measured\",\n"
-		"  \"command\": \"make -C kernel/harness bench\",\n"
+		"  \"command\": \"make -C kernel/harness bench RESULTS=../../results\",\n"
 		"  \"frames\": %u,\n  \"rounds\": %d,\n  \"rows\": [\n",
 		report->frames, ROUNDS);
 	for (int c = 0; c < COLORS; c++)

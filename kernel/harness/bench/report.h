@@ -12,13 +12,14 @@
 /* The index, the index beside a list, a linear search, and two with trees. */
 #define SUBJECTS 5
 #define FIRST_TREE 3
-#define ROUNDS 3
+#define ROUNDS 25
 
 struct row {
 	uint32_t free_share;
 	double median[SUBJECTS];
-	double least[SUBJECTS];
-	double most[SUBJECTS];
+	/* The quartiles. */
+	double lower[SUBJECTS];
+	double upper[SUBJECTS];
 };
 
 struct report {

@@ -88,6 +88,10 @@ impl Experiment for Aging {
             ("fill", choose("0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0")),
             ("ages", choose("3", "1")),
             ("cache", choose("64M", "32M")),
+            // Of the form flat. Larger, so that the kernel's own memory is a small part of
+            // it, as on a real machine: with two frames to a color, a color of which the
+            // kernel has one leaves no choice.
+            ("flat_cache", choose("128M", "64M")),
             // In caches; of the form memory-side. The control takes twice as much.
             ("memory", "8"),
             // Where the files of the page cache are. A disk answers when it likes: no two
@@ -108,6 +112,7 @@ impl Experiment for Aging {
             "intensity",
             "touch",
             "cache",
+            "flat_cache",
             "memory",
             "cached",
             "seed",

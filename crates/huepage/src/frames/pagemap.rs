@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/self/pagemap`: one 64-bit entry per virtual page of this process.
+//! `/proc/PID/pagemap`: one 64-bit entry per virtual page of a process.
 //!
 //! The layout of an entry is in the kernel's
 //! `Documentation/admin-guide/mm/pagemap.rst`.
@@ -13,20 +13,51 @@ use crate::{mapping::PageAddr, units::Pfn};
 const ENTRIES: usize = 8192;
 
 /// What the kernel says about one virtual page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageState(u64);
 
 impl PageState {
     const FRAME: u64 = (1 << 55) - 1;
+    /// Two bits that the kernel leaves zero.
+    const ZERO: u64 = 1 << 59;
+    const HUGE: u64 = 1 << 60;
+
+    /// Notes what a scan said of the page.
+    pub(crate) fn with_scan(self, zero: bool, huge: bool) -> Self {
+        let mut bits = self.0 & !(Self::ZERO | Self::HUGE);
+        if zero {
+            bits |= Self::ZERO;
+        }
+        if huge {
+            bits |= Self::HUGE;
+        }
+        PageState(bits)
+    }
+
+    /// Whether a scan said that this is the kernel's page of zeros.
+    pub(crate) fn scanned_zero(self) -> bool {
+        self.0 & Self::ZERO != 0
+    }
+
+    /// Whether a scan said that one entry maps a whole huge page.
+    pub(crate) fn scanned_huge(self) -> bool {
+        self.0 & Self::HUGE != 0
+    }
 
     /// Whether the page is mapped to a frame.
     pub fn present(self) -> bool {
         self.0 >> 63 & 1 == 1
     }
 
-    /// Whether the page is in swap.
+    /// Whether the page is in swap. A guard page, which looks so too, is not.
     pub fn swapped(self) -> bool {
-        self.0 >> 62 & 1 == 1
+        self.0 >> 62 & 1 == 1 && !self.guard()
+    }
+
+    /// Whether an access to the page faults by `MADV_GUARD_INSTALL` (Linux 6.13;
+    /// told since 6.15).
+    pub fn guard(self) -> bool {
+        self.0 >> 58 & 1 == 1
     }
 
     /// Whether the page belongs to a file or to shared anonymous memory.
@@ -48,10 +79,10 @@ impl PageState {
     }
 }
 
-/// Reads `/proc/self/pagemap`.
+/// Reads `/proc/PID/pagemap`.
 #[derive(Debug)]
 pub struct Pagemap {
-    file: File,
+    pub(super) file: File,
 }
 
 impl Pagemap {
@@ -61,6 +92,43 @@ impl Pagemap {
     /// What `open` reports; `ENOENT` on a kernel without `CONFIG_PROC_PAGE_MONITOR`.
     pub fn open() -> io::Result<Self> {
         Ok(Pagemap { file: File::open("/proc/self/pagemap")? })
+    }
+
+    /// Opens the pagemap of another process. It shows the address space that
+    /// the process has now, to the end of that address space: after an `execve`
+    /// there is nothing to read.
+    ///
+    /// # Errors
+    /// What `open` reports: `ENOENT` for no such process, `EACCES` without
+    /// `PTRACE_MODE_READ` on it, `ESRCH` for a process without memory.
+    pub fn of_process(pid: u32) -> io::Result<Self> {
+        Ok(Pagemap { file: File::open(format!("/proc/{pid}/pagemap"))? })
+    }
+
+    /// Reads the states of pages into `states`, from the page whose address is
+    /// `number` page sizes. Returns how many were read: fewer at the end of the
+    /// address space, none where it is gone.
+    ///
+    /// # Errors
+    /// What `read` reports.
+    pub fn read_numbered(&self, number: u64, states: &mut [PageState]) -> io::Result<usize> {
+        let mut bytes = [0; ENTRIES * 8];
+        let mut done = 0;
+        while done < states.len() {
+            let bytes = &mut bytes[..(states.len() - done).min(ENTRIES) * 8];
+            let read = match self.file.read_at(bytes, (number + done as u64) * 8) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                read => read? / 8,
+            };
+            if read == 0 {
+                break;
+            }
+            for (state, entry) in states[done..].iter_mut().zip(bytes[..read * 8].as_chunks().0) {
+                *state = PageState(u64::from_ne_bytes(*entry));
+            }
+            done += read;
+        }
+        Ok(done)
     }
 
     /// Whether this process may see frame numbers (`CAP_SYS_ADMIN` in the

@@ -29,6 +29,9 @@ const char * const page_color_policy_names[PAGE_COLOR_POLICIES] = {
 
 struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
+/* Whether a node that gets memory later is asked for its cache. */
+static bool page_color_detecting;
+
 static struct page_color_zone *page_color_make(struct zone *zone)
 {
 	struct page_color_span span = {
@@ -224,11 +227,14 @@ int page_color_set_geometry(const struct page_color_geometry *geometry)
 	int nid, err = 0;
 
 	mutex_lock(&page_color_mutex);
-	if (static_key_enabled(&page_color_key))
+	if (static_key_enabled(&page_color_key)) {
 		err = -EBUSY;
-	else
-		for (nid = 0; nid < MAX_NUMNODES; nid++)
-			page_color_geometries[nid] = *geometry;
+		goto out;
+	}
+	for (nid = 0; nid < MAX_NUMNODES; nid++)
+		page_color_geometries[nid] = *geometry;
+	page_color_detecting = false;
+out:
 	mutex_unlock(&page_color_mutex);
 	return err;
 }
@@ -243,6 +249,7 @@ int page_color_detect_geometry(void)
 		goto out;
 	}
 	err = -ENODEV;
+	page_color_detecting = true;
 	for (nid = 0; nid < MAX_NUMNODES; nid++) {
 		struct page_color_geometry *geometry =
 			&page_color_geometries[nid];
@@ -262,12 +269,27 @@ void page_color_set_policy(enum page_color_policy policy)
 	WRITE_ONCE(page_color_places, policy == PAGE_COLOR_ADDRESS);
 }
 
+/* CXL memory, for one, is a node of its own that comes after boot. */
+static void page_color_detect_new(void)
+{
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY) {
+		struct page_color_geometry *geometry =
+			&page_color_geometries[nid];
+
+		if (page_color_detecting && !geometry->size)
+			page_color_detect(nid, geometry);
+	}
+}
+
 static int page_color_memory_event(struct notifier_block *self,
 				   unsigned long action, void *arg)
 {
 	if (action != MEM_ONLINE && action != MEM_OFFLINE)
 		return NOTIFY_OK;
 	mutex_lock(&page_color_mutex);
+	page_color_detect_new();
 	if (static_key_enabled(&page_color_key))
 		page_color_build();
 	mutex_unlock(&page_color_mutex);

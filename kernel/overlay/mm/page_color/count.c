@@ -19,6 +19,7 @@ static u32 count_color(const struct page_color_index *index, u32 color)
 	u32 count = 0;
 
 	for (list = 0; list < PAGE_COLOR_LISTS; list++)
+		/* Bits come and go meanwhile: this is a statistic. */
 		count += data_race(page_color_index_count(index, list, color));
 	return count;
 }

@@ -26,10 +26,11 @@
 /**
  * struct page_color_span - what an index covers
  * @start: first frame
- * @frames: number of frames, below 2^32
+ * @frames: number of frames; below 2^32, together with those from @start
+ *          rounded down to the largest block
  * @colors: number of colors, any number from 1 to below 2^32
- * @orders: blocks of 2^0 to 2^(@orders - 1) frames
- * @lists: number of separate lists (migratetypes) of each order
+ * @orders: blocks of 2^0 to 2^(@orders - 1) frames, at most 32
+ * @lists: number of separate lists (migratetypes) of each order, below 2^16
  *
  * Blocks are aligned to their size. The span need not be: blocks that stick
  * out of it are not indexed.

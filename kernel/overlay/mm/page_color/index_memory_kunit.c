@@ -74,6 +74,12 @@ static void stays_within_its_memory(struct kunit *test)
 				KUNIT_ASSERT_EQ(test, has, inside);
 			}
 		}
+		KUNIT_EXPECT_EQ(test, false, /* not aligned */
+				page_color_index_add(index, 0, 1, 3005));
+		KUNIT_EXPECT_EQ(test, false, /* no such list */
+				page_color_index_add(index, 3, 0, 3005));
+		KUNIT_EXPECT_EQ(test, false, /* no such order */
+				page_color_index_add(index, 0, 11, 4096));
 		for (n = 0; n < 64; n++)
 			KUNIT_ASSERT_EQ(test, memory[bytes + n], 0xa5);
 	}

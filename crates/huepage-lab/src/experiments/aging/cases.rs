@@ -65,16 +65,16 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         .iter()
         .find(|dose| dose.name == intensity)
         .with_context(|| format!("no intensity '{intensity}'; there are {names}"))?;
-    let cache: Bytes = point.parsed("cache")?;
-    ensure!(
-        cache.0 > 0 && cache.0.is_multiple_of(1 << 20),
-        "a cache of {cache} is no whole number of MiB"
-    );
     let flat = match point.text("form") {
         "memory-side" => false,
         "flat" => true,
         other => bail!("no form '{other}'; there are memory-side, flat"),
     };
+    let cache: Bytes = point.parsed(if flat { "flat_cache" } else { "cache" })?;
+    ensure!(
+        cache.0 > 0 && cache.0.is_multiple_of(1 << 20),
+        "a cache of {cache} is no whole number of MiB"
+    );
     let caches = match (flat, control) {
         (true, _) => 2,
         (false, control) => point.parsed::<u64>("memory")? * (1 + u64::from(control)),

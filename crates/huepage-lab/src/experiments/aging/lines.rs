@@ -4,7 +4,7 @@
 use crate::results::{Results, Row};
 
 /// Settings that are mostly not lists.
-const REST: [&str; 6] = ["touch", "cache", "cached", "seed", "hit_gbs", "miss_gbs"];
+const REST: [&str; 7] = ["touch", "cache", "flat_cache", "cached", "seed", "hit_gbs", "miss_gbs"];
 
 /// Rows that belong to one line of a table: all but fill and kernel function.
 #[derive(Clone, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Group {
     pub policy: String,
     pub intensity: String,
     /// What else was set, in case it was a list.
-    rest: [String; 6],
+    rest: [String; REST.len()],
 }
 
 impl Group {

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Maps a running process.
+
+use std::{
+    fs::File,
+    io::{self, BufReader},
+    time::{Instant, SystemTime},
+};
+
+use super::{
+    Area, Backing, FileId, MapError, MapOptions, MappedMachine, Name, NodeCount, Process,
+    ProcessMap, Shortfall, What,
+    access::{can_scan, frames_visible, page_flags, refused},
+    area::sum_counts,
+    caches,
+    cell_tally::add_node,
+    changes::changes,
+    gather::{Gathered, Sources, gather},
+    tally::Scope,
+};
+use crate::{
+    frames::{AreaLine, AreaReader, FlagWords, FrameNodes, Pagemap, numa_maps},
+    topology::{MachineSource, Topology},
+};
+
+impl ProcessMap {
+    /// Maps a process of this machine, itself included. The process keeps
+    /// running; what it changes meanwhile is told in [`ProcessMap::changes`].
+    ///
+    /// `machine` is the running one, and `topology` what was read of it.
+    ///
+    /// # Errors
+    /// [`MapError`] where nothing can be shown; what is missing only in part is
+    /// in [`ProcessMap::shortfalls`].
+    pub fn read(
+        pid: u32,
+        machine: &dyn MachineSource,
+        topology: &Topology,
+        options: &MapOptions,
+    ) -> Result<Self, MapError> {
+        let begun = Instant::now();
+        let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let (process, identity) = Process::read(pid)?;
+        let mut shortfalls = Vec::new();
+
+        // Opened before anything is read: both files keep to the address space
+        // that the process has now.
+        let pagemap = Pagemap::of_process(pid).map_err(|e| refused(pid, "pagemap", e))?;
+        let lines = areas(pid, &mut shortfalls)?;
+        if lines.is_empty() {
+            return Err(MapError::NoProcess { pid });
+        }
+
+        let frames = frames_visible(&mut shortfalls)?;
+        let flags = if frames { page_flags(&mut shortfalls) } else { None };
+        let scan = options.page_scan && can_scan(&pagemap, &lines);
+        let nodes = FrameNodes::read(machine, topology);
+        let (caches, cell_cache) = caches::mapped(topology, options.cache);
+        if caches.is_empty() {
+            shortfalls.push(Shortfall {
+                what: What::Caches,
+                why: "no cache with more than one color is declared: give one by hand: --cache \
+                      size=SIZE,ways=N"
+                    .to_owned(),
+                needs: None,
+            });
+        }
+
+        let sources = Sources {
+            pagemap: &pagemap,
+            scan,
+            flags: flags.as_ref().map(|flags| flags as &dyn FlagWords),
+            nodes: &nodes,
+            page_size: topology.page_size,
+            cells_per_area: options.cells_per_area,
+            cells_in_all: options.cells_in_all,
+        };
+        let scope = Scope { caches: &caches, cell_cache, frames, huge_mapped: scan };
+        let gathered = gather(&sources, scope, &lines).map_err(|source| MapError::System {
+            action: format!("read the pages of process {pid}"),
+            source,
+        })?;
+
+        let unread = lines.len() - gathered.areas.len();
+        let left_out = gathered.left_out;
+        let changes = changes(&identity, &lines, gathered.gone);
+        let mut map = ProcessMap {
+            schema: super::process_map::SCHEMA.to_owned(),
+            made_by: concat!("huepage ", env!("CARGO_PKG_VERSION")).to_owned(),
+            taken: taken.map_or(0, |since| since.as_secs()),
+            seconds: 0.0,
+            process,
+            machine: describe(machine, topology),
+            kernel: None,
+            cell_cache: cell_cache.filter(|_| frames),
+            caches,
+            total: Default::default(),
+            areas: Vec::new(),
+            registered: Vec::new(),
+            shortfalls,
+            changes,
+        };
+        map.fill(lines, gathered, scan);
+        map.read_registered();
+        map.tell_categories(scan, flags.is_some(), left_out);
+        map.tell_nodes(&nodes, topology, frames);
+        if unread > 0 {
+            map.shortfalls.push(Shortfall {
+                what: What::Areas,
+                why: format!("{unread} areas were not read: the process left them behind"),
+                needs: None,
+            });
+        }
+        map.seconds = begun.elapsed().as_secs_f64();
+        Ok(map)
+    }
+
+    /// Joins what was found with what the kernel says of each area.
+    fn fill(&mut self, lines: Vec<AreaLine>, gathered: Gathered, scan: bool) {
+        let base = self.machine.page_size;
+        self.total = gathered.total;
+        for (line, (placement, cells)) in lines.into_iter().zip(gathered.areas) {
+            let mut area = Area {
+                start: line.start,
+                end: line.end,
+                permissions: Name::new(&line.permissions).to_string(),
+                backing: backing(&line),
+                name: Name::new(&line.name),
+                offset: line.offset,
+                file: file_id(&line),
+                page_size: line.page_size.unwrap_or(base),
+                placement,
+                cells,
+                kernel: line.counts,
+            };
+            if !scan {
+                // The kernel's own count stands in where single pages cannot be asked.
+                let mapped = line.counts.and_then(|counts| counts.huge_mapped(base));
+                area.placement.pages.huge_mapped = mapped;
+            }
+            self.areas.push(area);
+        }
+        let mapped = self.areas.iter().map(|area| area.placement.pages.huge_mapped);
+        self.total.pages.huge_mapped = mapped.sum();
+        self.kernel = sum_counts(&self.areas);
+    }
+
+    fn tell_categories(&mut self, scan: bool, flags: bool, left_out: u64) {
+        let why = match (scan, flags, left_out) {
+            (true, _, _) | (false, true, 0) => return,
+            (false, false, _) => "pages of zeros count as anonymous or file".to_owned(),
+            (false, true, some) => {
+                format!("pages of zeros in {some} large empty areas are not seen")
+            }
+        };
+        let why = format!("{why}: only Linux 6.7 and later tell them (PAGEMAP_SCAN)");
+        self.shortfalls.push(Shortfall { what: What::Categories, why, needs: None });
+    }
+
+    /// Takes nodes from the kernel's own counts where frames do not tell them.
+    fn tell_nodes(&mut self, nodes: &FrameNodes, topology: &Topology, frames: bool) {
+        if topology.nodes.is_empty() || nodes.only().is_some() || (frames && !nodes.is_empty()) {
+            return;
+        }
+        let pid = self.process.pid;
+        let counted = File::open(format!("/proc/{pid}/numa_maps"))
+            .and_then(|file| numa_maps(BufReader::new(file)));
+        let counted = match counted {
+            Ok(counted) => counted,
+            Err(error) => {
+                let why = format!("/proc/{pid}/numa_maps cannot be read: {error}");
+                self.shortfalls.push(Shortfall { what: What::Nodes, why, needs: None });
+                return;
+            }
+        };
+        for area in &mut self.areas {
+            let each = area.page_size.0 / self.machine.page_size.0;
+            for &(node, pages) in counted.get(&area.start).into_iter().flatten() {
+                let count = NodeCount { node, pages: pages * each };
+                add_node(&mut area.placement.nodes, count);
+                add_node(&mut self.total.nodes, count);
+            }
+        }
+    }
+}
+
+/// All areas, with the kernel's counts where it has them.
+fn areas(pid: u32, shortfalls: &mut Vec<Shortfall>) -> Result<Vec<AreaLine>, MapError> {
+    let smaps = match File::open(format!("/proc/{pid}/smaps")) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            shortfalls.push(Shortfall {
+                what: What::KernelCounts,
+                why: "this kernel has no smaps (it takes CONFIG_PROC_PAGE_MONITOR)".to_owned(),
+                needs: None,
+            });
+            File::open(format!("/proc/{pid}/maps"))
+        }
+        opened => opened,
+    };
+    let file = smaps.map_err(|error| refused(pid, "smaps", error))?;
+    read_areas(file).map_err(|source| MapError::System {
+        action: format!("read the areas of process {pid}"),
+        source,
+    })
+}
+
+/// The areas that a process has now, without counts.
+pub(super) fn current_areas(pid: u32) -> io::Result<Vec<AreaLine>> {
+    File::open(format!("/proc/{pid}/maps")).and_then(read_areas)
+}
+
+fn read_areas(file: File) -> io::Result<Vec<AreaLine>> {
+    let mut reader = AreaReader::new(BufReader::with_capacity(1 << 16, file));
+    let mut lines = Vec::new();
+    while let Some(line) = reader.next_area()? {
+        lines.push(line);
+    }
+    Ok(lines)
+}
+
+fn describe(machine: &dyn MachineSource, topology: &Topology) -> MappedMachine {
+    let release = machine.read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    MappedMachine {
+        model: topology.model.clone(),
+        kernel: release.trim().to_owned(),
+        page_size: topology.page_size,
+        nodes: topology.nodes.iter().map(|node| node.id).collect(),
+        virtual_machine: topology.virtualization.detected,
+        hypervisor: topology.virtualization.hypervisor.clone(),
+    }
+}
+
+fn file_id(line: &AreaLine) -> Option<FileId> {
+    let (major, minor) = line.device;
+    let any = line.inode != 0 || line.device != (0, 0);
+    any.then_some(FileId { major, minor, inode: line.inode })
+}
+
+fn backing(line: &AreaLine) -> Backing {
+    if file_id(line).is_some() {
+        return Backing::File;
+    }
+    match &line.name[..] {
+        b"[heap]" => Backing::Heap,
+        name if name.starts_with(b"[stack") => Backing::Stack,
+        name if name.starts_with(b"[anon") || name.is_empty() => Backing::Anonymous,
+        name if name.starts_with(b"[") => Backing::Kernel,
+        _ => Backing::Anonymous,
+    }
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Colors that a program told of its own memory.
+
+use std::{fs, io, os::unix::fs::OpenOptionsExt};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Area, Balance, Cells, Kind, Name, ProcessMap, Shortfall, What,
+    cell_tally::{CellPage, CellTally},
+    register::{LINK, Told},
+};
+use crate::color::{ColorCount, Method};
+
+/// Cells of a range at most.
+const CELLS: usize = 128;
+
+/// A range of the process whose colors the program itself knows, mostly by
+/// measurement: true also where frame numbers are not. They are those of the
+/// moment when the program told them ([`super::Registration`]).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Registered {
+    /// What the program calls it.
+    pub label: Name,
+    /// Address of the first byte.
+    pub start: u64,
+    /// Pages.
+    pub pages: u64,
+    /// How the program told the colors.
+    pub method: Method,
+    /// How many colors there are.
+    pub colors: ColorCount,
+    /// Pages of one color that the cache holds, where the program said so.
+    pub ways: Option<u32>,
+    /// How many of the pages have a color.
+    pub known: u64,
+    /// The spread of the pages of known color; `None` without `ways`.
+    pub balance: Option<Balance>,
+    /// The same pages for a picture. Of each cell only `at`, `pages` and
+    /// `colors` say something, the last about the `colors` given here.
+    pub cells: Cells,
+}
+
+impl ProcessMap {
+    /// Reads what the process has told. What it cannot have meant is left out
+    /// and said.
+    pub(super) fn read_registered(&mut self) {
+        let pid = self.process.pid;
+        match told(pid) {
+            Ok(found) => found.into_iter().for_each(|told| self.take(told)),
+            // It is gone, which the changes say.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => self.shortfalls.push(Shortfall {
+                what: What::Registered,
+                why: format!("/proc/{pid}/fd cannot be read: {error}"),
+                needs: (error.kind() == io::ErrorKind::PermissionDenied)
+                    .then(|| "CAP_SYS_PTRACE".to_owned()),
+            }),
+        }
+        self.registered.sort_by(|a, b| (a.start, &a.label).cmp(&(b.start, &b.label)));
+    }
+
+    fn take(&mut self, told: io::Result<Told>) {
+        let why = match told {
+            // A child holds the memfd of its parent.
+            Ok(told) if self.process.pid_in_namespaces.last() != Some(&told.pid) => return,
+            Ok(told) if told.page_size != self.machine.page_size => {
+                format!("its pages are of {}", told.page_size)
+            }
+            Ok(told) => match range(&told, &self.areas) {
+                Some(range) => return self.registered.push(range),
+                None => "it is not mapped any more".to_owned(),
+            },
+            Err(error) => Name::from(error.to_string()).to_string(),
+        };
+        let why = format!("a range that the program registered is left out: {why}");
+        self.shortfalls.push(Shortfall { what: What::Registered, why, needs: None });
+    }
+}
+
+/// All ranges in the open files of a process.
+fn told(pid: u32) -> io::Result<Vec<io::Result<Told<'static>>>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
+        let path = entry?.path();
+        if !fs::read_link(&path).is_ok_and(|link| link.as_os_str() == LINK) {
+            continue;
+        }
+        // Any file may have this name; opening one must not wait for anything.
+        let mut options = fs::OpenOptions::new();
+        let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path);
+        found.extend(opened.and_then(|file| Told::read(&file)).transpose());
+    }
+    Ok(found)
+}
+
+/// The range as data; `None` where it is not, or not all, mapped.
+fn range(told: &Told, areas: &[Area]) -> Option<Registered> {
+    let pages = told.pages.len() as u64;
+    let end = told.start + pages * told.page_size.0;
+    let mut mapped = told.start;
+    let first = areas.partition_point(|area| area.end <= told.start);
+    for area in &areas[first..] {
+        if area.start > mapped || mapped >= end {
+            break;
+        }
+        mapped = area.end;
+    }
+    if mapped < end {
+        return None;
+    }
+    let mut histogram = vec![0; told.colors.get() as usize];
+    let mut tally = CellTally::new(CELLS, Some(told.colors));
+    for (at, &color) in (0..).zip(told.pages.iter()) {
+        color.into_iter().for_each(|color| histogram[color.index()] += 1);
+        let kind = Kind::Anonymous;
+        tally.add(&CellPage { at, kind, huge: false, node: None, color });
+    }
+    let mut cells = tally.into_cells();
+    // The kind was needed only to add up; the area knows it.
+    cells.cells.iter_mut().for_each(|cell| cell.kinds.clear());
+    Some(Registered {
+        label: Name::new(told.label.as_bytes()),
+        start: told.start,
+        pages,
+        method: told.method,
+        colors: told.colors,
+        ways: told.ways,
+        known: told.pages.iter().flatten().count() as u64,
+        balance: told.ways.map(|ways| Balance::of(histogram, ways)),
+        cells,
+    })
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Maps of real processes against what the kernel counts and what is known.
+
+#[path = "map/known.rs"]
+mod known;
+#[path = "map/processes.rs"]
+mod processes;
+#[path = "map/records.rs"]
+mod records;
+#[path = "map/trouble.rs"]
+mod trouble;
+#[path = "map/truth.rs"]
+mod truth;
