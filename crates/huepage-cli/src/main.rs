@@ -4,7 +4,9 @@
 
 mod bench;
 mod commands;
+mod destination;
 mod output;
+mod png;
 mod wrap;
 
 use std::{
