@@ -5,6 +5,8 @@
 mod bench;
 mod commands;
 mod destination;
+mod escape;
+mod layout;
 mod output;
 mod png;
 mod wrap;
