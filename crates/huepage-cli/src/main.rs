@@ -4,7 +4,12 @@
 
 mod bench;
 mod commands;
+mod destination;
+mod escape;
+mod layout;
 mod output;
+mod png;
+mod usage;
 mod wrap;
 
 use std::{
@@ -15,8 +20,11 @@ use std::{
 use clap::{CommandFactory, Parser, Subcommand};
 use huepage::{
     color::ColorError,
+    map::MapError,
     topology::{ChoiceError, PinError},
 };
+
+use usage::UsageError;
 
 /// Decide where physical memory pages land
 ///
@@ -27,13 +35,15 @@ use huepage::{
 #[command(after_help = "Examples:
   huepage demo              all of it in a minute, with pictures in out/
   huepage colors            which colors the cache has, and how sure that is
+  huepage map postgres      where the pages of that process are
   huepage bench repeat      the same program, the same time?
   huepage help colors       more on one command
 
 Exit codes:
   0  done
   1  failed; the message says why and what to do
-  2  usage: an option is wrong, or names a CPU that is not there
+  2  usage: an option is wrong, or names a CPU or process that is not
+     there
   3  done in part; the message says which part is missing and why")]
 struct Cli {
     #[command(subcommand)]
@@ -44,6 +54,7 @@ struct Cli {
 enum Command {
     Topology(commands::topology::Options),
     Colors(commands::colors::Options),
+    Map(commands::map::Options),
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
@@ -65,11 +76,12 @@ fn main() -> ExitCode {
 /// What is printed of an error: within 80 columns for people, unbroken for logs
 /// and for those who search them.
 fn message(error: &anyhow::Error, terminal: bool) -> String {
-    let text = format!("huepage: {error:#}\n");
+    // Whatever is named in it, by whomever.
+    let text = escape::lines(&format!("huepage: {error:#}\n"));
     if terminal { text.lines().map(|line| wrap::wrap(line, "    ")).collect() } else { text }
 }
 
-/// 2 for a CPU that is not there: the option is wrong, though only the machine
+/// 2 for a CPU or process that is not there: the option is wrong, though only the machine
 /// can tell. Else 1.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_usage = error.chain().any(|cause| {
@@ -77,6 +89,8 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
         cause.downcast_ref().is_some_and(no_cpu)
             || matches!(cause.downcast_ref(), Some(ColorError::Pin(e)) if no_cpu(e))
             || matches!(cause.downcast_ref(), Some(ChoiceError::NoSuchCpu { .. }))
+            || matches!(cause.downcast_ref(), Some(MapError::NoProcess { .. }))
+            || cause.is::<UsageError>()
     });
     if is_usage { ExitCode::from(2) } else { ExitCode::FAILURE }
 }
@@ -85,6 +99,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(options) => commands::topology::run(options),
         Command::Colors(options) => commands::colors::run(options),
+        Command::Map(options) => commands::map::run(options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
         Command::Completions(options) => commands::completions::run(&options, Cli::command()),

@@ -7,10 +7,11 @@ use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
 use support::{code, huepage, stderr, stdout};
 
-const COMMANDS: [&[&str]; 11] = [
+const COMMANDS: [&[&str]; 12] = [
     &[],
     &["topology"],
     &["colors"],
+    &["map"],
     &["demo"],
     &["bench"],
     &["bench", "working-set"],
@@ -64,7 +65,10 @@ fn listed(help: &str) -> Vec<(String, String)> {
 #[test]
 fn every_command_is_listed_with_a_summary_of_one_line() {
     for (parent, names) in [
-        (&[][..], &["topology", "colors", "demo", "bench", "completions", "man", "help"][..]),
+        (
+            &[][..],
+            &["topology", "colors", "map", "demo", "bench", "completions", "man", "help"][..],
+        ),
         (&["bench"], &["working-set", "matmul", "fft", "repeat", "help"]),
     ] {
         let listed = listed(&help_of(parent, "--help"));

@@ -123,6 +123,16 @@ fn every_field_of_a_recorded_machine_is_documented() {
 }
 
 #[test]
+fn every_field_of_a_map_is_documented() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/maps");
+    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let mut reports: Vec<Value> =
+        paths.map(|path| printed(&["map", "--json", "--input", path.to_str().unwrap()])).collect();
+    reports.push(printed(&["map", "--json", "--", "true"]));
+    check_all("huepage.map/1", &reports);
+}
+
+#[test]
 fn every_field_of_a_benchmark_is_documented() {
     let arguments = ["bench", "repeat", "--samples", "1", "--placements", "default", "--json"];
     let mut command = huepage(&arguments);

@@ -20,7 +20,7 @@ mod workloads;
 
 pub use findings::percent;
 pub use machine::Machine;
-pub use output::{Output, write_all};
+pub use output::write_all;
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;

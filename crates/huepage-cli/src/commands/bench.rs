@@ -12,9 +12,10 @@ use huepage::{
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    Kind, Machine, Output, Placement, Placements, Plain, Plan, Report, Schema, Suite, Workbench,
-    measure, write_all,
+    Kind, Machine, Placement, Placements, Plain, Plan, Report, Schema, Suite, Workbench, measure,
+    write_all,
 };
+use crate::destination::Destination;
 
 /// Options of `huepage bench`.
 #[derive(Args)]
@@ -71,7 +72,7 @@ struct Common {
     /// Write to FILE.svg, .png, .json or .txt, or - for standard output; can be
     /// given more than once
     #[arg(short, long, value_name = "FILE", default_value = "-")]
-    output: Vec<Output>,
+    output: Vec<Destination>,
 
     /// Overwrite files that exist
     #[arg(short, long)]
@@ -91,8 +92,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         What::Repeat(common) => (Suite::Repeat, common),
     };
     // Asked for on standard output, it goes there beside any file.
-    if common.json && !common.output.contains(&Output::Stdout) {
-        common.output.push(Output::Stdout);
+    if common.json && !common.output.contains(&Destination::Stdout) {
+        common.output.push(Destination::Stdout);
     }
     for output in &common.output {
         output.check(common.force)?;

@@ -18,7 +18,8 @@ use huepage::{
 
 use super::{bench, cache_options::CacheOptions, colors, topology};
 use crate::{
-    bench::{Output, Placements, Plan, Report, Suite, Workbench, text, write_all},
+    bench::{Placements, Plan, Report, Suite, Workbench, text, write_all},
+    destination::Destination,
     output,
     wrap::wrap,
 };
@@ -85,7 +86,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     write_all(&working_set, &working_set_files, false, true)?;
     write_all(&repeat, &repeat_files, false, true)?;
     let written: Vec<String> =
-        working_set_files.iter().chain(&repeat_files).filter_map(Output::file_name).collect();
+        working_set_files.iter().chain(&repeat_files).filter_map(Destination::file_name).collect();
     let verdict = verdict::verdict(&survey, &working_set, &repeat);
     section(
         "verdict",
@@ -100,9 +101,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 /// The picture in both formats and the figures, to be written over those of an
 /// earlier demo. What keeps them from being written is told before minutes are
 /// spent on measuring.
-fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Output>> {
+fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Destination>> {
     let files = ["svg", "png", "json"].map(|suffix| directory.join(name).with_extension(suffix));
-    let outputs: Vec<Output> = files.into_iter().filter_map(Output::to_file).collect();
+    let outputs: Vec<Destination> = files.into_iter().filter_map(Destination::to_file).collect();
     outputs.iter().try_for_each(|output| output.check(true))?;
     Ok(outputs)
 }

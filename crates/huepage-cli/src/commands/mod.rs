@@ -7,4 +7,5 @@ pub mod colors;
 pub mod completions;
 pub mod demo;
 pub mod man;
+pub mod map;
 pub mod topology;

@@ -11,7 +11,7 @@ use std::{
         process::CommandExt,
     },
     path::PathBuf,
-    process::{Command, Output},
+    process::{Child, Command, Output},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -68,6 +68,31 @@ pub fn assert_plain(text: &str) {
     for line in text.lines() {
         assert!(line.chars().count() <= 80, "{line}");
         assert_eq!(line.trim_end(), line, "trailing space");
+    }
+}
+
+/// A process that does nothing, for as long as this value lives.
+pub struct Idle(pub Child);
+
+impl Idle {
+    /// Under a name of its own.
+    pub fn named(name: &str) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(name);
+        fs::copy("/bin/sleep", &path).unwrap();
+        let child = Command::new(&path).arg0(name).arg("600").spawn().unwrap();
+        Idle(child)
+    }
+
+    pub fn pid(&self) -> String {
+        self.0.id().to_string()
+    }
+}
+
+impl Drop for Idle {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -5,14 +5,12 @@ mod axis;
 mod caption;
 mod curves;
 mod marker;
-mod png;
 mod strips;
 mod style;
 mod ticks;
 
-pub use png::check_fonts;
-
 use super::Report;
+use crate::png;
 
 /// The picture as SVG: curves over the working set, or a strip of dots per
 /// placement where there is one size only.

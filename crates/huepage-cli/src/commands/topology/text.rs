@@ -2,14 +2,13 @@
 //! The topology as text of at most 80 columns, repeats collapsed.
 
 mod caches;
-mod layout;
 mod measured;
 mod nodes;
 
 use huepage::topology::{CacheEnd, Origin, Topology};
 
 use super::Report;
-use layout::{counted, indexes, put};
+use crate::layout::{counted, indexes, put};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {

@@ -6,7 +6,7 @@ use huepage::{
     units::Bytes,
 };
 
-use super::layout::{counted, indexes, put};
+use crate::layout::{counted, indexes, put};
 
 /// Every kind of cache on a line, with how many there are.
 pub fn caches(out: &mut String, topology: &Topology) {

@@ -8,7 +8,7 @@ use huepage::{
     units::Bytes,
 };
 
-use super::layout::{counted, put};
+use crate::layout::{counted, put};
 
 /// Where L1 and L2 end, declared and measured.
 pub fn measured(out: &mut String, topology: &Topology) {

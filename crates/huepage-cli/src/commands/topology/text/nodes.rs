@@ -8,7 +8,7 @@ use huepage::{
     units::Bytes,
 };
 
-use super::layout::{WIDTH, counted, indexes, put};
+use crate::layout::{WIDTH, counted, indexes, put};
 
 /// Nodes with memory, CPUs and distances.
 pub fn nodes(out: &mut String, topology: &Topology) {

@@ -41,9 +41,9 @@ pub fn check_fonts() -> anyhow::Result<()> {
 /// If there is no font, or the SVG cannot be read.
 pub fn render(svg: &str) -> anyhow::Result<Vec<u8>> {
     let options = Options { fontdb: Arc::new(fonts()?), ..Options::default() };
-    let tree = Tree::from_str(svg, &options).context("reading the plot back as SVG")?;
+    let tree = Tree::from_str(svg, &options).context("reading the picture back as SVG")?;
     let size = tree.size().to_int_size();
-    let mut pixmap = Pixmap::new(size.width(), size.height()).context("a plot of no size")?;
+    let mut pixmap = Pixmap::new(size.width(), size.height()).context("a picture of no size")?;
     resvg::render(&tree, Transform::identity(), &mut pixmap.as_mut());
-    pixmap.encode_png().context("encoding the plot as PNG")
+    pixmap.encode_png().context("encoding the picture as PNG")
 }

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage map`: where the pages of a process are.
+
+mod beside;
+mod by;
+mod find;
+mod format;
+mod launch;
+mod picture;
+mod read;
+mod record;
+mod rows;
+mod signals;
+mod sum;
+mod text;
+mod watch;
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
+
+use beside::Beside;
+use by::By;
+use clap::ArgGroup;
+use huepage::{map::ProcessMap, topology::CacheOverride};
+use read::Reader;
+
+use crate::{
+    destination::{Destination, Format, check_file},
+    escape, png,
+};
+
+/// Show where the pages of a process are
+///
+/// For each mapping and in total: how many pages are present, of which kind and
+/// size, on which NUMA nodes, in how long runs of adjacent frames, and how evenly
+/// they spread over the colors of each cache.
+#[derive(clap::Args)]
+#[command(group = ArgGroup::new("what").required(true))]
+#[command(override_usage = "huepage map [OPTIONS] <PID|NAME>
+       huepage map [OPTIONS] -- <COMMAND>...
+       huepage map [OPTIONS] --input <FILE>")]
+#[command(after_help = "Examples:
+  huepage map 4242
+  huepage map postgres --json            the one process of that name
+  huepage map 4242 -o map.svg --by color
+  huepage map --watch 2 4242             redraw every 2 s, end with Ctrl-C
+  huepage map -- ./prog ARG              run it, map it as it ends
+  huepage map --after 3 -- ./server      run it, map it 3 s later
+  huepage map 4242 --record map.json     to show elsewhere with --input
+
+What a command after -- prints goes to standard error. Its memory is its own:
+processes that it starts are not mapped.
+
+Exit codes: 0 done, 1 failed, 2 usage, or no such process,
+  3 done in part: what is missing, and the capability that would show it, is
+    listed under 'Not shown'")]
+pub struct Options {
+    /// A process by number or name
+    #[arg(value_name = "PID|NAME", group = "what")]
+    target: Option<String>,
+
+    /// Run a command and map it
+    #[arg(last = true, value_name = "COMMAND", group = "what")]
+    command: Vec<OsString>,
+
+    /// Show a recorded map instead; - is stdin
+    #[arg(long, value_name = "FILE", group = "what")]
+    input: Option<PathBuf>,
+
+    /// List every mapping; small ones are folded otherwise
+    #[arg(short, long)]
+    all: bool,
+
+    /// Print JSON (schema huepage.map/1)
+    #[arg(long)]
+    json: bool,
+
+    /// Write to FILE.svg, .png, .json or .txt, or - for standard output; can be
+    /// given more than once
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: Vec<Destination>,
+
+    /// What the cells of a picture show
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = By::Kind)]
+    by: By,
+
+    /// Write the map to FILE, to be read back with --input; - is stdout
+    #[arg(long, value_name = "FILE", conflicts_with = "input")]
+    record: Option<PathBuf>,
+
+    /// Overwrite files that exist
+    #[arg(short, long)]
+    force: bool,
+
+    /// Redraw the text in the terminal until the process ends or Ctrl-C
+    #[arg(long, value_name = "SECONDS", value_parser = seconds,
+          conflicts_with_all = ["json", "output", "record", "input", "command"])]
+    watch: Option<Duration>,
+
+    /// A cache by hand: size=2M,ways=16 and, if unlike, line=64,level=2
+    #[arg(long, value_name = "GEOMETRY", conflicts_with = "input")]
+    cache: Option<CacheOverride>,
+
+    /// Map the command so long after its start, not as it ends
+    #[arg(long, value_name = "SECONDS", value_parser = seconds,
+          conflicts_with_all = ["target", "input"])]
+    after: Option<Duration>,
+}
+
+/// From a tenth of a second to a day.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().filter(|seconds| (0.1..=86400.0).contains(seconds));
+    seconds
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "write a number of seconds from 0.1 to 86400".to_owned())
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Whatever keeps the process from being found, read or shown.
+pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
+    // Asked for on standard output, it goes there beside any file.
+    if options.json && !options.output.contains(&Destination::Stdout) {
+        options.output.push(Destination::Stdout);
+    }
+    // Standard output is one thing: a record there must stay readable as one.
+    if options.record.as_deref().is_some_and(record::is_dash) {
+        options.output.retain(|output| *output != Destination::Stdout);
+    }
+    options.output.iter().try_for_each(|output| output.check(options.force))?;
+    if let Some(path) = options.record.as_deref().filter(|path| !record::is_dash(path)) {
+        check_file(path, options.force)?;
+    }
+    if let Some(interval) = options.watch {
+        let target = options.target.as_deref().unwrap_or_default();
+        let pid = find::find(target)?;
+        return watch::watch(&Reader::new(options.cache)?, pid, interval, options.all);
+    }
+    let (map, beside) = map(&options)?;
+    if let Some(path) = &options.record {
+        record::save(path, &map, options.force)?;
+    }
+    let by = known(options.by, &map, &options.output);
+    for output in &options.output {
+        let stdout = if options.json { Format::Json } else { Format::Text };
+        output.write(stdout, options.force, |format| render(&map, format, by, options.all))?;
+    }
+    let code = finish(&map, &options.output, options.json);
+    // The map comes first: a server may run for days.
+    beside.map_or(Ok(()), Beside::wait)?;
+    Ok(code)
+}
+
+/// The map asked for, and the command that runs on, if one does.
+fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<Beside>)> {
+    if let Some(path) = &options.input {
+        return Ok((record::load(path)?, None));
+    }
+    if let Some(target) = &options.target {
+        let pid = find::find(target)?;
+        return Ok((Reader::new(options.cache)?.read(pid)?, None));
+    }
+    let reader = Reader::new(options.cache)?;
+    if let Some(after) = options.after {
+        let (map, beside) = beside::map(&reader, &options.command, after)?;
+        return Ok((map, Some(beside)));
+    }
+    let mut launched = launch::Launched::start(&options.command)?;
+    launched.run_to_end()?;
+    let map = reader.read(launched.pid())?;
+    if let Some(end) = launched.finish()? {
+        eprintln!("huepage: {end}; its map is of that moment");
+    }
+    Ok((map, None))
+}
+
+/// What can be drawn: kinds are always known.
+fn known(by: By, map: &ProcessMap, outputs: &[Destination]) -> By {
+    let picture =
+        |output: &Destination| matches!(output, Destination::File(_, Format::Svg | Format::Png));
+    if by.is_known(map) || !outputs.iter().any(picture) {
+        return by;
+    }
+    eprintln!(
+        "huepage: nothing is known of the {} here, so the picture shows kinds of pages",
+        by.heading()
+    );
+    By::Kind
+}
+
+fn render(map: &ProcessMap, format: Format, by: By, all: bool) -> anyhow::Result<Vec<u8>> {
+    Ok(match format {
+        Format::Text => text::render(map, all).into_bytes(),
+        Format::Json => (escape::json(&serde_json::to_string_pretty(map)?) + "\n").into_bytes(),
+        Format::Svg => picture::svg(map, by).into_bytes(),
+        Format::Png => png::render(&picture::svg(map, by))?,
+    })
+}
+
+/// 3 where something is missing; said here unless the text said it.
+fn finish(map: &ProcessMap, outputs: &[Destination], json: bool) -> ExitCode {
+    if map.shortfalls.is_empty() {
+        return ExitCode::SUCCESS;
+    }
+    if json || !outputs.contains(&Destination::Stdout) {
+        for shortfall in &map.shortfalls {
+            let text = escape::printable(&text::shortfall_text(shortfall));
+            eprintln!("huepage: not shown: {text}");
+        }
+    }
+    ExitCode::from(3)
+}

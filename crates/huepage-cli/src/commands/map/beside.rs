@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs a command beside its map: for servers, which do not end.
+
+use std::{
+    ffi::OsString,
+    io::{IsTerminal, stderr},
+    os::fd::AsFd,
+    process::{Child, Command},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, bail};
+use huepage::map::ProcessMap;
+
+use super::{read::Reader, signals::LeftToCommand};
+use crate::escape::printable;
+
+/// How often to look whether the command has ended.
+const STEP: Duration = Duration::from_millis(20);
+
+/// A command that was mapped and runs on.
+pub struct Beside {
+    child: Child,
+    name: String,
+}
+
+/// Starts the command and maps it `after` that.
+///
+/// # Errors
+/// If it cannot be run or mapped, or ends before.
+pub fn map(
+    reader: &Reader,
+    command: &[OsString],
+    after: Duration,
+) -> anyhow::Result<(ProcessMap, Beside)> {
+    let (program, arguments) = command.split_first().context("no command after --")?;
+    let name = printable(&program.to_string_lossy());
+    let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
+    let mut command = Command::new(program);
+    let child = command.args(arguments).stdout(output).spawn();
+    let child = child.with_context(|| format!("cannot run '{name}'"))?;
+    let mut beside = Beside { child, name };
+    let begin = Instant::now();
+    while let Some(left) = after.checked_sub(begin.elapsed()) {
+        if beside.has_ended()? {
+            bail!(
+                "'{}' ended before {} s had passed: without --after it is mapped as it ends",
+                beside.name,
+                after.as_secs_f64()
+            );
+        }
+        std::thread::sleep(left.min(STEP));
+    }
+    match reader.read(beside.child.id()) {
+        Ok(map) => Ok((map, beside)),
+        Err(error) => {
+            let _ = beside.child.kill();
+            let _ = beside.child.wait();
+            Err(error.into())
+        }
+    }
+}
+
+impl Beside {
+    fn has_ended(&mut self) -> anyhow::Result<bool> {
+        Ok(self.child.try_wait().context("waiting for the command")?.is_some())
+    }
+
+    /// Stays until the command ends, by itself or by Ctrl-C.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub fn wait(mut self) -> anyhow::Result<()> {
+        let _signals = LeftToCommand::begin();
+        if !self.has_ended()? && stderr().is_terminal() {
+            eprintln!("huepage: '{}' runs on, Ctrl-C ends it", self.name);
+        }
+        self.child.wait().context("waiting for the command")?;
+        Ok(())
+    }
+}

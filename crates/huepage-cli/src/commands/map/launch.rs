@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs a command and stops it as it ends, its memory still in place.
+//!
+//! A traced process stops early in `exit`, before its address space goes
+//! (`PTRACE_O_TRACEEXIT`, ptrace(2)). Tracing one's own child takes no privilege.
+//! Signals pass through to the command. A terminal's stop does not stop it, since
+//! only `PTRACE_SEIZE` tells that apart.
+
+use std::{
+    ffi::OsString,
+    io::{self, stderr},
+    os::{
+        fd::AsFd,
+        unix::process::{CommandExt, ExitStatusExt},
+    },
+    process::{Child, Command, ExitStatus},
+    ptr,
+};
+
+use anyhow::{Context, bail};
+
+use super::signals::LeftToCommand;
+use crate::escape::printable;
+
+/// A command that was started here and is traced by this thread.
+pub struct Launched {
+    child: Child,
+    name: String,
+    gone: bool,
+    /// Ctrl-C ends the command, and its map is shown.
+    _signals: LeftToCommand,
+}
+
+/// A status of the traced command, as wait(2) tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// It is about to end; its memory is still there.
+    Ending,
+    /// It may go on, and gets this signal; 0 is none.
+    Passing(libc::c_int),
+    /// It is gone.
+    Gone,
+}
+
+impl Launched {
+    /// Starts the command; what it prints goes to standard error, since the map
+    /// goes to standard output.
+    ///
+    /// # Errors
+    /// If it cannot be run, or not be traced.
+    pub fn start(command: &[OsString]) -> anyhow::Result<Self> {
+        let (program, arguments) = command.split_first().context("no command after --")?;
+        let name = printable(&program.to_string_lossy());
+        let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
+        let mut command = Command::new(program);
+        command.args(arguments).stdout(output);
+        // SAFETY: between fork and exec this calls ptrace alone, which is a plain
+        // system call.
+        unsafe { command.pre_exec(|| trace(libc::PTRACE_TRACEME, 0, 0)) };
+        let child = command.spawn().with_context(|| format!("cannot run '{name}'"))?;
+        let mut launched = Launched { child, name, gone: false, _signals: LeftToCommand::begin() };
+        launched.take_over().context(
+            "cannot trace the command, which its map takes: start it by itself, then run: \
+             huepage map PID",
+        )?;
+        Ok(launched)
+    }
+
+    /// From the stop that follows exec.
+    fn take_over(&mut self) -> io::Result<()> {
+        if self.next_stop()? == Stop::Gone {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let options = libc::PTRACE_O_TRACEEXIT | libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_EXITKILL;
+        trace(libc::PTRACE_SETOPTIONS, self.pid(), options as usize)?;
+        trace(libc::PTRACE_CONT, self.pid(), 0)
+    }
+
+    /// Its PID.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Lets it run until it is about to end.
+    ///
+    /// # Errors
+    /// If it went without stopping.
+    pub fn run_to_end(&mut self) -> anyhow::Result<()> {
+        loop {
+            match self.next_stop().context("waiting for the command")? {
+                Stop::Ending => return Ok(()),
+                Stop::Gone => bail!("'{}' was gone before it could be looked at", self.name),
+                Stop::Passing(signal) => {
+                    trace(libc::PTRACE_CONT, self.pid(), signal as usize)
+                        .context("letting the command go on")?;
+                }
+            }
+        }
+    }
+
+    /// Lets it end, and says in words how it did if that was not well.
+    ///
+    /// # Errors
+    /// If it cannot be waited for.
+    pub fn finish(mut self) -> anyhow::Result<Option<String>> {
+        let status = self.end().context("waiting for the command")?;
+        Ok((!status.success()).then(|| format!("'{}' {}", self.name, told(status))))
+    }
+
+    /// Lets it go on to its end, past the stop before that.
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        loop {
+            // It may be running, or have been killed meanwhile.
+            let _ = trace(libc::PTRACE_CONT, self.pid(), 0);
+            let status = self.wait()?;
+            if !libc::WIFSTOPPED(status) {
+                return Ok(ExitStatus::from_raw(status));
+            }
+        }
+    }
+
+    /// Not by `Child::wait`, which would take a stop for an end.
+    fn wait(&mut self) -> io::Result<libc::c_int> {
+        let mut status = 0;
+        loop {
+            // SAFETY: `status` is valid for writing.
+            let pid =
+                unsafe { libc::waitpid(self.pid() as libc::pid_t, &mut status, libc::__WALL) };
+            if pid >= 0 {
+                self.gone = !libc::WIFSTOPPED(status);
+                return Ok(status);
+            }
+            let error = io::Error::last_os_error();
+            if error.kind() != io::ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+    }
+
+    fn next_stop(&mut self) -> io::Result<Stop> {
+        let status = self.wait()?;
+        Ok(self.stop(status))
+    }
+
+    fn stop(&self, status: libc::c_int) -> Stop {
+        if !libc::WIFSTOPPED(status) {
+            return Stop::Gone;
+        }
+        match status >> 16 {
+            libc::PTRACE_EVENT_EXIT => Stop::Ending,
+            0 if self.delivers_signal() => Stop::Passing(match libc::WSTOPSIG(status) {
+                // After exec.
+                libc::SIGTRAP => 0,
+                signal => signal,
+            }),
+            _ => Stop::Passing(0),
+        }
+    }
+
+    /// Tells a signal on its way from the stop that follows SIGSTOP and its kin.
+    fn delivers_signal(&self) -> bool {
+        // SAFETY: zeroes are a siginfo, and it is valid for writing.
+        unsafe {
+            let mut info: libc::siginfo_t = std::mem::zeroed();
+            let pid = self.pid() as libc::pid_t;
+            libc::ptrace(libc::PTRACE_GETSIGINFO, pid, ptr::null_mut::<libc::c_void>(), &mut info)
+                == 0
+        }
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        // Not let go of by `finish`: whatever failed, no stopped process stays.
+        if !self.gone && self.child.kill().is_ok() {
+            let _ = self.end();
+        }
+    }
+}
+
+fn told(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with exit code {code}"),
+        (_, Some(signal)) => format!("was ended by signal {signal}"),
+        _ => "ended".to_owned(),
+    }
+}
+
+/// A request of ptrace(2) without an address.
+fn trace(request: libc::c_uint, pid: u32, data: usize) -> io::Result<()> {
+    // SAFETY: of the requests passed here none reads or writes this process's
+    // memory: the last argument is a number.
+    let result =
+        unsafe { libc::ptrace(request, pid as libc::pid_t, ptr::null_mut::<libc::c_void>(), data) };
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Launched {
+        Launched::start(&["sh", "-c", script].map(OsString::from)).unwrap()
+    }
+
+    #[test]
+    fn a_command_stops_at_its_end_with_its_memory() {
+        let mut command = shell("exit 7");
+        command.run_to_end().unwrap();
+        let maps = std::fs::read_to_string(format!("/proc/{}/maps", command.pid())).unwrap();
+        assert!(maps.contains("[stack]"), "{maps}");
+        assert_eq!(command.finish().unwrap().unwrap(), "'sh' ended with exit code 7");
+    }
+
+    #[test]
+    fn signals_and_exec_go_their_way() {
+        let mut command = shell("trap 'exec true' USR1; kill -USR1 $$; sleep 60");
+        command.run_to_end().unwrap();
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", command.pid())).unwrap();
+        assert_eq!((name.as_str(), command.finish().unwrap()), ("true\n", None));
+    }
+
+    #[test]
+    fn a_command_that_is_killed_is_looked_at_too() {
+        let mut command = shell("kill -TERM $$");
+        command.run_to_end().unwrap();
+        assert_eq!(command.finish().unwrap().unwrap(), "'sh' was ended by signal 15");
+    }
+
+    #[test]
+    fn a_command_that_is_given_up_does_not_stay() {
+        let command = shell("sleep 60");
+        let pid = command.pid();
+        drop(command);
+        assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists());
+    }
+
+    #[test]
+    fn what_cannot_be_run_is_told() {
+        let error = Launched::start(&["/nonexistent/x\x1b".into()]).err().unwrap();
+        assert_eq!(
+            format!("{error:#}"),
+            "cannot run '/nonexistent/x\\u{1b}': No such file or directory (os error 2)"
+        );
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What stands above and below the rows.
+
+use huepage::{map::ProcessMap, units::Bytes};
+
+use super::{
+    super::{
+        format::size,
+        rows::main_cache,
+        text::{change_text, doubt, shortfall_text},
+    },
+    MARGIN, WIDTH, column, paint,
+    svg::{self, Anchor, Svg},
+};
+
+const SIZE: u32 = 12;
+const LINE: f64 = 18.0;
+
+/// Which process, where, and how to read the picture; the end of it.
+pub fn head(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
+    let page = map.machine.page_size.0;
+    let title = format!(
+        "{}, PID {}: {} present of {} reserved",
+        svg::fit(map.process.name.as_str(), 20, 500.0),
+        map.process.pid,
+        size(Bytes(map.total.pages.present * page)),
+        size(Bytes(map.total.pages.reserved * page)),
+    );
+    svg.bold((MARGIN, y + 16.0), 20, paint::INK, &title);
+    let mut y = y + 40.0;
+    let machine = &map.machine;
+    let mut about = vec![];
+    about.extend(machine.model.clone());
+    about.push(format!("Linux {}", machine.kernel));
+    about.push(format!("pages of {}", machine.page_size));
+    if let Some((_, cache)) = main_cache(map) {
+        let (name, colors, ways) = (&cache.name, cache.colors.get(), cache.ways);
+        about.push(format!("{name} of {}: {colors} colors of {ways} ways", size(cache.size)));
+    }
+    line(svg, &mut y, paint::PALE, &about.join(", "));
+    let how = "A column of cells is as high as the share of its pages that are there. Imbalance: pages that \
+               the cache cannot hold together although it has room.";
+    line(svg, &mut y, paint::PALE, how);
+    if let Some((_, cache)) = main_cache(map)
+        && let Some(why) = doubt(map, cache.trust)
+    {
+        line(svg, &mut y, paint::OUT, &format!("Colors are not those of the cache: {why}."));
+    }
+    y + 4.0
+}
+
+/// Names of the columns.
+pub fn columns(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
+    let at = y + 14.0;
+    svg.text((column::NAME, at), SIZE, paint::PALE, Anchor::Start, "mapping");
+    svg.text((column::SIZE, at), SIZE, paint::PALE, Anchor::End, "present");
+    svg.text((column::STRIP, at), SIZE, paint::PALE, Anchor::Start, "pages by address");
+    let balance = main_cache(map).map(|(_, cache)| format!("{} colors", cache.name));
+    let balance = svg::fit(&balance.unwrap_or_default(), SIZE, column::BALANCE_WIDTH);
+    svg.text((column::BALANCE, at), SIZE, paint::PALE, Anchor::Start, &balance);
+    let imbalance = if balance.is_empty() { "" } else { "imbalance" };
+    svg.text((column::FIGURE, at), SIZE, paint::PALE, Anchor::Start, imbalance);
+    svg.rectangle((MARGIN, y + 20.0), (WIDTH - 2.0 * MARGIN, 1.0), "#bbb");
+    y + 30.0
+}
+
+/// What is missing.
+pub fn foot(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
+    let mut y = y + 10.0;
+    for change in &map.changes {
+        line(svg, &mut y, paint::OUT, &format!("Meanwhile: {}", change_text(change)));
+    }
+    for shortfall in &map.shortfalls {
+        let text = format!("Not shown: {}", shortfall_text(shortfall));
+        line(svg, &mut y, paint::OUT, &text);
+    }
+    y
+}
+
+/// Some words on as many lines as they need.
+fn line(svg: &mut Svg, y: &mut f64, fill: &str, text: &str) {
+    let room = WIDTH - 2.0 * MARGIN;
+    let mut current = String::new();
+    for word in text.split(' ') {
+        let longer = format!("{current}{}{word}", if current.is_empty() { "" } else { " " });
+        if svg::width(&longer, SIZE) > room && !current.is_empty() {
+            svg.text((MARGIN, *y), SIZE, fill, Anchor::Start, &current);
+            *y += LINE;
+            current = word.to_owned();
+        } else {
+            current = longer;
+        }
+    }
+    svg.text((MARGIN, *y), SIZE, fill, Anchor::Start, &svg::fit(&current, SIZE, room));
+    *y += LINE;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The few shapes a picture needs, written as SVG.
+
+use std::fmt::Write;
+
+use crate::escape::xml;
+
+/// Where a text stands in relation to its point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Anchor {
+    Start,
+    End,
+}
+
+/// A picture in the making; lengths are pixels.
+#[derive(Debug, Default)]
+pub struct Svg {
+    body: String,
+}
+
+impl Svg {
+    /// A filled rectangle.
+    pub fn rectangle(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), fill: &str) {
+        let (x, y, width, height) = (short(x), short(y), short(width), short(height));
+        let _ = writeln!(
+            self.body,
+            r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}"/>"#
+        );
+    }
+
+    /// Many rectangles of one fill: a tenth of the bytes.
+    pub fn rectangles(&mut self, rectangles: &[[f64; 4]], fill: &str) {
+        if rectangles.is_empty() {
+            return;
+        }
+        let _ = write!(self.body, r#"<path fill="{fill}" d=""#);
+        for &[x, y, width, height] in rectangles {
+            let (x, y, w, h) = (short(x), short(y), short(width), short(height));
+            let _ = write!(self.body, "M{x} {y}h{w}v{h}h-{w}z");
+        }
+        self.body.push_str("\"/>\n");
+    }
+
+    /// A line of text on its baseline, any text at all.
+    pub fn text(&mut self, (x, y): (f64, f64), size: u32, fill: &str, anchor: Anchor, text: &str) {
+        self.styled(x, y, size, fill, anchor, "", text);
+    }
+
+    /// The same, bold.
+    pub fn bold(&mut self, (x, y): (f64, f64), size: u32, fill: &str, text: &str) {
+        self.styled(x, y, size, fill, Anchor::Start, r#" font-weight="bold""#, text);
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn styled(
+        &mut self,
+        x: f64,
+        y: f64,
+        size: u32,
+        fill: &str,
+        anchor: Anchor,
+        more: &str,
+        text: &str,
+    ) {
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::End => r#" text-anchor="end""#,
+        };
+        let (x, y, text) = (short(x), short(y), xml(text));
+        let _ = writeln!(
+            self.body,
+            r#"<text x="{x}" y="{y}" font-size="{size}" fill="{fill}"{anchor}{more}>{text}</text>"#
+        );
+    }
+
+    /// Begins a group that tells `title` where the pointer rests on it.
+    pub fn begin(&mut self, title: &str) {
+        let _ = writeln!(self.body, "<g><title>{}</title>", xml(title));
+    }
+
+    /// Ends it.
+    pub fn end(&mut self) {
+        self.body.push_str("</g>\n");
+    }
+
+    /// The whole picture.
+    pub fn finish(self, width: f64, height: f64) -> String {
+        let (width, height) = (short(width), short(height));
+        format!(
+            r##"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" font-family="DejaVu Sans, Verdana, Arial, sans-serif">
+<rect width="100%" height="100%" fill="#fff"/>
+{}</svg>
+"##,
+            self.body
+        )
+    }
+}
+
+/// Hundredths of a pixel are enough.
+fn short(length: f64) -> String {
+    let text = format!("{length:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// About how wide a text is drawn. No font is at hand when an SVG is written, so
+/// these are the widths of DejaVu Sans, a wide one.
+pub fn width(text: &str, size: u32) -> f64 {
+    let em: f64 = text.chars().map(em).sum();
+    em * f64::from(size)
+}
+
+fn em(c: char) -> f64 {
+    match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '!' => 0.32,
+        'f' | 't' | 'r' | '-' | '/' | '\\' | '(' | ')' | '[' | ']' => 0.41,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 0.98,
+        '_' | 's' | 'c' | 'z' => 0.54,
+        'A'..='Z' => 0.70,
+        c if c.is_ascii() => 0.635,
+        c => 0.65 * unicode_width::UnicodeWidthChar::width(c).unwrap_or(1).max(1) as f64 + 0.2,
+    }
+}
+
+/// The text, its middle left out until it is no wider than `room`.
+pub fn fit(text: &str, size: u32, room: f64) -> String {
+    let mut columns = crate::escape::columns(text);
+    let mut fitted = text.to_owned();
+    while width(&fitted, size) > room && columns > 1 {
+        columns = (columns - 1).min(1 + (room / (0.3 * f64::from(size))) as usize);
+        fitted = crate::escape::shorten(text, columns);
+    }
+    fitted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_no_markup() {
+        let mut svg = Svg::default();
+        svg.begin("<script>\x1b");
+        svg.text((1.0, 2.005), 12, INK, Anchor::End, "\"a\" & <b>\u{202e}");
+        svg.end();
+        let text = svg.finish(10.0, 10.0);
+        assert!(text.contains("&quot;a&quot; &amp; &lt;b&gt;\\u{202e}</text>"), "{text}");
+        assert!(text.contains("<title>&lt;script&gt;\\u{1b}</title>"), "{text}");
+    }
+
+    const INK: &str = "#222";
+
+    #[test]
+    fn a_text_is_fitted_and_one_that_fits_is_kept() {
+        assert_eq!(fit("[heap]", 13, 100.0), "[heap]");
+        let long = "/a/".repeat(3000);
+        let short = fit(&long, 13, 100.0);
+        assert!(width(&short, 13) <= 100.0 && width(&short, 13) > 70.0, "{short}");
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Redraws the text of a map in a terminal.
+
+use std::{
+    io::{IsTerminal, stdout},
+    process::ExitCode,
+    time::Duration,
+};
+
+use huepage::map::{MapError, ProcessMap};
+
+use super::{read::Reader, signals::Signals, text};
+use crate::{output, usage::UsageError};
+
+/// Redraws until the process ends or a signal asks to end.
+///
+/// # Errors
+/// If standard output is no terminal, or the process cannot be read.
+pub fn watch(reader: &Reader, pid: u32, interval: Duration, all: bool) -> anyhow::Result<ExitCode> {
+    if !stdout().is_terminal() {
+        return Err(UsageError(
+            "--watch redraws in a terminal, and standard output is none: leave it away, or \
+             repeat with: while sleep 2; do huepage map PID; done"
+                .to_owned(),
+        )
+        .into());
+    }
+    let signals = Signals::hold();
+    let mut first: Option<ProcessMap> = None;
+    loop {
+        let map = match reader.read(pid) {
+            Ok(map) if !another(&first, &map) => map,
+            Ok(_) | Err(MapError::NoProcess { .. } | MapError::Zombie { .. })
+                if first.is_some() =>
+            {
+                output::print(format!("huepage: {pid} has ended\n"))?;
+                return Ok(ExitCode::SUCCESS);
+            }
+            Ok(map) => map,
+            Err(error) => return Err(error.into()),
+        };
+        let heading = format!("every {} s, Ctrl-C ends", interval.as_secs_f64());
+        output::print(screen(&heading, &text::render(&map, all), first.is_none(), rows()))?;
+        first.get_or_insert(map);
+        if signals.wait(interval) {
+            output::print("\n")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+    }
+}
+
+/// Whether a PID has been given to another process.
+fn another(first: &Option<ProcessMap>, map: &ProcessMap) -> bool {
+    first.as_ref().is_some_and(|first| first.process.start_time != map.process.start_time)
+}
+
+/// Lines of the terminal.
+fn rows() -> usize {
+    let size = rustix::termios::tcgetwinsize(stdout());
+    size.map(|size| size.ws_row).ok().filter(|&rows| rows > 0).map_or(24, usize::from)
+}
+
+/// What redraws the screen: from the top, each line and the rest cleared, so that
+/// nothing flickers. What does not fit is counted.
+fn screen(heading: &str, text: &str, clear: bool, rows: usize) -> String {
+    let lines: Vec<&str> = std::iter::once(heading).chain(text.lines()).collect();
+    // The last line stays free for the cursor.
+    let room = rows.saturating_sub(1).max(1);
+    let mut out = String::from(if clear { "\x1b[H\x1b[2J" } else { "\x1b[H" });
+    let shown = if lines.len() <= room { lines.len() } else { room - 1 };
+    for line in &lines[..shown] {
+        out += &format!("{line}\x1b[K\n");
+    }
+    if shown < lines.len() {
+        out += &format!("… {} more lines: enlarge the terminal\x1b[K\n", lines.len() - shown);
+    }
+    out + "\x1b[J"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_screen_takes_no_more_lines_than_there_are() {
+        let text = "a\n".repeat(50);
+        for rows in [0, 1, 2, 3, 24, 51, 52, 53] {
+            let screen = screen("every 2 s", &text, false, rows);
+            assert!(screen.lines().count() <= rows.max(2), "{rows}: {screen}");
+        }
+        assert!(screen("h", &text, false, 24).contains("… 29 more lines"));
+        assert_eq!(screen("h", "a\n", true, 24), "\x1b[H\x1b[2Jh\x1b[K\na\x1b[K\n\x1b[J");
+    }
+}
