@@ -132,7 +132,7 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 
 	/* A cache to color for; machines that are emulated tell of none. */
 	if (colors)
-		lab_write(COLOR "cache_size", "4M");
+		lab_write(COLOR "cache_size", "4M,ways=1");
 	for (uint64_t round = 0; round < rounds || now() - begin < seconds; round++) {
 		switch (lab_below(random, 8)) {
 		case 0:

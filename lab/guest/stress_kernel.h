@@ -138,7 +138,8 @@ static inline void read_all(const char *path)
 /* One of the switches of page coloring, if the kernel has any. */
 static inline void stress_color(struct lab_random *random, struct done *done)
 {
-	static const char *const sizes[] = { "4M", "3M,ways=3", "16M", "2M,ways=16", "20M,ways=5" };
+	static const char *const sizes[] = { "4M,ways=1", "3M,ways=3", "16M,ways=1",
+					     "2M,ways=16", "20M,ways=5" };
 	static bool enabled;
 
 	switch (lab_below(random, 4)) {
