@@ -6,8 +6,9 @@
 
 use std::{
     fs,
+    io::ErrorKind,
     os::unix::{
-        fs::{MetadataExt, PermissionsExt},
+        fs::{MetadataExt, PermissionsExt, symlink},
         process::CommandExt,
     },
     path::PathBuf,
@@ -79,7 +80,8 @@ impl Idle {
     pub fn named(name: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(name);
-        fs::copy("/bin/sleep", &path).unwrap();
+        // No copy: it can't be run while another test's child still has it open.
+        symlink("/bin/sleep", &path).unwrap();
         let child = Command::new(&path).arg0(name).arg("600").spawn().unwrap();
         Idle(child)
     }
@@ -117,7 +119,14 @@ impl Unprivileged {
         fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let user = Unprivileged { directory };
         fs::copy(cargo_bin("huepage"), user.binary()).unwrap();
-        match user.command(&["--version"]).output() {
+        // Busy while a child of another test still has it open for writing.
+        let run = || loop {
+            match user.command(&["--version"]).output() {
+                Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {}
+                other => break other,
+            }
+        };
+        match run() {
             Ok(output) if output.status.success() => Some(user),
             other => {
                 println!("skipped: cannot run the binary as another user: {other:?}");
