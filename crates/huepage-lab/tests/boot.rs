@@ -8,7 +8,7 @@ use huepage_lab::{
     arch::Arch,
     boot::{Boot, BootError, Machine, Report, boot},
     kernel::{self, Request},
-    model::{Level, Model, Outside, Replacement, Scope},
+    model::{Level, Model, Replacement, Scope},
     progress::Progress,
     workspace::Workspace,
 };
@@ -41,15 +41,7 @@ fn model() -> Model {
             scope: Scope::Private,
             latency: 4,
         }],
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 80,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
+        ..Model::uncached(80)
     }
 }
 

@@ -37,12 +37,10 @@ fn model() -> Model {
         ],
         nodes: vec![node(0), node(1)],
         distances: vec![vec![10, 20], vec![20, 10]],
-        memory_latency: 100,
         outside: Outside::Model,
-        seed: 1,
         color_conflicts: true,
         page_times: true,
-        count_strings: true,
+        ..Model::uncached(100)
     }
 }
 

@@ -9,8 +9,7 @@ use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
     model::{
-        Backing, Level, LevelCounts, MemorySideCache, Model, Node, Outside, Record, Replacement,
-        Scope,
+        Backing, Level, LevelCounts, MemorySideCache, Model, Node, Record, Replacement, Scope,
     },
 };
 
@@ -47,14 +46,7 @@ fn model() -> Model {
             miss_picoseconds: 800,
             latency: 40,
         }],
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 100,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
+        ..Model::uncached(100)
     }
 }
 

@@ -225,18 +225,7 @@ fn sets_of_high_addresses_are_exact() {
         scope: Scope::Shared,
         latency: 1,
     };
-    let model = Model {
-        levels: vec![level],
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 100,
-        outside: Outside::Skip,
-        seed: 0,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
-    };
+    let model = Model { levels: vec![level], seed: 0, ..Model::uncached(100) };
     let mut steps = vec![Step::Begin(0), Step::Instructions { cpu: 0, count: 1 }];
     for n in 0..100 {
         for line in [n, n + (1 << 50) / SETS * SETS, n] {

@@ -15,7 +15,7 @@ use crate::{
     boot::{Content, Disk, Machine, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
-    model::{Model, Outside},
+    model::Model,
     placement::Placement,
     results::{Plot, Results, Row, Table},
     settings::{Point, Settings},
@@ -140,17 +140,9 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
 /// No caches: only instructions are of interest.
 fn model() -> Model {
     Model {
-        levels: Vec::new(),
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 1,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
         // A page that is cleared or copied would be hundreds of them.
         count_strings: false,
+        ..Model::uncached(1)
     }
 }
 

@@ -19,7 +19,7 @@ use crate::{
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
-    model::{Level, Model, Outside, Replacement, Scope},
+    model::{Level, Model, Replacement, Scope},
     placement::Placement,
     results::{Plot, Results, Table},
     settings::Settings,
@@ -195,15 +195,7 @@ fn model(l2_ways: u32) -> Model {
     };
     Model {
         levels: vec![level("L1", 32 << 10, 8, 4), level("L2", CACHE_PAGES * PAGE, l2_ways, 15)],
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 100,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
+        ..Model::uncached(100)
     }
 }
 

@@ -18,7 +18,7 @@ use crate::{
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale, map},
     kernel::{Config, Variant},
-    model::{Level, Model, Outside, Replacement, Scope},
+    model::{Level, Model, Replacement, Scope},
     results::{Plot, Results, Table},
     settings::Settings,
 };
@@ -202,15 +202,7 @@ fn model(l2_replacement: Replacement) -> Model {
             level("L1", 32 << 10, Replacement::Lru, 4),
             level("L2", COLORS * 8 * 4096, l2_replacement, 15),
         ],
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 100,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
+        ..Model::uncached(100)
     }
 }
 

@@ -34,6 +34,25 @@ pub struct Model {
     pub count_strings: bool,
 }
 
+impl Model {
+    /// No caches and one node: every access is one to memory. Only regions of interest
+    /// count, and in them everything.
+    pub fn uncached(memory_latency: u32) -> Self {
+        Model {
+            levels: Vec::new(),
+            memory_side: Vec::new(),
+            nodes: Vec::new(),
+            distances: Vec::new(),
+            memory_latency,
+            outside: Outside::Skip,
+            seed: 1,
+            color_conflicts: false,
+            page_times: false,
+            count_strings: true,
+        }
+    }
+}
+
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_true(value: &bool) -> bool {
     *value

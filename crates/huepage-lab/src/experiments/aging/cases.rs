@@ -14,7 +14,7 @@ use crate::{
     boot::{Content, Disk, Machine},
     experiment::Case,
     kernel::{Config, Variant},
-    model::{Backing, MemorySideCache, Model, Outside},
+    model::{Backing, MemorySideCache, Model},
     placement::Placement,
     settings::Point,
 };
@@ -172,7 +172,6 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
     };
     let picoseconds = |gbs: f64| (64.0 * 1000.0 / gbs).round() as u64;
     Model {
-        levels: Vec::new(),
         memory_side: vec![MemorySideCache {
             size: cache,
             ways: 1,
@@ -185,14 +184,7 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
             miss_picoseconds: picoseconds(gbs.1),
             latency: 1,
         }],
-        nodes: Vec::new(),
-        distances: Vec::new(),
-        memory_latency: 1,
-        outside: Outside::Skip,
-        seed: 1,
-        color_conflicts: false,
-        page_times: false,
-        count_strings: true,
+        ..Model::uncached(1)
     }
 }
 

@@ -8,7 +8,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     boot::{Machine, Node},
-    model::{self, Model, Outside},
+    model::{self, Model},
 };
 
 /// Memory blocks, the least that can go offline, on both architectures.
@@ -113,16 +113,10 @@ impl Layout {
             model::Node { memory: vec![(start, start + self.size)], cpus: vec![node] }
         };
         Model {
-            levels: Vec::new(),
-            memory_side: Vec::new(),
             nodes: (0..self.nodes).map(node).collect(),
             distances: self.distances(hop),
-            memory_latency,
-            outside: Outside::Skip,
-            seed: 1,
-            color_conflicts: false,
             page_times: true,
-            count_strings: true,
+            ..Model::uncached(memory_latency)
         }
     }
 }
