@@ -7,12 +7,14 @@ mod support;
 
 use std::{
     fs::{self, File},
-    process::{Output, Stdio},
+    process::Output,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
-use support::{Unprivileged, alone, assert_plain, code, huepage, no_colors_here, stderr, stdout};
+use support::{
+    Unprivileged, alone, assert_plain, code, huepage, no_colors_here, stderr, stdout, unread,
+};
 
 fn colors(arguments: &[&str]) -> Output {
     huepage(&["colors"]).args(arguments).output().unwrap()
@@ -235,15 +237,7 @@ fn text_in_a_file_is_plain_and_has_every_color() {
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
     let _alone = alone();
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let output = huepage(&["colors", "--pages", "256"])
-        .stdout(writer)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
+    let output = unread(&mut huepage(&["colors", "--pages", "256"]));
     if no_colors_here(&output) {
         return;
     }

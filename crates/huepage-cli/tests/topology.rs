@@ -2,14 +2,17 @@
 //! `huepage topology` as a user meets it: the real binary, its output, its
 //! messages and exit codes.
 
+mod support;
+
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::{Output, Stdio},
+    process::Output,
 };
 
 use assert_cmd::Command;
 use serde_json::Value;
+use support::{huepage, stderr, stdout, unread};
 
 fn topology(arguments: &[&str]) -> Output {
     Command::cargo_bin("huepage").unwrap().arg("topology").args(arguments).output().unwrap()
@@ -17,14 +20,6 @@ fn topology(arguments: &[&str]) -> Output {
 
 fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
-}
-
-fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).unwrap()
 }
 
 fn machines() -> Vec<PathBuf> {
@@ -248,15 +243,7 @@ fn a_record_on_standard_output_is_nothing_but_the_record() {
 
 #[test]
 fn a_reader_that_goes_away_is_no_error() {
-    let (reader, writer) = std::io::pipe().unwrap();
-    drop(reader);
-    let output = std::process::Command::new(assert_cmd::cargo::cargo_bin("huepage"))
-        .args(["topology", "--json", "--input", &machine("threadripper-3960x-nps4")])
-        .stdout(writer)
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-        .wait_with_output()
-        .unwrap();
+    let input = machine("threadripper-3960x-nps4");
+    let output = unread(&mut huepage(&["topology", "--json", "--input", &input]));
     assert_eq!((code(&output), stderr(&output)), (0, String::new()));
 }

@@ -12,7 +12,7 @@ use std::{
         process::CommandExt,
     },
     path::PathBuf,
-    process::{Child, Command, Output},
+    process::{Child, Command, Output, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -23,6 +23,13 @@ pub fn huepage(arguments: &[&str]) -> Command {
     let mut command = Command::new(cargo_bin("huepage"));
     command.args(arguments);
     command
+}
+
+/// Runs a command whose standard output nobody reads.
+pub fn unread(command: &mut Command) -> Output {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    command.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap()
 }
 
 pub fn code(output: &Output) -> Option<i32> {
