@@ -25,7 +25,7 @@ static __always_inline bool page_color_enabled(void)
 	return static_branch_unlikely(&page_color_key);
 }
 
-/* The three places where the buddy allocator's lists change. */
+/* The places where the buddy allocator's lists change. */
 void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
 		      int migratetype);
 void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
@@ -45,32 +45,41 @@ static __always_inline void page_color_del(struct zone *zone, struct page *page,
 		__page_color_del(zone, page, order, migratetype);
 }
 
-/* Whether colors follow from places, so that hints are of use. */
-extern bool page_color_places;
+static __always_inline void page_color_move(struct zone *zone,
+					    struct page *page,
+					    unsigned int order, int old_mt,
+					    int new_mt)
+{
+	if (page_color_enabled()) {
+		__page_color_del(zone, page, order, old_mt);
+		__page_color_add(zone, page, order, new_mt);
+	}
+}
 
-/* Hints, around an allocation. */
+/* Whether colors follow from places, so that hints are of use. */
+DECLARE_STATIC_KEY_FALSE(page_color_hint_key);
+
+static __always_inline bool page_color_hinted(void)
+{
+	return static_branch_unlikely(&page_color_hint_key);
+}
+
+/* Where the next page that the task allocates will be used. */
 void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address);
 void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
-void __page_color_hint_end(void);
 
 static __always_inline void page_color_hint_vma(struct vm_area_struct *vma,
 						unsigned long address)
 {
-	if (page_color_enabled() && READ_ONCE(page_color_places))
+	if (page_color_hinted())
 		__page_color_hint_vma(vma, address);
 }
 
 static __always_inline void page_color_hint_file(struct address_space *mapping,
 						 pgoff_t index)
 {
-	if (page_color_enabled() && READ_ONCE(page_color_places))
+	if (page_color_hinted())
 		__page_color_hint_file(mapping, index);
-}
-
-static __always_inline void page_color_hint_end(void)
-{
-	if (page_color_enabled() && READ_ONCE(page_color_places))
-		__page_color_hint_end();
 }
 
 /* Lives and deaths of address spaces and tasks. */
@@ -90,11 +99,13 @@ static inline void page_color_add(struct zone *zone, struct page *page,
 				  unsigned int order, int migratetype) { }
 static inline void page_color_del(struct zone *zone, struct page *page,
 				  unsigned int order, int migratetype) { }
+static inline void page_color_move(struct zone *zone, struct page *page,
+				   unsigned int order, int old_mt,
+				   int new_mt) { }
 static inline void page_color_hint_vma(struct vm_area_struct *vma,
 				       unsigned long address) { }
 static inline void page_color_hint_file(struct address_space *mapping,
 					pgoff_t index) { }
-static inline void page_color_hint_end(void) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
 static inline void page_color_fork(struct task_struct *task) { }
 static inline void page_color_exit(struct task_struct *task) { }

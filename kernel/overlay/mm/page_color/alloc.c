@@ -2,6 +2,7 @@
 /* Which free block an allocation gets, and what keeps the index true. */
 
 #include <linux/hash.h>
+#include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/mmdebug.h>
 #include <linux/pagemap.h>
@@ -37,8 +38,12 @@ static bool page_color_covered(const struct page_color_zone *coloring,
 	       pfn + (1UL << order) <= span->start + span->frames;
 }
 
-void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
-		      int migratetype)
+static __always_inline void
+page_color_change(struct zone *zone, struct page *page, unsigned int order,
+		  int migratetype,
+		  bool (*change)(struct page_color_index *index,
+				 unsigned int list, unsigned int order,
+				 unsigned long frame))
 {
 	struct page_color_zone *coloring = zone->page_color;
 	int list = page_color_list(migratetype);
@@ -47,24 +52,23 @@ void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
 
 	if (!coloring || list < 0)
 		return;
-	changed = page_color_index_add(coloring->index, list, order, pfn);
+	changed = change(coloring->index, list, order, pfn);
 	VM_WARN_ON_ONCE(!changed && coloring->ready &&
 			page_color_covered(coloring, pfn, order));
+}
+
+void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
+		      int migratetype)
+{
+	page_color_change(zone, page, order, migratetype,
+			  page_color_index_add);
 }
 
 void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
 		      int migratetype)
 {
-	struct page_color_zone *coloring = zone->page_color;
-	int list = page_color_list(migratetype);
-	unsigned long pfn = page_to_pfn(page);
-	bool changed;
-
-	if (!coloring || list < 0)
-		return;
-	changed = page_color_index_del(coloring->index, list, order, pfn);
-	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn, order));
+	page_color_change(zone, page, order, migratetype,
+			  page_color_index_del);
 }
 
 /* Each address space begins as far as possible from those before it. */
@@ -75,12 +79,28 @@ void page_color_init_mm(struct mm_struct *mm)
 	mm->page_color_offset = atomic_inc_return(&spaces) * GOLDEN_RATIO_32;
 }
 
+/* Then a node gets every nth address, and so every nth color. */
+static bool page_color_interleaved(struct vm_area_struct *vma,
+				   unsigned long address)
+{
+	bool interleaved = false;
+#ifdef CONFIG_NUMA
+	pgoff_t ilx;
+	struct mempolicy *policy = get_vma_policy(vma, address, 0, &ilx);
+
+	interleaved = policy->mode == MPOL_INTERLEAVE ||
+		      policy->mode == MPOL_WEIGHTED_INTERLEAVE;
+	mpol_cond_put(policy);
+#endif
+	return interleaved;
+}
+
 void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address)
 {
 	current->page_color.hint = (struct page_color_hint) {
 		.page = address >> PAGE_SHIFT,
 		.offset = vma->vm_mm->page_color_offset,
-		.valid = true,
+		.valid = !page_color_interleaved(vma, address),
 	};
 }
 
@@ -93,11 +113,6 @@ void __page_color_hint_file(struct address_space *mapping, pgoff_t index)
 	};
 }
 
-void __page_color_hint_end(void)
-{
-	current->page_color.hint.valid = false;
-}
-
 unsigned int page_color_run_begin(struct page_color_run *run,
 				  struct page_color_wish *wish,
 				  unsigned int batch, bool went_on)
@@ -105,14 +120,14 @@ unsigned int page_color_run_begin(struct page_color_run *run,
 	unsigned int longest = order_base_2(batch);
 
 	/* As read-ahead does: who goes on gets more, who jumps gets one. */
-	if (!wish->placed)
+	if (!wish->hint.valid)
 		run->shift = longest;
 	else if (went_on && page_color_run_fits(run, wish))
 		run->shift = min(run->shift + 1U, longest);
 	else
 		run->shift = 0;
 	run->set = wish->set;
-	run->key = wish->placed ? page_color_place(wish) : 0;
+	run->key = wish->hint.valid ? page_color_place(wish) : 0;
 	wish->run = 1U << run->shift;
 	return wish->run;
 }
@@ -125,7 +140,7 @@ static unsigned long page_color_wanted(const struct page_color_zone *coloring,
 	unsigned long colors = coloring->colors;
 	unsigned long begin;
 
-	if (!wish->placed)
+	if (!wish->hint.valid)
 		return set ? READ_ONCE(set->next) : coloring->cursor[order];
 	begin = (u64)wish->hint.offset * colors >> 32;
 	/* So that a huge page has the colors that small ones would have. */
@@ -211,6 +226,9 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 		set = NULL;
 
 	color = page_color_wanted(coloring, wish, set, order);
+	/* Colors outside of the set are not wanted. */
+	if (set)
+		color = page_color_set_next(set, color);
 	if (set ? !page_color_search_set(coloring, set, list, order, color,
 					 found)
 		: !page_color_search(coloring, list, order, color, found)) {
@@ -219,12 +237,12 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 		return 0;
 	}
 	/* A run of placed pages ends where its colors do. */
-	if (wish->placed && wish->done && found->distance)
+	if (wish->hint.valid && wish->done && found->distance)
 		return 0;
 
 	color = page_color_index_color(coloring->index, found->frame);
 	nr = 1UL << order;
-	if (!order && !(wish->placed && found->distance)) {
+	if (!order && !(wish->hint.valid && found->distance)) {
 		nr = found->block + (1UL << found->order) - found->frame;
 		nr = min_t(unsigned long, nr, max);
 		/* Cut where whole blocks are left, for the runs to come. */
@@ -236,9 +254,9 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 
 	coloring->follow[order] = found->frame + nr;
 	color = page_color_after(coloring, color, nr);
-	if (!wish->placed && set)
+	if (!wish->hint.valid && set)
 		WRITE_ONCE(set->next, color);
-	else if (!wish->placed)
+	else if (!wish->hint.valid)
 		coloring->cursor[order] = color;
 	if (found->distance)
 		coloring->stats.next += 1UL << order;

@@ -198,13 +198,18 @@ static struct page_color_set *make_set(struct kunit *test, u32 first, u32 last)
 	return set;
 }
 
-static unsigned long fallbacks(void)
+static struct page_color_stats total(void)
 {
-	unsigned long sum = 0;
+	struct page_color_stats sum = {};
 	struct zone *zone;
 
-	for_each_populated_zone(zone)
-		sum += zone->page_color->stats.fallback;
+	for_each_populated_zone(zone) {
+		const struct page_color_stats *stats = &zone->page_color->stats;
+
+		sum.exact += stats->exact;
+		sum.next += stats->next;
+		sum.fallback += stats->fallback;
+	}
 	return sum;
 }
 
@@ -212,6 +217,7 @@ static void page_color_alloc_set(struct kunit *test)
 {
 	struct page_color_set *set = make_set(test, 40, 59);
 	unsigned int seen[COLORS] = {};
+	struct page_color_stats first = total();
 	unsigned long fell;
 	struct page *page;
 	LIST_HEAD(taken);
@@ -225,15 +231,18 @@ static void page_color_alloc_set(struct kunit *test)
 	}
 	for (i = 0; i < COLORS; i++)
 		KUNIT_EXPECT_EQ(test, seen[i], i >= 40 && i <= 59 ? 10 : 0);
+	/* The colors left out were not wanted. */
+	KUNIT_EXPECT_EQ(test, total().next, first.next);
+	KUNIT_EXPECT_GE(test, total().exact, first.exact + 200);
 
 	/* All of the set, and then what else there is, counted. */
 	set->ranges[0].last = 40;
-	fell = fallbacks();
-	for (i = 0; i < 65536 && fallbacks() == fell; i++) {
+	fell = total().fallback;
+	for (i = 0; i < 65536 && total().fallback == fell; i++) {
 		page = take(test, 0);
 		list_add(&page->lru, &taken);
 	}
-	KUNIT_EXPECT_GT(test, fallbacks(), fell);
+	KUNIT_EXPECT_GT(test, total().fallback, fell);
 	rcu_assign_pointer(current->page_color.set, NULL);
 	synchronize_rcu();
 	page_color_alloc_expect_true_index(test);

@@ -17,11 +17,12 @@
 #define PAGE_COLOR_CHUNK	4096UL
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
+/* On with page_color_key, under a policy that asks for places. */
+DEFINE_STATIC_KEY_FALSE(page_color_hint_key);
 /* Geometry, and which zones have an index. */
 DEFINE_MUTEX(page_color_mutex);
 
 enum page_color_policy page_color_policy = PAGE_COLOR_SEQUENCE;
-bool page_color_places;
 const char * const page_color_policy_names[PAGE_COLOR_POLICIES] = {
 	[PAGE_COLOR_SEQUENCE] = "sequence",
 	[PAGE_COLOR_ADDRESS] = "address",
@@ -198,6 +199,15 @@ static void page_color_unlock(void)
 	cpus_read_unlock();
 }
 
+static void page_color_update_hints(void)
+{
+	if (static_key_enabled(&page_color_key) &&
+	    page_color_policy == PAGE_COLOR_ADDRESS)
+		static_branch_enable_cpuslocked(&page_color_hint_key);
+	else
+		static_branch_disable_cpuslocked(&page_color_hint_key);
+}
+
 int page_color_enable(bool enable)
 {
 	int err = 0;
@@ -217,6 +227,8 @@ int page_color_enable(bool enable)
 		/* Nobody takes from the runs that CPUs hold any more. */
 		drain_all_pages(NULL);
 	}
+	page_color_update_hints();
+	page_color_update_pcp();
 out:
 	page_color_unlock();
 	return err;
@@ -265,8 +277,10 @@ out:
 
 void page_color_set_policy(enum page_color_policy policy)
 {
+	page_color_lock();
 	WRITE_ONCE(page_color_policy, policy);
-	WRITE_ONCE(page_color_places, policy == PAGE_COLOR_ADDRESS);
+	page_color_update_hints();
+	page_color_unlock();
 }
 
 /* CXL memory, for one, is a node of its own that comes after boot. */

@@ -84,6 +84,7 @@ int page_color_enable(bool enable);
 int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
+/* Takes the mutex. */
 void page_color_set_policy(enum page_color_policy policy);
 
 /* detect.c */
@@ -169,19 +170,20 @@ u32 page_color_set_next(const struct page_color_set *set, u32 color);
 /* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
 u32 page_color_set_run(const struct page_color_set *set, u32 color);
 
+/* in mm/page_alloc.c: what the lists of CPUs may hold, after page_color_key */
+void page_color_update_pcp(void);
+
 /* alloc.c, for mm/page_alloc.c */
 
 /**
  * struct page_color_wish - what an allocation would like
  * @set: colors it may use, or NULL; valid under the caller's rcu_read_lock()
- * @placed: whether it has a place in an address space or file
- * @hint: that place
+ * @hint: its place in an address space or file, if it has one
  * @done: pages that it has got in this run
  * @run: how long the run shall be, a power of two; it ends at a multiple of it
  */
 struct page_color_wish {
 	struct page_color_set *set;
-	bool placed;
 	struct page_color_hint hint;
 	unsigned int done;
 	unsigned int run;
@@ -191,17 +193,17 @@ struct page_color_wish {
 static inline void page_color_wish(struct page_color_wish *wish)
 {
 	wish->set = NULL;
-	wish->placed = false;
+	wish->hint.valid = false;
 	wish->done = 0;
 	wish->run = 1;
 	/* An interrupt has no place, and no set of its own. */
 	if (!in_task())
 		return;
 	wish->set = rcu_dereference(current->page_color.set);
-	if (READ_ONCE(page_color_policy) == PAGE_COLOR_ADDRESS &&
-	    current->page_color.hint.valid) {
-		wish->placed = true;
+	/* A hint is for one allocation, this one. */
+	if (page_color_hinted()) {
 		wish->hint = current->page_color.hint;
+		current->page_color.hint.valid = false;
 	}
 }
 
@@ -217,7 +219,7 @@ static inline bool page_color_run_fits(const struct page_color_run *run,
 {
 	if (run->set != wish->set)
 		return false;
-	return !wish->placed || run->key == page_color_place(wish);
+	return !wish->hint.valid || run->key == page_color_place(wish);
 }
 
 /*
