@@ -134,7 +134,7 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 	if (colors)
 		lab_write(COLOR "cache_size", "4M,ways=1");
 	for (uint64_t round = 0; round < rounds || now() - begin < seconds; round++) {
-		switch (lab_below(random, 8)) {
+		switch (lab_below(random, 9)) {
 		case 0:
 			lab_write("/proc/sys/vm/compact_memory", "1");
 			done->compact++;
@@ -149,6 +149,9 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 		case 3:
 			if (!lab_below(random, 4))
 				stress_kill(owner++, done);
+			break;
+		case 4:
+			stress_contiguous(random, done);
 			break;
 		default:
 			if (colors)
@@ -198,12 +201,14 @@ int main(int argc, char **argv)
 		   ",\"pages_verified\":%" PRIu64 ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64
 		   ",\"killed\":%" PRIu64 ",\"compact\":%" PRIu64 ",\"drop\":%" PRIu64
 		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
+		   ",\"contiguous\":%" PRIu64 ",\"contiguous_refused\":%" PRIu64
 		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
 		   ",\"policy\":%" PRIu64 ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
 		   ",\"sets\":%" PRIu64 "}",
 		   seconds, counts->pages_written, counts->pages_verified, counts->areas,
 		   counts->forks, done.killed, done.compact, done.drop, done.offline,
-		   done.offline_refused, done.online, is_there(COLOR "enabled") ? "true" : "false",
+		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
+		   is_there(COLOR "enabled") ? "true" : "false",
 		   done.enabled, done.disabled, done.policy, done.geometry, done.table,
 		   counts->sets);
 	lab_done();

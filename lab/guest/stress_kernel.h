@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What the stress asks of the kernel beside memory: compaction, memory that goes
- * and comes, kills, and the switches of page coloring. What a kernel does not have
+ * and comes, contiguous memory, kills, and the switches of page coloring. What a kernel does not have
  * is left out and told of.
  */
 #ifndef HUEPAGE_STRESS_KERNEL_H
@@ -20,10 +20,12 @@
 #define COLOR "/sys/kernel/mm/page_color/"
 #define GROUP "/cgroup/victims"
 #define MEMORY_BLOCKS "/sys/devices/system/memory/"
+#define CONTIGUOUS "/sys/kernel/debug/cma/reserved/"
 
 /* How often each was done, and how often the kernel said that it could not. */
 struct done {
 	uint64_t compact, drop, offline, online, offline_refused, killed;
+	uint64_t contiguous, contiguous_refused;
 	uint64_t enabled, disabled, policy, geometry, table;
 };
 
@@ -83,6 +85,26 @@ static inline void stress_hotplug(struct lab_random *random, struct done *done)
 		lab_write(path, "online_movable");
 		done->online++;
 	}
+}
+
+/* Pages in a row are taken from an area that lends its memory to users. */
+static inline void stress_contiguous(struct lab_random *random, struct done *done)
+{
+	char pages[16];
+
+	if (!is_there(CONTIGUOUS "alloc"))
+		return;
+	snprintf(pages, sizeof(pages), "%u", 1 + (unsigned int)lab_below(random, 2048));
+	int error = try_write(CONTIGUOUS "alloc", pages);
+
+	if (error == ENOMEM) {
+		done->contiguous_refused++;
+		return;
+	}
+	if (error)
+		lab_fail(CONTIGUOUS "alloc: %s gives error %d", pages, error);
+	lab_write(CONTIGUOUS "free", pages);
+	done->contiguous++;
 }
 
 static inline void stress_group(void)

@@ -56,6 +56,10 @@ pub struct Done {
     pub offline_refused: u64,
     /// Blocks that came back.
     pub online: u64,
+    /// Runs of pages taken from an area for contiguous memory, and given back.
+    pub contiguous: u64,
+    /// Such runs that the kernel could not clear of users' pages.
+    pub contiguous_refused: u64,
     /// Whether the kernel has page coloring; what follows is of it.
     pub coloring: bool,
     /// Times that it was turned on,
