@@ -265,6 +265,22 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 	return nr;
 }
 
+bool page_color_pick_same(struct zone *zone, unsigned long pfn,
+			  unsigned int order, struct page_color_block *found)
+{
+	const struct page_color_zone *coloring = zone->page_color;
+	unsigned long color;
+
+	lockdep_assert_held(&zone->lock);
+	if (!coloring || !coloring->ready)
+		return false;
+	color = page_color_index_color(coloring->index, pfn);
+	return page_color_index_find(coloring->index, PAGE_COLOR_MOVABLE, order,
+				     color, found) &&
+	       !found->distance && found->order < pageblock_order &&
+	       found->frame >> pageblock_order != pfn >> pageblock_order;
+}
+
 /*
  * The index says a block is free that is not: a defect. Never take from it
  * again; the lists are as good as ever.

@@ -253,6 +253,43 @@ static void page_color_alloc_set(struct kunit *test)
 	}
 }
 
+/* A page that moves finds a hole of its own color, outside of its pageblock. */
+static void page_color_alloc_same_color(struct kunit *test)
+{
+	struct page *pages[COLORS * 4];
+	struct page *others[COLORS] = {};
+	int i, found = 0;
+
+	for (i = 0; i < COLORS * 4; i++)
+		pages[i] = take(test, 0);
+	for (i = COLORS; i < COLORS * 4; i += 2)
+		__free_page(pages[i]);
+	drain_all_pages(NULL);
+	for (i = 0; i < COLORS; i++) {
+		struct page *page = pages[i];
+		struct page *other = page_color_alloc_same(page_zone(page), page,
+							   0);
+
+		others[i] = other;
+		if (!other)
+			continue;
+		found++;
+		KUNIT_EXPECT_EQ(test, color_of(other), color_of(page));
+		KUNIT_EXPECT_EQ(test, page_count(other), 1);
+		KUNIT_EXPECT_NE(test, page_to_pfn(other) >> pageblock_order,
+				page_to_pfn(page) >> pageblock_order);
+	}
+	/* Every second color has holes, most of them in other pageblocks. */
+	KUNIT_EXPECT_GE(test, found, COLORS / 4);
+	page_color_alloc_expect_true_index(test);
+	for (i = 0; i < COLORS; i++)
+		if (others[i])
+			__free_page(others[i]);
+	for (i = 0; i < COLORS * 4; i++)
+		if (i < COLORS || i % 2 != COLORS % 2)
+			__free_page(pages[i]);
+}
+
 static void page_color_alloc_random(struct kunit *test)
 {
 	struct rnd_state random;
@@ -294,6 +331,7 @@ static struct kunit_case page_color_alloc_cases[] = {
 	KUNIT_CASE(page_color_alloc_address),
 	KUNIT_CASE(page_color_alloc_orders),
 	KUNIT_CASE(page_color_alloc_set),
+	KUNIT_CASE(page_color_alloc_same_color),
 	KUNIT_CASE(page_color_alloc_random),
 	{}
 };

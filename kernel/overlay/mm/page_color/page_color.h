@@ -170,8 +170,15 @@ u32 page_color_set_next(const struct page_color_set *set, u32 color);
 /* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
 u32 page_color_set_run(const struct page_color_set *set, u32 color);
 
-/* in mm/page_alloc.c: what the lists of CPUs may hold, after page_color_key */
+/* in mm/page_alloc.c */
+/* What the lists of CPUs may hold, after page_color_key. */
 void page_color_update_pcp(void);
+/*
+ * Allocates the frames that page_color_pick_same() chooses for a page. NULL if
+ * there are none, or if memory is too scarce.
+ */
+struct page *page_color_alloc_same(struct zone *zone, struct page *page,
+				   unsigned int order);
 
 /* alloc.c, for mm/page_alloc.c */
 
@@ -263,6 +270,21 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 			     unsigned int order, unsigned int max,
 			     struct page_color_wish *wish,
 			     struct page_color_block *found);
+
+/**
+ * page_color_pick_same() - choose where a page can move and keep its color
+ * @zone: the zone; its lock is held
+ * @pfn: where the page is
+ * @order: its order
+ * @found: the free block, and in it the first frame to take
+ *
+ * Never in the pageblock that it leaves, nor in a block of that size or more:
+ * to make those is what pages are moved for.
+ *
+ * Return: whether there is such a place.
+ */
+bool page_color_pick_same(struct zone *zone, unsigned long pfn,
+			  unsigned int order, struct page_color_block *found);
 
 /* The index has been found wrong; zone->lock held. */
 void page_color_distrust(struct zone *zone);
