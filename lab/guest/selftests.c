@@ -3,7 +3,9 @@
  * Runs the kernel's selftests in /selftests/list one after the other, each in its
  * directory and with a limit of time, and says how each ended. What they print has
  * "t| " before it, to tell it from words of the kernel.
- * Settings: from=N, the first test to run: those before ended in a crash.
+ * All of it goes through the kernel's log: on the console, lines of programs are cut
+ * in two by messages of the kernel, but messages are not.
+ * Settings: from=N, to=N: the first and the last test to run.
  */
 #define _GNU_SOURCE
 #include "lab.h"
@@ -24,6 +26,8 @@
 
 #define LIST "/selftests/list"
 #define WORDS 32
+/* What the log takes as one message, less what comes before. */
+#define LINE 900
 
 static double now(void)
 {
@@ -90,10 +94,16 @@ static pid_t start(const char *directory, char **words, int *output)
 	return child;
 }
 
+static void say(const char *line, size_t length)
+{
+	printf("t| %.*s\n", (int)length, line);
+	fflush(stdout);
+}
+
 /* Prints what there is, in whole lines. */
 static void pass_on(int output, int end)
 {
-	static char line[1000];
+	static char line[LINE];
 	static size_t length;
 	char text[4096];
 	ssize_t got;
@@ -104,13 +114,12 @@ static void pass_on(int output, int end)
 				line[length++] = text[i];
 			if (text[i] != '\n' && length < sizeof(line))
 				continue;
-			printf("t| %.*s\n", (int)length, line);
+			say(line, length);
 			length = 0;
 		}
-		fflush(stdout);
 	}
 	if (end && length) {
-		printf("t| %.*s\n", (int)length, line);
+		say(line, length);
 		length = 0;
 	}
 }
@@ -162,7 +171,7 @@ static void set(const char *path, const char *value)
 }
 
 /* "write PATH VALUE", "test NUMBER SECONDS DIRECTORY PROGRAM ARGUMENTS". */
-static void obey(char *line, unsigned from)
+static void obey(char *line, unsigned from, unsigned to)
 {
 	char *words[WORDS] = { 0 };
 	unsigned count = 0;
@@ -173,9 +182,10 @@ static void obey(char *line, unsigned from)
 	if (count == 3 && !strcmp(words[0], "write")) {
 		set(words[1], words[2]);
 	} else if (count >= 5 && !strcmp(words[0], "test")) {
-		if (strtoul(words[1], NULL, 10) >= from)
-			run(strtoul(words[1], NULL, 10), strtod(words[2], NULL), words[3],
-			    words + 4);
+		unsigned number = strtoul(words[1], NULL, 10);
+
+		if (number >= from && number <= to)
+			run(number, strtod(words[2], NULL), words[3], words + 4);
 	} else {
 		errno = 0;
 		lab_fail("the list has '%s' with %u words", words[0], count);
@@ -187,6 +197,10 @@ int main(int argc, char **argv)
 	static char line[4096];
 
 	lab_start(argc, argv);
+	int log = open("/dev/kmsg", O_WRONLY | O_CLOEXEC);
+
+	if (log < 0 || dup2(log, 1) < 0)
+		lab_fail("open /dev/kmsg");
 	mount_tmpfs("/tmp");
 	mount_tmpfs("/dev/shm");
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
@@ -200,6 +214,6 @@ int main(int argc, char **argv)
 	if (!list)
 		lab_fail("open " LIST);
 	while (fgets(line, sizeof(line), list))
-		obey(line, lab_number("from"));
+		obey(line, lab_number("from"), lab_number("to"));
 	lab_done();
 }

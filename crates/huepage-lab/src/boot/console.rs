@@ -113,7 +113,7 @@ pub fn report(line: &str) -> Option<&str> {
 }
 
 /// A line without the time stamp of the kernel's log.
-fn message(line: &str) -> &str {
+pub fn message(line: &str) -> &str {
     match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest,
         _ => line,

@@ -47,11 +47,8 @@ impl Selftests {
         hasher.add("source", &archive.id);
         hasher.add("compiler", &toolchain.version);
         let name = format!("{arch}-{}", hasher.finish());
-        let lock = lock::take(
-            &workspace.lab().join("locks"),
-            &format!("selftests-{name}"),
-            progress,
-        )?;
+        let lock =
+            lock::take(&workspace.lab().join("locks"), &format!("selftests-{name}"), progress)?;
         let source = archive.unpack(workspace, progress)?;
         let directory = workspace.lab().join("selftests").join(name);
         let selftests = Selftests { arch, toolchain, directory, _lock: lock };

@@ -26,6 +26,9 @@ pub struct Done {
     pub why: Option<String>,
     /// By the guest's clock.
     pub seconds: f64,
+    /// Whether it failed among the others and passed by itself, in a boot of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
     /// What it tells of its parts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subtests: Vec<Subtest>,
@@ -81,7 +84,7 @@ impl<'a> Hearing<'a> {
     /// If the guest says what it never does.
     pub fn line(&mut self, line: &str) -> anyhow::Result<()> {
         let line = line.trim_end_matches(['\r', '\n']);
-        if let Some(said) = line.strip_prefix("t| ") {
+        if let Some(said) = boot::message(line).strip_prefix("t| ") {
             self.said(said);
         } else if let Some(report) = boot::report(line) {
             match &mut self.running {
@@ -103,6 +106,11 @@ impl<'a> Hearing<'a> {
         Ok(())
     }
 
+    /// Of the test that runs.
+    pub fn name(&self) -> &str {
+        self.running.as_ref().map_or("", |test| &test.test)
+    }
+
     /// The machine stopped: the test that ran then, if one did.
     pub fn crashed(&mut self) -> bool {
         let Some(mut test) = self.running.take() else { return false };
@@ -119,6 +127,7 @@ impl<'a> Hearing<'a> {
             outcome: Outcome::Failed,
             why: None,
             seconds: 0.0,
+            alone: false,
             subtests: Vec::new(),
             reports: Vec::new(),
             said: Vec::new(),
@@ -180,7 +189,7 @@ mod tests {
     #[test]
     fn exit_codes_and_reports_decide() {
         let end = |rest: &str| {
-            let text = format!("LAB {{\"begin\":1}}\nt| ok\nLAB {{\"end\":1,{rest}}}\n");
+            let text = format!("LAB {{\"begin\":1}}\n[ 1.0] t| ok\nLAB {{\"end\":1,{rest}}}\n");
             let done = hear(&text).0.remove(0);
             (done.outcome, done.why.unwrap_or_default())
         };

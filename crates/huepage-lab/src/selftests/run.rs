@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Boots a kernel with the tests in its initial file system, again after a crash.
+//! Boots a kernel with the tests in its initial file system; again after a crash, and
+//! for what failed among the others: some tests depend on what those before left.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, path::Path, time::Duration};
+    fs,
+    path::Path,
+    time::Duration,
+};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use huepage::units::Bytes;
 use serde::Serialize;
 
@@ -17,7 +21,7 @@ use super::{
 use crate::{
     boot::{Machine, Node, boot_with},
     guest, initramfs,
-    kernel::{self, Config, Request, Selftests, Variant},
+    kernel::{self, Config, Request, Selftests, Variant, ktap::Outcome},
     progress::Progress,
     workspace::Workspace,
 };
@@ -86,44 +90,77 @@ pub fn run(
         reports: Vec::new(),
         left_out: left_out.iter().map(|test| test.name()).collect(),
     };
-    let kernel = (image.path.as_path(), packed.as_path());
+    let series = Series { boots, kernel: &image.path, initramfs: &packed, names: &names };
+    let seconds = |from: usize| tests[from..].iter().map(|test| test.seconds).sum::<u64>();
     while run.tests.len() < tests.len() {
         let from = run.tests.len();
         progress.stage(&format!("{request}: {} selftests", tests.len() - from));
-        let seconds: u64 = tests[from..].iter().map(|test| test.seconds).sum();
-        boot_from(boots, kernel, &names, from, seconds, &mut run, heard)?;
+        let (mut done, mut between) =
+            series.boot((from, tests.len() - 1), seconds(from), progress, heard)?;
+        run.tests.append(&mut done);
+        run.reports.append(&mut between);
+    }
+    for (number, test) in tests.iter().enumerate() {
+        // What the kernel reports is not taken back by another try.
+        let done = &mut run.tests[number];
+        if done.outcome != Outcome::Failed || !done.reports.is_empty() {
+            continue;
+        }
+        progress.stage(&format!("{request}: once more by itself: {}", test.name()));
+        let (again, mut between) = series.boot((number, number), test.seconds, progress, heard)?;
+        run.reports.append(&mut between);
+        let again = again.into_iter().next().context("one test gives one result")?;
+        if again.outcome == Outcome::Passed || !again.reports.is_empty() {
+            *done = Done { alone: again.outcome == Outcome::Passed, ..again };
+        }
     }
     Ok(run)
 }
 
-/// One boot: the tests from a number on, until the kernel crashes.
-fn boot_from(
-    boots: &Boots,
-    kernel: (&Path, &Path),
-    names: &[String],
-    from: usize,
-    seconds: u64,
-    run: &mut Run,
-    heard: &mut dyn FnMut(&str),
-) -> anyhow::Result<()> {
-    let mut hearing = Hearing::new(names);
-    let mut wrong = Ok(());
-    let arguments = [("from".to_owned(), from.to_string())];
-    let limit = Duration::from_secs(600 + 2 * seconds);
-    let machine = machine(boots);
-    let over = boot_with(&machine, boots.request.arch, kernel, &arguments, limit, &mut |line| {
-        heard(line);
-        let read = hearing.line(line);
-        wrong = std::mem::replace(&mut wrong, Ok(())).and(read);
-    })?;
-    wrong?;
-    ensure!(hearing.failed.is_none(), "the guest failed: {}", hearing.failed.unwrap_or_default());
-    let crashed = !over && hearing.crashed();
-    ensure!(over || crashed, "the machine stopped while no test ran: {:?}", hearing.between);
-    ensure!(!hearing.done.is_empty(), "the guest ran no test");
-    run.tests.append(&mut hearing.done);
-    run.reports.append(&mut hearing.between);
-    Ok(())
+/// A kernel and the tests that it runs.
+struct Series<'a> {
+    boots: &'a Boots,
+    kernel: &'a Path,
+    initramfs: &'a Path,
+    names: &'a [String],
+}
+
+impl Series<'_> {
+    /// One boot: tests from a number to another, until the kernel crashes. How they
+    /// ended, and what the kernel reported in between.
+    fn boot(
+        &self,
+        (from, to): (usize, usize),
+        seconds: u64,
+        progress: &Progress,
+        heard: &mut dyn FnMut(&str),
+    ) -> anyhow::Result<(Vec<Done>, Vec<String>)> {
+        let mut hearing = Hearing::new(self.names);
+        let mut wrong = Ok(());
+        let arguments = [("from", from), ("to", to)];
+        let arguments = arguments.map(|(name, number)| (name.to_owned(), number.to_string()));
+        let over = boot_with(
+            &machine(self.boots),
+            self.boots.request.arch,
+            (self.kernel, self.initramfs),
+            &arguments,
+            Duration::from_secs(600 + 2 * seconds),
+            &mut |line| {
+                heard(line);
+                let read = hearing.line(line);
+                progress.step(|| format!("{}: {}", self.boots.request, hearing.name()));
+                wrong = std::mem::replace(&mut wrong, Ok(())).and(read);
+            },
+        )?;
+        wrong?;
+        if let Some(reason) = hearing.failed {
+            bail!("the guest failed: {reason}");
+        }
+        let crashed = !over && hearing.crashed();
+        ensure!(over || crashed, "the machine stopped between tests: {:?}", hearing.between);
+        ensure!(!hearing.done.is_empty(), "the guest ran no test");
+        Ok((hearing.done, hearing.between))
+    }
 }
 
 /// Two nodes, as some tests of KSM and migration need, and room for huge pages.
@@ -133,7 +170,8 @@ fn machine(boots: &Boots) -> Machine {
     machine.nodes = (0..2).map(|cpu| Node { memory, cpus: Some((cpu, cpu)) }).collect();
     // Tests that wait for the kernel in a loop keep one thread of emulation to themselves.
     machine.concurrent = true;
-    machine.kernel_options.push("transparent_hugepage=madvise".into());
+    let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
+    machine.kernel_options.extend(options.map(str::to_owned));
     if let Some(setting) = &boots.coloring {
         machine.kernel_options.push(format!("page_color={setting}"));
     }

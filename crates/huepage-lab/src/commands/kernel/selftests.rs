@@ -2,9 +2,9 @@
 //! `huepage-lab kernel selftests`: the kernel's own tests of memory management, on
 //! one kernel or on the stock kernel and ours.
 
-use std::process::ExitCode;
+use std::{fs, path::PathBuf, process::ExitCode};
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use huepage_lab::{
     arch::Arch,
     kernel::{Config, Request, Variant, ktap::Outcome},
@@ -49,6 +49,9 @@ pub struct Options {
     /// Print JSON (schema huepage.selftests/1)
     #[arg(long)]
     json: bool,
+    /// Write the JSON to a file, whatever is printed
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
 }
 
 /// 4096 colors: more than the tests' working sets have pages of one, fewer than a node.
@@ -101,9 +104,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         runs.push(run);
     }
     drop(progress);
-    let lost = options.compare.then(|| {
-        runs[1..].iter().map(|run| selftests::compare(&runs[0], run)).collect::<Vec<_>>()
-    });
+    let lost = options
+        .compare
+        .then(|| runs[1..].iter().map(|run| selftests::compare(&runs[0], run)).collect::<Vec<_>>());
     let good = match &lost {
         Some(lost) => {
             lost.iter().all(Vec::is_empty) && runs[1..].iter().all(|run| run.reports.is_empty())
@@ -114,11 +117,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         }
     };
     let report = Report { schema: "huepage.selftests/1", arch, runs, lost };
-    if options.json {
-        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else {
-        output::print(&text(&report))?;
+    let json = serde_json::to_string_pretty(&report)? + "\n";
+    if let Some(file) = &options.output {
+        fs::write(file, &json).with_context(|| format!("write {}", file.display()))?;
     }
+    output::print(&if options.json { json } else { text(&report) })?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -168,6 +171,9 @@ fn text(report: &Report) -> String {
         }
         for name in &run.left_out {
             out += &format!("{column}: left out, needs a shell for {arch}: {name}\n");
+        }
+        for test in run.tests.iter().filter(|test| test.alone) {
+            out += &format!("{column}: passed by itself only: {}\n", test.test);
         }
         for test in run.tests.iter().filter(|test| test.outcome == Outcome::Failed) {
             let why = test.why.as_deref().unwrap_or_default();
