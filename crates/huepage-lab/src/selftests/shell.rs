@@ -2,7 +2,12 @@
 //! A shell and tools for tests that are scripts: those of this machine, where the
 //! guest is of the same architecture.
 
-use std::{collections::BTreeMap, env, fs, path::Path, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env, fs,
+    path::Path,
+    process::Command,
+};
 
 use anyhow::{Context, bail};
 
@@ -37,23 +42,15 @@ pub fn runs(arch: Arch) -> bool {
 /// # Errors
 /// If one is missing.
 pub fn files() -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
-    let mut files = BTreeMap::new();
+    let mut paths: BTreeSet<String> = TOOLS.iter().map(|&tool| tool.to_owned()).collect();
     for tool in TOOLS {
-        add(&mut files, tool)?;
-        for library in libraries(tool)? {
-            add(&mut files, &library)?;
-        }
+        paths.extend(libraries(tool)?);
     }
-    Ok(files)
-}
-
-fn add(files: &mut BTreeMap<String, Vec<u8>>, path: &str) -> anyhow::Result<()> {
-    let name = path.trim_start_matches('/').to_owned();
-    if !files.contains_key(&name) {
-        let bytes = fs::read(path).with_context(|| format!("{path} (run ./setup lab)"))?;
-        files.insert(name, bytes);
-    }
-    Ok(())
+    let read = |path: String| {
+        let bytes = fs::read(&path).with_context(|| format!("{path} (run ./setup lab)"))?;
+        Ok((path.trim_start_matches('/').to_owned(), bytes))
+    };
+    paths.into_iter().map(read).collect()
 }
 
 /// As the dynamic linker finds them.
