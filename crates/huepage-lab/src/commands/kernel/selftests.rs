@@ -4,7 +4,7 @@
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use anyhow::{Context, ensure};
+use anyhow::Context;
 use huepage_lab::{
     arch::Arch,
     kernel::{Config, Request, Variant, ktap::Outcome},
@@ -74,10 +74,10 @@ struct Report {
 /// As [`selftests::run`].
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let &Options { arch, config, variant, .. } = options;
-    ensure!(
-        options.compare || options.coloring.is_none() || variant == Variant::Huepage,
-        "the stock kernel has no page coloring: leave out --coloring or take --variant huepage"
-    );
+    if let Some(wrong) = wrong(options) {
+        eprintln!("huepage-lab: {wrong}");
+        return Ok(ExitCode::from(2));
+    }
     let boots = |variant, coloring| Boots { request: Request { arch, variant, config }, coloring };
     let all = if options.compare {
         let coloring = options.coloring.clone().unwrap_or_else(|| COLORING.to_owned());
@@ -123,6 +123,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     output::print(&if options.json { json } else { text(&report) })?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Options that do not fit together.
+fn wrong(options: &Options) -> Option<&'static str> {
+    if options.config == Config::Kunit {
+        return Some("a kernel that is a program has its own tests: huepage-lab kernel kunit");
+    }
+    let colored = options.compare || options.variant == Variant::Huepage;
+    (options.coloring.is_some() && !colored).then_some(
+        "the stock kernel has no page coloring: leave out --coloring or take --variant huepage",
+    )
 }
 
 fn kind(run: &Run) -> String {
