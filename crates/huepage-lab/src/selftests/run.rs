@@ -163,11 +163,12 @@ impl Series<'_> {
     }
 }
 
-/// Two nodes, as some tests of KSM and migration need, and room for huge pages.
+/// Two nodes, as some tests of KSM and migration need, and room for huge pages. Tests of
+/// migration want three processors.
 fn machine(boots: &Boots) -> Machine {
     let memory = Bytes::mib(1024);
-    let mut machine = Machine::plain(2, Bytes(2 * memory.0));
-    machine.nodes = (0..2).map(|cpu| Node { memory, cpus: Some((cpu, cpu)) }).collect();
+    let mut machine = Machine::plain(4, Bytes(2 * memory.0));
+    machine.nodes = [(0, 1), (2, 3)].map(|cpus| Node { memory, cpus: Some(cpus) }).into();
     // Tests that wait for the kernel in a loop keep one thread of emulation to themselves.
     machine.concurrent = true;
     let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
