@@ -9,9 +9,10 @@ mod machine;
 mod qemu;
 mod requests;
 
+pub use console::{message, report};
 pub use disks::{Content, Disk};
 pub use error::BootError;
 pub use image::{FileSystem, Kind};
 pub use machine::{Machine, Node};
-pub use qemu::{Boot, Report, boot};
+pub use qemu::{Boot, Report, boot, boot_with};
 pub use requests::Request;

@@ -18,11 +18,7 @@ use crate::{arch::Arch, initramfs, workspace::Workspace};
 /// # Errors
 /// No such program, no compiler, or the compiler's own message.
 pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Result<PathBuf> {
-    let sources = workspace.root().join("lab/guest");
-    let source = sources.join(format!("{name}.c"));
-    if !source.is_file() {
-        bail!("no guest program {}", source.display());
-    }
+    let (sources, source) = sources(workspace, name)?;
     let folder = workspace.lab().join("guest").join(arch.name());
     fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     let packed = folder.join(format!("{name}.cpio"));
@@ -39,6 +35,28 @@ pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Resul
     fs::rename(&whole, &packed).with_context(|| format!("write {}", packed.display()))?;
     let _ = fs::remove_file(program);
     Ok(packed)
+}
+
+/// The program itself, to be packed with other files.
+///
+/// # Errors
+/// As [`initramfs()`].
+pub fn program(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Result<Vec<u8>> {
+    let (sources, source) = sources(workspace, name)?;
+    let scratch = tempfile::tempdir().context("make a temporary directory")?;
+    let program = scratch.path().join(name);
+    compile(arch, &source, &sources.join("lab.c"), &program)?;
+    fs::read(&program).context("read the guest program")
+}
+
+/// `lab/guest`, and `NAME.c` in it.
+fn sources(workspace: &Workspace, name: &str) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let sources = workspace.root().join("lab/guest");
+    let source = sources.join(format!("{name}.c"));
+    if !source.is_file() {
+        bail!("no guest program {}", source.display());
+    }
+    Ok((sources, source))
 }
 
 /// Whether it is newer than every source.

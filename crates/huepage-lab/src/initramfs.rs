@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An initial file system with one program in it, as the kernel unpacks it.
+//! An initial file system, as the kernel unpacks it.
 //!
 //! The format ("newc") is in the kernel's
 //! `Documentation/driver-api/early-userspace/buffer-format.rst`.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
@@ -10,12 +12,36 @@ const DEVICE: u32 = 0o020_600;
 
 /// An archive with `/init`, and `/dev/console` for its first words.
 pub fn archive(init: &[u8]) -> Vec<u8> {
-    let mut archive = Vec::with_capacity(init.len() + 1024);
-    entry(&mut archive, 1, "dev", DIRECTORY, (0, 0), &[]);
-    entry(&mut archive, 2, "dev/console", DEVICE, (5, 1), &[]);
-    entry(&mut archive, 3, "init", PROGRAM, (0, 0), init);
+    archive_with(init, &BTreeMap::new())
+}
+
+/// The same, and further files that may be run, by their path without a slash before
+/// it; with the directories they are in.
+pub fn archive_with(init: &[u8], files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+    let bytes = files.values().map(Vec::len).sum::<usize>() + init.len();
+    let mut archive = Vec::with_capacity(bytes + 1024 * (files.len() + 1));
+    let mut inodes = 1..;
+    let mut add = |name: &str, mode, dev, data: &[u8]| {
+        let inode = inodes.next().expect("there are fewer files than numbers");
+        entry(&mut archive, inode, name, mode, dev, data);
+    };
+    add("dev", DIRECTORY, (0, 0), &[]);
+    add("dev/console", DEVICE, (5, 1), &[]);
+    let directories: BTreeSet<&str> = files.keys().flat_map(|path| above(path)).collect();
+    for directory in directories.into_iter().filter(|&directory| directory != "dev") {
+        add(directory, DIRECTORY, (0, 0), &[]);
+    }
+    for (path, data) in files {
+        add(path, PROGRAM, (0, 0), data);
+    }
+    add("init", PROGRAM, (0, 0), init);
     entry(&mut archive, 0, "TRAILER!!!", 0, (0, 0), &[]);
     archive
+}
+
+/// The directories that a file is in.
+fn above(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at])
 }
 
 fn entry(archive: &mut Vec<u8>, inode: u32, name: &str, mode: u32, dev: (u32, u32), data: &[u8]) {
@@ -43,12 +69,10 @@ fn pad(archive: &mut Vec<u8>) {
 mod tests {
     use super::*;
 
-    #[test]
-    fn entries_are_found_again_at_their_offsets() {
-        let program = b"\x7fELF and so on";
-        let archive = archive(program);
+    /// Names, modes and content.
+    fn entries(archive: &[u8]) -> Vec<(String, usize, Vec<u8>)> {
         let mut at = 0;
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         loop {
             assert_eq!(&archive[at..at + 6], b"070701");
             let field = |n: usize| {
@@ -60,15 +84,32 @@ mod tests {
             let name = &archive[at + 110..at + 110 + name_size];
             let data = (at + 110 + name_size).next_multiple_of(4);
             if name == b"TRAILER!!!\0" {
-                break;
+                return entries;
             }
-            names.push(String::from_utf8(name[..name_size - 1].to_vec()).unwrap());
-            if name == b"init\0" {
-                assert_eq!(&archive[data..data + size], program);
-                assert_eq!(field(1), 0o100_755);
-            }
+            let name = String::from_utf8(name[..name_size - 1].to_vec()).unwrap();
+            entries.push((name, field(1), archive[data..data + size].to_vec()));
             at = (data + size).next_multiple_of(4);
         }
+    }
+
+    #[test]
+    fn entries_are_found_again_at_their_offsets() {
+        let program = b"\x7fELF and so on";
+        let entries = entries(&archive(program));
+        let names: Vec<&str> = entries.iter().map(|entry| entry.0.as_str()).collect();
         assert_eq!(names, ["dev", "dev/console", "init"]);
+        assert_eq!(entries[2], ("init".into(), 0o100_755, program.to_vec()));
+    }
+
+    #[test]
+    fn directories_come_once_and_before_what_is_in_them() {
+        let files = ["usr/bin/ls", "usr/lib/x", "bin/sh"].map(|path| (path.into(), b"x".to_vec()));
+        let entries = entries(&archive_with(b"init", &files.into()));
+        let names: Vec<&str> = entries[2..].iter().map(|entry| entry.0.as_str()).collect();
+        let wanted =
+            ["bin", "usr", "usr/bin", "usr/lib", "bin/sh", "usr/bin/ls", "usr/lib/x", "init"];
+        assert_eq!(names, wanted);
+        assert!(entries[2..6].iter().all(|entry| entry.1 == 0o040_755));
+        assert_eq!(entries[6], ("bin/sh".into(), 0o100_755, b"x".to_vec()));
     }
 }

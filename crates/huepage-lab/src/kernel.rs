@@ -10,6 +10,7 @@
 //!   overlay copied in and the hooks applied;
 //! - `objects/<name>-<id>/`: where `make O=` builds. It is named by source and
 //!   compiler only, so that a change to one file compiles one file;
+//! - `selftests/<arch>-<hash>/`: the kernel's `tools`, where selftests are built;
 //! - `kernel/<name>-<hash>/`: a finished image with its `.config`, `System.map` and
 //!   log, named by the hash of *all* inputs. It appears complete or not at all.
 
@@ -30,6 +31,7 @@ mod make;
 mod request;
 #[cfg(test)]
 mod sample;
+mod selftests;
 mod series;
 mod source;
 mod toolchain;
@@ -44,4 +46,5 @@ pub use identical::{Comparison, compare_unconfigured};
 pub use install::Image;
 pub use kunit::run as run_kunit;
 pub use request::{Config, Request, Variant};
+pub use selftests::Selftests;
 pub use source::{Archive, Source};

@@ -16,6 +16,7 @@ pub mod placement;
 pub mod progress;
 pub mod results;
 pub mod runner;
+pub mod selftests;
 pub mod settings;
 pub mod stress;
 pub mod workspace;

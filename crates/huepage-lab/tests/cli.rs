@@ -44,6 +44,19 @@ fn settings_are_listed_and_a_wrong_one_is_named() {
 }
 
 #[test]
+fn selftests_refuse_what_does_not_fit_together() {
+    for (words, why) in [
+        (&["--variant", "stock", "--coloring"][..], "has no page coloring"),
+        (&["--config", "kunit"], "kernel kunit"),
+        (&["--compare", "--variant", "stock"], "cannot be used with"),
+    ] {
+        let (code, out, error) = lab(&[&["kernel", "selftests"], words].concat());
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{error}");
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
 fn a_report_without_results_says_what_to_run() {
     let empty = tempfile::tempdir().unwrap();
     let folder = empty.path().to_str().unwrap();

@@ -29,8 +29,10 @@ const FAULTS: [&str; 16] = [
     "Unable to handle kernel",
     "INFO: task ",
     // Whatever the guest measures from there on, it is not what was asked for.
-    "Out of memory: Killed process",
+    KILLED,
 ];
+
+const KILLED: &str = "Out of memory: Killed process";
 
 /// Reads a console line by line.
 #[derive(Default)]
@@ -101,8 +103,17 @@ impl Console {
     }
 }
 
+/// What a line of the console reports as broken in the kernel, if it does. That the
+/// kernel kills who takes all memory is its duty.
+pub fn report(line: &str) -> Option<&str> {
+    let message = message(line.trim_end());
+    let panic = message.starts_with("Kernel panic - not syncing: ");
+    let fault = FAULTS.iter().any(|fault| message.starts_with(fault));
+    (panic || fault && !message.starts_with(KILLED)).then_some(message)
+}
+
 /// A line without the time stamp of the kernel's log.
-fn message(line: &str) -> &str {
+pub fn message(line: &str) -> &str {
     match line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
         Some((time, rest)) if time.trim().parse::<f64>().is_ok() => rest,
         _ => line,
@@ -163,6 +174,15 @@ mod tests {
     fn words_of_faults_inside_other_lines_are_no_faults() {
         let console = read("[    0.2] Command line: note=BUG:\nlab: Oops: not really\nLAB-DONE");
         assert!(console.error().is_none());
+    }
+
+    #[test]
+    fn reports_are_told_from_other_messages() {
+        let warning = "WARNING: CPU: 0 PID: 1 at mm/x.c";
+        assert_eq!(report(&format!("[    1.5] {warning}\r\n")), Some(warning));
+        assert!(report("[    1.5] Kernel panic - not syncing: x").is_some());
+        assert_eq!(report("[    1.5] Out of memory: Killed process 7"), None);
+        assert_eq!(report("t| BUG: none"), None);
     }
 
     #[test]

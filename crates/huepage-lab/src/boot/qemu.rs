@@ -3,7 +3,7 @@
 
 use std::{
     io::{BufRead, BufReader, Read},
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
     time::{Duration, Instant},
@@ -101,6 +101,24 @@ pub fn boot(
         return Err(BootError::NoRegion { regions: missing, console: console.shown() });
     }
     Ok(Report { results: console.results, records: found, requests, notes: console.notes })
+}
+
+/// Boots with an initial file system of the caller's, who reads the console too: `heard`
+/// gets each line. Whether the guest program said how it ended; if not, the machine
+/// stopped, as it does after a crash.
+///
+/// # Errors
+/// QEMU itself fails, or the guest does not end within `limit`.
+pub fn boot_with(
+    machine: &Machine,
+    arch: Arch,
+    (kernel, initramfs): (&Path, &Path),
+    arguments: &[(String, String)],
+    limit: Duration,
+    heard: &mut dyn FnMut(&str),
+) -> Result<bool, BootError> {
+    let options = machine.options(arch, kernel, initramfs, arguments);
+    Ok(listen(Machine::program(arch), &options, limit, heard)?.over())
 }
 
 /// A file that QEMU writes, removed in the end.

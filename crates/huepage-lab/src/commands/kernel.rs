@@ -6,6 +6,7 @@ mod bisect;
 mod identical;
 mod kunit;
 mod patches;
+mod selftests;
 mod stress;
 
 use std::process::ExitCode;
@@ -32,6 +33,7 @@ enum Command {
     Identical(identical::Options),
     Kunit(kunit::Options),
     Stress(stress::Options),
+    Selftests(selftests::Options),
     Bisect(bisect::Options),
 }
 
@@ -65,6 +67,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Command::Identical(options) => identical::run(&options),
         Command::Kunit(options) => kunit::run(&options),
         Command::Stress(options) => stress::run(&options),
+        Command::Selftests(options) => selftests::run(&options),
         Command::Bisect(options) => bisect::run(&options),
     }
 }

@@ -160,7 +160,7 @@ fn is_heading(text: &str) -> bool {
 }
 
 /// `ok 3 name # SKIP why` or `not ok 3 - name`.
-fn result(text: &str) -> Option<(Outcome, &str)> {
+pub fn result(text: &str) -> Option<(Outcome, &str)> {
     let (ok, rest) = match text.strip_prefix("not ok ") {
         Some(rest) => (false, rest),
         None => (true, text.strip_prefix("ok ")?),

@@ -17,6 +17,26 @@ use super::toolchain::Toolchain;
 /// Lines of the log in the message about a failed build.
 const LINES: usize = 20;
 
+const FOREIGN: [&str; 17] = [
+    "MAKEFLAGS",
+    "MFLAGS",
+    "MAKELEVEL",
+    "ARCH",
+    "SUBARCH",
+    "CROSS_COMPILE",
+    "CC",
+    "LD",
+    "HOSTCC",
+    "CFLAGS",
+    "LDFLAGS",
+    "KCFLAGS",
+    "LLVM",
+    "LOCALVERSION",
+    "O",
+    "V",
+    "W",
+];
+
 /// A tree, and the directory where it is built.
 pub struct Make<'a> {
     pub tree: &'a Path,
@@ -76,9 +96,8 @@ impl Make<'_> {
     }
 
     fn command(&self, goals: &[&str]) -> Command {
-        let jobs = thread::available_parallelism().map_or(1, usize::from);
-        let mut command = Command::new("make");
-        command.arg("-C").arg(self.tree).arg(format!("-j{jobs}"));
+        let mut command = make();
+        command.arg("-C").arg(self.tree);
         command.arg(format!("O={}", self.objects.display()));
         command.arg(format!("ARCH={}", self.arch));
         command.arg(format!("CROSS_COMPILE={}", self.toolchain.prefix));
@@ -86,37 +105,7 @@ impl Make<'_> {
             command.arg(format!("CC={}", self.toolchain.cc()));
         }
         command.args(goals);
-        // Options of an outer make, and settings of the user's other kernels.
-        let foreign = |name: &str| {
-            ["KBUILD_", "KCONFIG_", "INSTALL_"].iter().any(|prefix| name.starts_with(prefix))
-                || [
-                    "MAKEFLAGS",
-                    "MFLAGS",
-                    "MAKELEVEL",
-                    "ARCH",
-                    "SUBARCH",
-                    "CROSS_COMPILE",
-                    "CC",
-                    "LD",
-                    "HOSTCC",
-                    "CFLAGS",
-                    "LDFLAGS",
-                    "KCFLAGS",
-                    "LLVM",
-                    "LOCALVERSION",
-                    "O",
-                    "V",
-                    "W",
-                ]
-                .contains(&name)
-        };
-        for (name, _) in env::vars_os() {
-            if name.to_str().is_some_and(foreign) {
-                command.env_remove(name);
-            }
-        }
         // The same inputs give the same image, wherever and whenever it is built.
-        command.env("LC_ALL", "C");
         command.env("KBUILD_BUILD_TIMESTAMP", "Thu Jan  1 00:00:00 UTC 1970");
         command.env("KBUILD_BUILD_USER", "huepage").env("KBUILD_BUILD_HOST", "lab");
         command.env("KBUILD_BUILD_VERSION", "1");
@@ -127,6 +116,24 @@ impl Make<'_> {
     fn log(&self) -> PathBuf {
         self.objects.join("build.log")
     }
+}
+
+/// `make`, with all processors, and without the options of an outer make and the
+/// settings of the user's other kernels.
+pub fn make() -> Command {
+    let foreign = |name: &str| {
+        ["KBUILD_", "KCONFIG_", "INSTALL_"].iter().any(|prefix| name.starts_with(prefix))
+            || FOREIGN.contains(&name)
+    };
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let mut command = Command::new("make");
+    command.arg(format!("-j{jobs}")).env("LC_ALL", "C");
+    for (name, _) in env::vars_os() {
+        if name.to_str().is_some_and(foreign) {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// The file of a line such as `  CC      mm/page_alloc.o`.

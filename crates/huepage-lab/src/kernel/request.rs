@@ -34,6 +34,8 @@ pub enum Config {
     Plain,
     /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
     Debug,
+    /// The kernel's own selftests: what their programs need.
+    Selftests,
     /// Unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
@@ -53,7 +55,7 @@ impl Request {
     pub(super) fn kbuild_arch(&self) -> &'static str {
         match self.config {
             Config::Kunit => "um",
-            Config::Plain | Config::Debug => self.arch.name(),
+            Config::Plain | Config::Debug | Config::Selftests => self.arch.name(),
         }
     }
 
@@ -74,9 +76,10 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug => {
-                let both = optional(format!("debug-{arch}"));
-                vec![needed("base"), needed(arch), needed("debug"), both]
+            Config::Debug | Config::Selftests => {
+                let purpose = self.config.name();
+                let both = optional(format!("{purpose}-{arch}"));
+                vec![needed("base"), needed(arch), needed(purpose), both]
             }
             Config::Kunit => vec![needed("kunit")],
         };
@@ -110,6 +113,7 @@ impl Config {
         match self {
             Config::Plain => "plain",
             Config::Debug => "debug",
+            Config::Selftests => "selftests",
             Config::Kunit => "kunit",
         }
     }

@@ -63,7 +63,8 @@ pub fn wanted(source: &Path, changes: &Changes) -> anyhow::Result<BTreeMap<Strin
     Ok(wanted)
 }
 
-fn link(source: &Path, tree: &Path) -> anyhow::Result<()> {
+/// A copy of a directory whose files are hard links, complete or not there.
+pub(super) fn link(source: &Path, tree: &Path) -> anyhow::Result<()> {
     let part = tree.with_extension("part");
     if part.exists() {
         fs::remove_dir_all(&part).with_context(|| format!("remove {}", part.display()))?;
@@ -96,7 +97,7 @@ fn sync(source: &Path, tree: &Path, wanted: &BTreeMap<String, Vec<u8>>) -> anyho
 
 /// Writes a file that is not so already, as a file of its own: to write through a hard
 /// link would change Debian's.
-fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+pub(super) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if fs::read(path).is_ok_and(|is| is == bytes) {
         return Ok(());
     }

@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Page coloring as programs see it: what its files show, take and refuse, and the
+ * colors of the pages that a program gets. Needs root, to write to sysfs and to
+ * learn frame numbers.
+ *
+ * See Documentation/admin-guide/mm/page_color.rst.
+ */
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include "../kselftest_harness.h"
+
+#define SYSFS "/sys/kernel/mm/page_color/"
+#define SELF "/proc/self/page_colors"
+
+/* Direct-mapped, whatever the page size is. */
+#define COLORS 1024
+#define PAGES (4 * COLORS)
+
+/*
+ * Colors that come in turn are used equally often, but for pages that others
+ * take in between. Of colors that come by chance, one has PAGES / COLORS + 6
+ * pages or more and another one none.
+ */
+#define SPREAD 4
+
+static size_t page_size;
+
+/* First line, without its end; or what went wrong. */
+static const char *line_of(const char *path)
+{
+	static char line[4096];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, line, sizeof(line) - 1);
+
+	if (got < 0)
+		snprintf(line, sizeof(line), "error: %s", strerror(errno));
+	else
+		line[got] = '\0';
+	if (fd >= 0)
+		close(fd);
+	line[strcspn(line, "\n")] = '\0';
+	return line;
+}
+
+/* To be kept: the next line takes the place of this one. */
+static void copy_line(char *to, size_t size, const char *path)
+{
+	snprintf(to, size, "%s", line_of(path));
+}
+
+/* 0, or the error number. */
+static int put(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return errno;
+	if (write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		err = errno;
+	close(fd);
+	return err;
+}
+
+/* Of /proc/page_color: a number, summed over zones. */
+static unsigned long statistic(const char *wanted)
+{
+	FILE *file = fopen("/proc/page_color", "re");
+	char line[256], name[64];
+	unsigned long sum = 0, value;
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, " %63s %lu", name, &value) == 2 && !strcmp(name, wanted))
+			sum += value;
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+static char *map_pages(size_t pages)
+{
+	char *memory = mmap(NULL, pages * page_size, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return NULL;
+	madvise(memory, pages * page_size, MADV_NOHUGEPAGE);
+	return memory;
+}
+
+static void touch(char *memory, size_t pages)
+{
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		memory[i * page_size] = 1;
+}
+
+/* Of pages that are there; false if a frame number cannot be read. */
+static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
+{
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	bool good = fd >= 0;
+	uint64_t entry;
+	size_t i;
+
+	for (i = 0; good && i < pages; i++) {
+		off_t at = ((uintptr_t)memory / page_size + i) * sizeof(entry);
+
+		good = pread(fd, &entry, sizeof(entry), at) == sizeof(entry) &&
+		       entry >> 63 && (entry << 9) >> 9;
+		colors[i] = ((entry << 9) >> 9) % COLORS;
+	}
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* How much more often one color is there than another. */
+static unsigned int spread(const unsigned int *colors, size_t pages)
+{
+	unsigned int counts[COLORS] = { 0 }, low = UINT_MAX, high = 0;
+	size_t i;
+
+	for (i = 0; i < pages; i++)
+		counts[colors[i]]++;
+	for (i = 0; i < COLORS; i++) {
+		low = counts[i] < low ? counts[i] : low;
+		high = counts[i] > high ? counts[i] : high;
+	}
+	return high - low;
+}
+
+/* How often a page has the color that follows that of the page before. */
+static size_t in_turn(const unsigned int *colors, size_t pages)
+{
+	size_t found = 0, i;
+
+	for (i = 1; i < pages; i++)
+		found += colors[i] == (colors[i - 1] + 1) % COLORS;
+	return found;
+}
+
+/*
+ * Frees half of the pages of a large area in an order of chance, so that the free
+ * lists begin with single pages of all colors, as on a machine that has been used.
+ */
+static char *shuffle_free_pages(void)
+{
+	const size_t pages = 8 * PAGES;
+	char *memory = map_pages(pages);
+	uint32_t *order = calloc(pages, sizeof(*order));
+	size_t i;
+
+	if (!memory || !order)
+		return NULL;
+	touch(memory, pages);
+	srandom(1);
+	for (i = 0; i < pages; i++) {
+		size_t j = random() % (i + 1);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+	for (i = 0; i < pages / 2; i++)
+		madvise(memory + order[i] * page_size, page_size, MADV_DONTNEED);
+	free(order);
+	return memory;
+}
+
+static const char files[][40] = {
+	SYSFS "cache_size", SYSFS "ways", SYSFS "policy", SYSFS "enabled"
+};
+
+FIXTURE(page_color) {
+	char before[ARRAY_SIZE(files)][256];
+	bool enabled;
+	char policy[256];
+	char geometry[1024];
+	unsigned int colors[PAGES];
+};
+
+FIXTURE_SETUP(page_color)
+{
+	char text[256], *begin;
+	cpu_set_t cpu;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		copy_line(self->before[i], sizeof(self->before[i]), files[i]);
+	self->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
+	copy_line(text, sizeof(text), SYSFS "policy");
+	begin = strchr(text, '[');
+	ASSERT_NE(NULL, begin);
+	snprintf(self->policy, sizeof(self->policy), "%.*s",
+		 (int)strcspn(begin + 1, "]"), begin + 1);
+
+	/* What was detected, or is not the same on all nodes, is detected again. */
+	copy_line(self->geometry, sizeof(self->geometry), SYSFS "source");
+	if (!strcmp(self->geometry, "sysfs") || !strcmp(self->geometry, "boot")) {
+		copy_line(text, sizeof(text), SYSFS "cache_size");
+		snprintf(self->geometry, sizeof(self->geometry), "%s,ways=%.255s", text,
+			 line_of(SYSFS "ways"));
+	} else {
+		snprintf(self->geometry, sizeof(self->geometry), "auto");
+	}
+
+	/* Colors come in turn for each CPU. */
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpu), &cpu));
+
+	snprintf(text, sizeof(text), "%zuK,ways=1", COLORS * page_size >> 10);
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
+	ASSERT_EQ(0, put(SYSFS "cache_size", text));
+	ASSERT_EQ(0, put(SYSFS "policy", "sequence"));
+	ASSERT_STREQ("1024", line_of(SYSFS "colors"));
+}
+
+FIXTURE_TEARDOWN(page_color)
+{
+	size_t i;
+	int err;
+
+	EXPECT_EQ(0, put(SYSFS "enabled", "0"));
+	EXPECT_EQ(0, put(SYSFS "policy", self->policy));
+	/* A machine without a cache to color for has none to detect. */
+	err = put(SYSFS "cache_size", self->geometry);
+	if (err != ENODEV || self->enabled)
+		EXPECT_EQ(0, err);
+	if (self->enabled)
+		EXPECT_EQ(0, put(SYSFS "enabled", "1"));
+	for (i = 0; i < ARRAY_SIZE(files); i++)
+		EXPECT_STREQ(self->before[i], line_of(files[i]));
+}
+
+TEST_F(page_color, files_show_what_was_written)
+{
+	EXPECT_STREQ("0", line_of(SYSFS "enabled"));
+	EXPECT_STREQ("enabled 0", line_of("/proc/page_color"));
+	EXPECT_STREQ("[sequence] address", line_of(SYSFS "policy"));
+	EXPECT_EQ(0, put(SYSFS "policy", "address\n"));
+	EXPECT_STREQ("sequence [address]", line_of(SYSFS "policy"));
+	EXPECT_STREQ("sysfs", line_of(SYSFS "source"));
+	EXPECT_EQ(0, put(SYSFS "cache_size", "3072,ways=12\n"));
+	EXPECT_STREQ("3072K", line_of(SYSFS "cache_size"));
+	EXPECT_STREQ("12", line_of(SYSFS "ways"));
+	/* A size alone keeps the ways. */
+	EXPECT_EQ(0, put(SYSFS "cache_size", "6M"));
+	EXPECT_STREQ("6144K", line_of(SYSFS "cache_size"));
+	EXPECT_STREQ("12", line_of(SYSFS "ways"));
+	EXPECT_EQ(0, put(SYSFS "ways", "6"));
+	EXPECT_STREQ("6", line_of(SYSFS "ways"));
+	EXPECT_EQ(EACCES, access(SYSFS "colors", W_OK) ? errno : put(SYSFS "colors", "1"));
+}
+
+TEST_F(page_color, what_is_impossible_is_refused)
+{
+	static const char sizes[][24] = {
+		"x", "0", "-1", "1M,ways=3", "1M,ways=0", "1M,policy=address", "1048576G"
+	};
+	char before[64];
+	size_t i;
+
+	copy_line(before, sizeof(before), SYSFS "cache_size");
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		EXPECT_EQ(EINVAL, put(SYSFS "cache_size", sizes[i]))
+			TH_LOG("cache_size %s", sizes[i]);
+	EXPECT_EQ(EINVAL, put(SYSFS "ways", "0"));
+	EXPECT_EQ(EINVAL, put(SYSFS "ways", "many"));
+	EXPECT_EQ(EINVAL, put(SYSFS "policy", "least-used"));
+	EXPECT_EQ(EINVAL, put(SYSFS "enabled", "2"));
+	EXPECT_STREQ(before, line_of(SYSFS "cache_size"));
+	EXPECT_STREQ("1", line_of(SYSFS "ways"));
+}
+
+TEST_F(page_color, geometry_is_fixed_while_enabled)
+{
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	EXPECT_EQ(0, put(SYSFS "enabled", "1"));
+	EXPECT_STREQ("1", line_of(SYSFS "enabled"));
+	EXPECT_STREQ("enabled 1", line_of("/proc/page_color"));
+	EXPECT_EQ(EBUSY, put(SYSFS "cache_size", "8M"));
+	EXPECT_EQ(EBUSY, put(SYSFS "cache_size", "auto"));
+	EXPECT_EQ(EBUSY, put(SYSFS "ways", "2"));
+	EXPECT_STREQ("1024", line_of(SYSFS "colors"));
+	EXPECT_LT(0, statistic("colors"));
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
+	EXPECT_STREQ("enabled 0", line_of("/proc/page_color"));
+	/* The index is gone. */
+	EXPECT_EQ(0, statistic("colors"));
+	EXPECT_EQ(0, put(SYSFS "ways", "2"));
+}
+
+/* Shows that the tests after it measure something. */
+TEST_F(page_color, without_it_colors_come_by_chance)
+{
+	char *memory;
+
+	ASSERT_NE(NULL, shuffle_free_pages());
+	memory = map_pages(PAGES);
+	ASSERT_NE(NULL, memory);
+	touch(memory, PAGES);
+	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
+	EXPECT_LT(SPREAD, spread(self->colors, PAGES));
+	EXPECT_GT(PAGES / 4, in_turn(self->colors, PAGES));
+}
+
+TEST_F(page_color, sequence_takes_colors_in_turn)
+{
+	unsigned long before;
+	char *memory;
+
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	before = statistic("exact");
+	memory = map_pages(PAGES);
+	ASSERT_NE(NULL, memory);
+	touch(memory, PAGES);
+	/* Some came with what the CPU had ready. */
+	EXPECT_LE(PAGES * 3 / 4, statistic("exact") - before);
+	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
+	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
+	EXPECT_LE(PAGES * 3 / 4, in_turn(self->colors, PAGES));
+}
+
+TEST_F(page_color, address_gives_each_address_its_color)
+{
+	char *memory;
+	size_t i;
+
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put(SYSFS "policy", "address"));
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	memory = map_pages(PAGES);
+	ASSERT_NE(NULL, memory);
+	/* Every address first at odd places, then at even ones. */
+	for (i = 1; i < PAGES; i += 2)
+		memory[i * page_size] = 1;
+	touch(memory, PAGES);
+	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
+	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
+	EXPECT_LE(PAGES * 3 / 4, in_turn(self->colors, PAGES));
+}
+
+TEST_F(page_color, a_task_gets_pages_of_its_set_only)
+{
+	size_t outside = 0, i;
+	char *memory;
+
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	memory = map_pages(COLORS);
+	ASSERT_NE(NULL, memory);
+	ASSERT_EQ(0, put(SELF, "100,64-127,500-507\n"));
+	EXPECT_STREQ("64-127,500-507", line_of(SELF));
+	touch(memory, COLORS);
+	ASSERT_EQ(0, put(SELF, "all"));
+	EXPECT_STREQ("0-1023", line_of(SELF));
+	ASSERT_TRUE(colors_of(memory, COLORS, self->colors));
+	for (i = 0; i < COLORS; i++)
+		outside += !(self->colors[i] >= 64 && self->colors[i] < 128) &&
+			   !(self->colors[i] >= 500 && self->colors[i] < 508);
+	EXPECT_EQ(0, outside);
+}
+
+/* Exits with 0 if its set is as the parent's was, then has another one. */
+static void child_of_set(void)
+{
+	int differs = strcmp(line_of(SELF), "3-8");
+
+	_exit(differs || put(SELF, "1") || strcmp(line_of(SELF), "1"));
+}
+
+TEST_F(page_color, sets_are_inherited_and_kept_over_exec)
+{
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, put(SELF, "3-8"));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child_of_set();
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_STREQ("3-8", line_of(SELF));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		execl("/proc/self/exe", "page_color_test", "--set-is", "3-8", NULL);
+		_exit(127);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+}
+
+TEST_F(page_color, lists_that_are_wrong_change_nothing)
+{
+	static const char lists[][16] = {
+		"\n", " ", ",", "1024", "0-1024", "x", "3-1", "0-7:3/2", "-1"
+	};
+	size_t i;
+	int fd;
+
+	ASSERT_EQ(0, put(SELF, "9,7,0-3,2-5"));
+	EXPECT_STREQ("0-5,7,9", line_of(SELF));
+	for (i = 0; i < ARRAY_SIZE(lists); i++)
+		EXPECT_EQ(EINVAL, put(SELF, lists[i]))
+			TH_LOG("list %s", lists[i]);
+	/* A list in two pieces would be two sets. */
+	fd = open(SELF, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(1, lseek(fd, 1, SEEK_SET));
+	EXPECT_EQ(-1, write(fd, "1", 1));
+	EXPECT_EQ(EINVAL, errno);
+	close(fd);
+	EXPECT_STREQ("0-5,7,9", line_of(SELF));
+}
+
+/* Exits with 0 if another user's task cannot be given a set. */
+static void child_of_another_user(int opened, const char *path)
+{
+	/* A change of user hides the files in /proc from their owner. */
+	if (setresuid(65534, 65534, 65534) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+		_exit(1);
+	if (put(path, "0") != EACCES)
+		_exit(2);
+	if (write(opened, "0", 1) != -1 || errno != EPERM)
+		_exit(3);
+	_exit(put(SELF, "5") || strcmp(line_of(SELF), "5") ? 4 : 0);
+}
+
+TEST_F(page_color, another_users_task_is_left_alone)
+{
+	int opened, status;
+	char path[64];
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "/proc/%d/page_colors", getpid());
+	opened = open(path, O_WRONLY | O_CLOEXEC);
+	ASSERT_LE(0, opened);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		child_of_another_user(opened, path);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_STREQ("0-1023", line_of(SELF));
+	close(opened);
+}
+
+int main(int argc, char **argv)
+{
+	page_size = sysconf(_SC_PAGESIZE);
+	if (argc == 3 && !strcmp(argv[1], "--set-is"))
+		return !!strcmp(line_of(SELF), argv[2]);
+	if (access(SYSFS, F_OK) || geteuid()) {
+		ksft_print_header();
+		if (geteuid())
+			ksft_exit_skip("needs root: to write to sysfs and to see frame numbers\n");
+		ksft_exit_skip("no " SYSFS ": needs CONFIG_PAGE_COLOR\n");
+	}
+	return test_harness_run(argc, argv);
+}
