@@ -228,9 +228,12 @@ int page_color_enable(bool enable)
 		drain_all_pages(NULL);
 	}
 	page_color_update_hints();
-	page_color_update_pcp();
 out:
-	page_color_unlock();
+	mutex_unlock(&page_color_mutex);
+	/* Not under the mutex: who takes memory offline holds this when notifying. */
+	page_color_update_pcp();
+	put_online_mems();
+	cpus_read_unlock();
 	return err;
 }
 

@@ -98,8 +98,8 @@ static void touch(char *memory, size_t pages)
 		memory[i * page_size] = 1;
 }
 
-/* Of pages that are there; false if a frame number cannot be read. */
-static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
+/* Of pages that are there; false if one cannot be read. */
+static bool frames_of(const char *memory, size_t pages, uint64_t *frames)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
 	bool good = fd >= 0;
@@ -111,10 +111,22 @@ static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
 
 		good = pread(fd, &entry, sizeof(entry), at) == sizeof(entry) &&
 		       entry >> 63 && (entry << 9) >> 9;
-		colors[i] = ((entry << 9) >> 9) % COLORS;
+		frames[i] = (entry << 9) >> 9;
 	}
 	if (fd >= 0)
 		close(fd);
+	return good;
+}
+
+static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
+{
+	uint64_t *frames = calloc(pages, sizeof(*frames));
+	bool good = frames && frames_of(memory, pages, frames);
+	size_t i;
+
+	for (i = 0; good && i < pages; i++)
+		colors[i] = frames[i] % COLORS;
+	free(frames);
 	return good;
 }
 
@@ -343,6 +355,36 @@ TEST_F(page_color, address_gives_each_address_its_color)
 	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
 	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
 	EXPECT_LE(PAGES * 3 / 4, in_turn(self->colors, PAGES));
+}
+
+TEST_F(page_color, compaction_keeps_colors)
+{
+	size_t moved = 0, kept = 0, i;
+	uint64_t *before, *after;
+	char *memory;
+
+	if (access("/proc/sys/vm/compact_memory", W_OK))
+		SKIP(return, "no compaction");
+	before = calloc(PAGES, sizeof(*before));
+	after = calloc(PAGES, sizeof(*after));
+	ASSERT_TRUE(before && after);
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	memory = map_pages(PAGES);
+	ASSERT_NE(NULL, memory);
+	touch(memory, PAGES);
+	ASSERT_TRUE(frames_of(memory, PAGES, before));
+	ASSERT_EQ(0, put("/proc/sys/vm/compact_memory", "1"));
+	ASSERT_TRUE(frames_of(memory, PAGES, after));
+	for (i = 0; i < PAGES; i++) {
+		moved += after[i] != before[i];
+		kept += after[i] != before[i] && after[i] % COLORS == before[i] % COLORS;
+	}
+	free(before);
+	free(after);
+	TH_LOG("%zu of %d pages moved, %zu to their own color", moved, PAGES, kept);
+	/* By chance, one of 1024 would. */
+	EXPECT_LE(moved / 2, kept);
 }
 
 TEST_F(page_color, a_task_gets_pages_of_its_set_only)
