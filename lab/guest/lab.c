@@ -13,6 +13,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <termios.h>
 #include <unistd.h>
 
 static int arg_count;
@@ -22,7 +23,8 @@ static pid_t first_process;
 static void end(void)
 {
 	fflush(stdout);
-	/* The console is a slow line: whatever was written is on its way. */
+	/* The console is a slow line, and the kernel would speak in the middle of ours. */
+	tcdrain(STDOUT_FILENO);
 	sync();
 	if (getpid() == first_process)
 		reboot(RB_POWER_OFF);

@@ -13,6 +13,6 @@ pub use console::{message, report};
 pub use disks::{Content, Disk};
 pub use error::BootError;
 pub use image::{FileSystem, Kind};
-pub use machine::{Machine, Node};
+pub use machine::{Machine, Node, Running};
 pub use qemu::{Boot, Report, boot, boot_with};
 pub use requests::Request;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     arch::Arch,
-    boot::{Boot, Machine, boot},
+    boot::{Boot, Machine, Running, boot},
     kernel::{self, Request},
     progress::Progress,
     workspace::Workspace,
@@ -91,7 +91,7 @@ pub fn run(
     ensure!(stress.workers > 0 && stress.pages > 0, "there is nothing to do");
     let image = kernel::ensure(request, progress)?;
     let mut machine = Machine::plain(2, Bytes::mib(768));
-    machine.concurrent = true;
+    machine.running = Running::freely(request.config);
     if request.arch == Arch::X86_64 {
         // Above, memory is of a kind that can be taken offline.
         machine.kernel_options.push("kernelcore=256M".into());

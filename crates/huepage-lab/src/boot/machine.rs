@@ -7,11 +7,11 @@ use huepage::units::Bytes;
 use serde::Serialize;
 
 use super::Disk;
-use crate::arch::Arch;
+use crate::{arch::Arch, kernel::Config};
 
 /// A virtual machine. The same machine with the same program executes the same
 /// instructions, run after run: one thread emulates all CPUs, time is counted in
-/// instructions, random numbers have a seed. Unless it is `concurrent`.
+/// instructions, random numbers have a seed. Unless its time is the host's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// Number of CPUs.
@@ -22,16 +22,45 @@ pub struct Machine {
     pub nodes: Vec<Node>,
     /// Distances of nodes, as in ACPI SLIT; empty: 10 locally, 20 elsewhere.
     pub distances: Vec<Vec<u32>>,
-    /// CPUs run at the same time, each in a thread, and time is the host's: what races
-    /// can be found. Nothing can be counted, and no two runs are the same.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub concurrent: bool,
+    /// How its CPUs run.
+    #[serde(skip_serializing_if = "Running::is_counted")]
+    pub running: Running,
     /// Its disks; what the guest asks of them is reported.
     pub disks: Vec<Disk>,
     /// Further words for the kernel's command line.
     pub kernel_options: Vec<String>,
     /// Further options for QEMU.
     pub qemu_options: Vec<String>,
+}
+
+/// How CPUs run beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Running {
+    /// In turn, in one thread, and time is counted in instructions.
+    Counted,
+    /// In turn, and time is the host's: for programs that wait for a time, or for each
+    /// other. Nothing can be counted, and no two runs are the same.
+    InTurn,
+    /// As `InTurn`, but at the same time, each in a thread: so that races are found. Not
+    /// for kernels that change their own code (`CONFIG_JUMP_LABEL`): QEMU before 8.2 may
+    /// keep what another CPU translated while the code was changed.
+    AtOnce,
+}
+
+impl Running {
+    /// The host's time, and CPUs at once where the kernel's code never changes.
+    pub fn freely(config: Config) -> Self {
+        match config {
+            Config::Plain => Running::InTurn,
+            // `lab/configs` leave jump labels out.
+            Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
+        }
+    }
+
+    fn is_counted(&self) -> bool {
+        *self == Running::Counted
+    }
 }
 
 /// A NUMA node.
@@ -51,7 +80,7 @@ impl Machine {
             memory,
             nodes: Vec::new(),
             distances: Vec::new(),
-            concurrent: false,
+            running: Running::Counted,
             disks: Vec::new(),
             kernel_options: Vec::new(),
             qemu_options: Vec::new(),
@@ -82,11 +111,13 @@ impl Machine {
         let mut options: Vec<String> = Vec::new();
         let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
         add(&["-machine", machine, "-cpu", cpu, "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
-        if self.concurrent {
-            add(&["-accel", "tcg,thread=multi"]);
-        } else {
+        match self.running {
             // 8 ns to an instruction: with less, loops that wait for a time are long.
-            add(&["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"]);
+            Running::Counted => {
+                add(&["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"]);
+            }
+            Running::InTurn => add(&["-accel", "tcg,thread=single"]),
+            Running::AtOnce => add(&["-accel", "tcg,thread=multi"]),
         }
         add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot"]);
         add(&["-serial", "stdio", "-smp", &self.processors()]);
@@ -158,9 +189,12 @@ mod tests {
     fn time_is_counted_in_instructions_unless_races_are_looked_for() {
         let mut machine = Machine::plain(2, Bytes(256 << 20));
         assert!(text(&machine).contains("thread=single -icount shift=3"));
-        machine.concurrent = true;
-        let text = text(&machine);
-        assert!(text.contains("thread=multi") && !text.contains("-icount"), "{text}");
+        for (running, threads) in [(Running::InTurn, "single"), (Running::AtOnce, "multi")] {
+            machine.running = running;
+            let text = text(&machine);
+            assert!(text.contains(&format!("thread={threads}")), "{text}");
+            assert!(!text.contains("-icount"), "{text}");
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ use super::{
     shell,
 };
 use crate::{
-    boot::{Machine, Node, boot_with},
+    boot::{Machine, Node, Running, boot_with},
     guest, initramfs,
     kernel::{self, Config, Request, Selftests, Variant, ktap::Outcome},
     progress::Progress,
@@ -169,8 +169,8 @@ fn machine(boots: &Boots) -> Machine {
     let memory = Bytes::mib(1024);
     let mut machine = Machine::plain(4, Bytes(2 * memory.0));
     machine.nodes = [(0, 1), (2, 3)].map(|cpus| Node { memory, cpus: Some(cpus) }).into();
-    // Tests that wait for the kernel in a loop keep one thread of emulation to themselves.
-    machine.concurrent = true;
+    // Some tests wait for the kernel in a loop: counted, they would have a CPU for long.
+    machine.running = Running::freely(boots.request.config);
     let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
     machine.kernel_options.extend(options.map(str::to_owned));
     if let Some(setting) = &boots.coloring {
