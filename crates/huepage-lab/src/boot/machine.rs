@@ -43,7 +43,7 @@ pub enum Running {
     /// other. Nothing can be counted, and no two runs are the same.
     InTurn,
     /// As `InTurn`, but at the same time, each in a thread: so that races are found. Not
-    /// for kernels that change their own code (`CONFIG_JUMP_LABEL`): QEMU before 8.2 may
+    /// for kernels that change their own code (`CONFIG_JUMP_LABEL`): QEMU 7.2 may
     /// keep what another CPU translated while the code was changed.
     AtOnce,
 }
