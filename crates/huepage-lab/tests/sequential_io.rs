@@ -66,11 +66,12 @@ fn aged_memory_takes_more_segments_and_contiguous_memory_does_not() {
                 assert!((8192.0..8192.0 * 3.1).contains(&per_gib), "{row:?}");
             }
             "direct-huge" => {
-                // Memory is short after the cached reads: a block map may have to be
-                // read again, a block at a time.
+                // Memory is short after the cached reads: block maps may have to be read
+                // again, one or two blocks at a time.
                 let maps = (bytes as u64 - direct_bytes(row)) / 4096;
-                assert!(maps <= number(row, "readers"), "{row:?}");
-                assert_eq!(requests as u64, requests_of_direct_reads(row) + maps, "{row:?}");
+                let more = requests as u64 - requests_of_direct_reads(row);
+                assert!(maps <= 2 * number(row, "readers"), "{row:?}");
+                assert!(more <= maps && maps <= 2 * more, "{row:?}");
             }
             _ => {}
         }
