@@ -13,6 +13,10 @@ use crate::{
 /// beyond chance where every color is as likely as the others.
 const DRAWS: usize = 4;
 
+/// So many pages are looked at in any case: the free lists of a machine in use can
+/// deal out hundreds of frames in a row that leave a color out.
+const LEAST: usize = 2048;
+
 /// One page in this many is kept beyond the need, to repair drift from.
 const SPARE: usize = 20;
 
@@ -54,7 +58,7 @@ impl Pool {
         let mut found: Vec<Vec<PageAddr>> = vec![Vec::new(); quotas.len()];
         let mut surplus = Vec::new();
         let mut drawn = 0;
-        let bound = DRAWS * next_draw(&quotas, &vec![0; quotas.len()]);
+        let bound = LEAST.max(DRAWS * next_draw(&quotas, &vec![0; quotas.len()]));
         loop {
             let held: Vec<usize> = found.iter().map(Vec::len).collect();
             let pages = next_draw(&quotas, &held);
