@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 static int arg_count;
@@ -120,6 +121,14 @@ void lab_note(const char *format, ...)
 	va_start(list, format);
 	print("lab: ", format, list);
 	va_end(list);
+}
+
+double lab_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return time.tv_sec + time.tv_nsec * 1e-9;
 }
 
 void lab_done(void)

@@ -22,6 +22,9 @@ void lab_start(int argc, char **argv);
 const char *lab_text(const char *key);
 uint64_t lab_number(const char *key);
 
+/* Since some moment, by a clock that is never set. */
+double lab_seconds(void);
+
 /* One result: a JSON object, as printf would write it. */
 void lab_result(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -113,27 +113,19 @@ static void work(uint64_t me, uint64_t seed)
 	_exit(0);
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec / 1e9;
-}
-
 /* For so long, and so often at least. */
 static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random, struct done *done)
 {
 	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
 	bool colors = is_there(COLOR "enabled");
-	double begin = now(), told = begin;
+	double begin = lab_seconds(), told = begin;
 	uint64_t owner = UINT64_C(1) << 62;
 	int ended;
 
 	/* A cache to color for; machines that are emulated tell of none. */
 	if (colors)
 		lab_write(COLOR "cache_size", "4M,ways=1");
-	for (uint64_t round = 0; round < rounds || now() - begin < seconds; round++) {
+	for (uint64_t round = 0; round < rounds || lab_seconds() - begin < seconds; round++) {
 		switch (lab_below(random, 9)) {
 		case 0:
 			lab_write("/proc/sys/vm/compact_memory", "1");
@@ -160,8 +152,8 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 		nanosleep(&pause, NULL);
 		if (waitpid(-1, &ended, WNOHANG) > 0)
 			lab_fail("a worker ended early, with status %x", ended);
-		if (now() - told > 10) {
-			told = now();
+		if (lab_seconds() - told > 10) {
+			told = lab_seconds();
 			lab_note("%.0f of %" PRIu64 " s", told - begin, seconds);
 		}
 	}

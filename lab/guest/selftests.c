@@ -8,34 +8,20 @@
  * Settings: from=N, to=N: the first and the last test to run.
  */
 #define _GNU_SOURCE
-#include "lab.h"
+#include "files.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/swap.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 #define LIST "/selftests/list"
 #define WORDS 32
 /* What the log takes as one message, less what comes before. */
 #define LINE 900
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return time.tv_sec + time.tv_nsec * 1e-9;
-}
 
 /* Compressed in memory: enough to see pages leave and come back. */
 static void swap_on(void)
@@ -126,7 +112,7 @@ static void pass_on(int output, int end)
 
 static void run(unsigned number, double seconds, const char *directory, char **words)
 {
-	double begin = now();
+	double begin = lab_seconds();
 
 	lab_result("{\"begin\":%u}", number);
 	int output, status = 0, late = 0;
@@ -139,7 +125,7 @@ static void run(unsigned number, double seconds, const char *directory, char **w
 		pass_on(output, gone == child);
 		if (gone == child)
 			break;
-		if (now() - begin > seconds) {
+		if (lab_seconds() - begin > seconds) {
 			late = 1;
 			kill(-child, SIGKILL);
 			kill(child, SIGKILL);
@@ -156,18 +142,16 @@ static void run(unsigned number, double seconds, const char *directory, char **w
 	close(output);
 	lab_result("{\"end\":%u,\"late\":%d,\"exit\":%d,\"signal\":%d,\"seconds\":%.1f}", number,
 		   late, WIFEXITED(status) ? WEXITSTATUS(status) : -1,
-		   WIFSIGNALED(status) ? WTERMSIG(status) : 0, now() - begin);
+		   WIFSIGNALED(status) ? WTERMSIG(status) : 0, lab_seconds() - begin);
 }
 
 /* A value that the kernel may not take: fewer huge pages are not the end. */
 static void set(const char *path, const char *value)
 {
-	int file = open(path, O_WRONLY);
+	int error = write_at(path, value, strlen(value), 0);
 
-	if (file < 0 || write(file, value, strlen(value)) < 0)
-		lab_note("%s does not take %s: %s", path, value, strerror(errno));
-	if (file >= 0)
-		close(file);
+	if (error)
+		lab_note("%s does not take %s: %s", path, value, strerror(error));
 }
 
 /* "write PATH VALUE", "test NUMBER SECONDS DIRECTORY PROGRAM ARGUMENTS". */

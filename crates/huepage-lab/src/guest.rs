@@ -18,7 +18,7 @@ use crate::{arch::Arch, initramfs, workspace::Workspace};
 /// # Errors
 /// No such program, no compiler, or the compiler's own message.
 pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Result<PathBuf> {
-    let (sources, source) = sources(workspace, name)?;
+    let (sources, _) = sources(workspace, name)?;
     let folder = workspace.lab().join("guest").join(arch.name());
     fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     let packed = folder.join(format!("{name}.cpio"));
@@ -27,13 +27,10 @@ pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Resul
     }
     // Several runs may build at once: each its own file, renamed when whole.
     let unique = format!("{name}.{}.{:?}", std::process::id(), std::thread::current().id());
-    let program = folder.join(&unique);
-    compile(arch, &source, &sources.join("lab.c"), &program)?;
-    let archive = initramfs::archive(&fs::read(&program).context("read the guest program")?);
+    let archive = initramfs::archive(&program(workspace, arch, name)?);
     let whole = folder.join(format!("{unique}.cpio"));
     fs::write(&whole, archive).with_context(|| format!("write {}", whole.display()))?;
     fs::rename(&whole, &packed).with_context(|| format!("write {}", packed.display()))?;
-    let _ = fs::remove_file(program);
     Ok(packed)
 }
 
