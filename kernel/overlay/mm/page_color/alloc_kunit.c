@@ -256,10 +256,14 @@ static void page_color_alloc_set(struct kunit *test)
 /* A page that moves finds a hole of its own color, outside of its pageblock. */
 static void page_color_alloc_same_color(struct kunit *test)
 {
-	struct page *pages[COLORS * 4];
-	struct page *others[COLORS] = {};
+	struct page **pages, **others;
 	int i, found = 0;
 
+	/* Too many for the stack. */
+	pages = kunit_kcalloc(test, COLORS * 4, sizeof(*pages), GFP_KERNEL);
+	others = kunit_kcalloc(test, COLORS, sizeof(*others), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, pages);
+	KUNIT_ASSERT_NOT_NULL(test, others);
 	for (i = 0; i < COLORS * 4; i++)
 		pages[i] = take(test, 0);
 	for (i = COLORS; i < COLORS * 4; i += 2)
