@@ -143,6 +143,12 @@ static inline void part_touch(const struct part *part)
 		}
 		turn_pass(turns, part->me);
 	}
+}
+
+static inline void part_frames(const struct part *part)
+{
+	struct work *work = part->work;
+
 	for (int n = 0; n < ARRAYS; n++)
 		frames_of(part->array[n], part->pages,
 			  work->frames + n * work->pages + part->from);
@@ -198,6 +204,8 @@ static inline void part_do(const struct part *part)
 		TURN(REGION_END(0); REGION_BEGIN(id), work); \
 		TURN(REGION_END(id), );                     \
 	} while (0)
+	/* In turns: what the kernel reads for it would be counted in the other's region. */
+	TURN(, part_frames(part));
 	PASS(1, stream_touch(c, a, NULL, lines), stream_copy(c, a, lines));
 	PASS(2, stream_touch(b, c, NULL, lines), stream_scale(b, c, FACTOR, lines));
 	PASS(3, stream_touch(c, a, b, lines), stream_add(c, a, b, lines));
