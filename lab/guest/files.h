@@ -44,8 +44,8 @@ static inline int write_at(const char *path, const void *text, size_t bytes, off
 
 	if (fd < 0)
 		return errno;
-	/* pwrite is not for files of procfs. */
-	ssize_t wrote = lseek(fd, at, SEEK_SET) < 0 ? -1 : write(fd, text, bytes);
+	/* pwrite is not for files of procfs, and some files cannot seek at all. */
+	ssize_t wrote = at && lseek(fd, at, SEEK_SET) < 0 ? -1 : write(fd, text, bytes);
 
 	if (wrote < 0)
 		error = errno;
@@ -55,9 +55,14 @@ static inline int write_at(const char *path, const void *text, size_t bytes, off
 	return error;
 }
 
+static inline int write_text(const char *path, const char *text)
+{
+	return write_at(path, text, strlen(text), 0);
+}
+
 static inline void expect_write(const char *path, const char *text, int wanted)
 {
-	int error = write_at(path, text, strlen(text), 0);
+	int error = write_text(path, text);
 
 	errno = error;
 	if (error != wanted)

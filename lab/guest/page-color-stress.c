@@ -68,7 +68,7 @@ static void choose_colors(struct lab_random *random)
 	if (lab_below(random, 4))
 		snprintf(text, sizeof(text), "%u-%u", first,
 			 first + (unsigned int)lab_below(random, 300));
-	int error = try_write("/proc/self/page_colors", text);
+	int error = write_text("/proc/self/page_colors", text);
 
 	if (error && error != EINVAL && error != ENODEV)
 		lab_fail("writing %s to /proc/self/page_colors gives error %d", text, error);

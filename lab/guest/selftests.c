@@ -148,7 +148,7 @@ static void run(unsigned number, double seconds, const char *directory, char **w
 /* A value that the kernel may not take: fewer huge pages are not the end. */
 static void set(const char *path, const char *value)
 {
-	int error = write_at(path, value, strlen(value), 0);
+	int error = write_text(path, value);
 
 	if (error)
 		lab_note("%s does not take %s: %s", path, value, strerror(error));

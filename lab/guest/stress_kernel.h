@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * What the stress asks of the kernel beside memory: compaction, memory that goes
- * and comes, contiguous memory, kills, and the switches of page coloring. What a kernel does not have
- * is left out and told of.
+ * and comes, contiguous memory, kills, and the switches of page coloring. What a
+ * kernel does not have is left out and told of.
  */
 #ifndef HUEPAGE_STRESS_KERNEL_H
 #define HUEPAGE_STRESS_KERNEL_H
 
+#include "files.h"
 #include "pattern.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -28,19 +26,6 @@ struct done {
 	uint64_t contiguous, contiguous_refused;
 	uint64_t enabled, disabled, policy, geometry, table;
 };
-
-/* 0, or the error number. */
-static inline int try_write(const char *path, const char *text)
-{
-	int file = open(path, O_WRONLY | O_CLOEXEC), error = 0;
-
-	if (file < 0)
-		return errno;
-	if (write(file, text, strlen(text)) < 0)
-		error = errno;
-	close(file);
-	return error;
-}
 
 static inline bool is_there(const char *path)
 {
@@ -62,7 +47,7 @@ static inline void stress_hotplug(struct lab_random *random, struct done *done)
 		return;
 	snprintf(path, sizeof(path), MEMORY_BLOCKS "memory%u/state",
 		 blocks[lab_below(random, there)]);
-	int error = try_write(path, "offline");
+	int error = write_text(path, "offline");
 
 	if (!error)
 		done->offline++;
@@ -95,7 +80,7 @@ static inline void stress_contiguous(struct lab_random *random, struct done *don
 	if (!is_there(CONTIGUOUS "alloc"))
 		return;
 	snprintf(pages, sizeof(pages), "%u", 1 + (unsigned int)lab_below(random, 2048));
-	int error = try_write(CONTIGUOUS "alloc", pages);
+	int error = write_text(CONTIGUOUS "alloc", pages);
 
 	if (error == ENOMEM) {
 		done->contiguous_refused++;
