@@ -49,7 +49,12 @@ moving pages while they are measured, most of all where memory is nearly full: t
 checked, and the four kernel functions show both figures. The run fails too if the control, pages \
 picked at random among nearly all frames, is further than three hundredths from theory: \
 1 − e^(−fill) in the memory-side form, and in the CXL form, where a color has only two frames, \
-what follows from counting them.";
+what follows from counting them.
+
+A fresh boot of a kernel that colors nothing is one draw, not a mean: which blocks are free hangs \
+on a page that the firmware keeps here or there. So the stock kernel freshly booted, and `off` \
+beside it, say what one machine does; the run fails only if the two are further apart than the \
+stock kernel is from itself with a page reserved elsewhere, 15 points.";
 
 /// The experiment.
 pub struct Aging;

@@ -111,8 +111,11 @@ impl Plot {
                 let y = (TOP + rows * PANEL.1) as i32
                     + (number / per_line) as i32 * LEGEND_LINE as i32
                     + 10;
-                let color = color(&names, name, *reference);
-                root.draw(&PathElement::new([(x, y), (x + 28, y)], color.stroke_width(3)))?;
+                let colors = color(&names, name, *reference);
+                root.draw(&PathElement::new([(x, y), (x + 28, y)], colors.0.stroke_width(3)))?;
+                if !reference {
+                    mark((x + 14, y), colors).iter().try_for_each(|part| root.draw(part))?;
+                }
                 let style = text(14, INK, HPos::Left, VPos::Center);
                 root.draw(&Text::new(name.clone(), (x + 36, y), style))?;
             }
@@ -133,13 +136,24 @@ impl Plot {
     }
 }
 
-fn color(names: &[(String, bool)], name: &str, reference: bool) -> RGBColor {
+/// The color of a line, and of what is inside of its marks: nothing where all colors
+/// have been used once.
+fn color(names: &[(String, bool)], name: &str, reference: bool) -> (RGBColor, RGBColor) {
     if reference {
-        return PALE;
+        return (PALE, PALE);
     }
-    let own = names.iter().filter(|(_, reference)| !reference);
-    let number = own.clone().position(|(have, _)| have == name).unwrap_or(0);
-    COLORS[number % COLORS.len()]
+    let mut own = names.iter().filter(|(_, reference)| !reference);
+    let number = own.position(|(have, _)| have == name).unwrap_or(0);
+    let color = COLORS[number % COLORS.len()];
+    (color, if number < COLORS.len() { color } else { WHITE })
+}
+
+/// The mark of a point; its parts are drawn around it.
+fn mark<C>(at: C, (line, inside): (RGBColor, RGBColor)) -> [Circle<C, i32>; 2]
+where
+    C: Clone,
+{
+    [Circle::new(at.clone(), 4, inside.filled()), Circle::new(at, 4, line.stroke_width(2))]
 }
 
 impl Panel {
@@ -197,15 +211,15 @@ impl Panel {
         let style = text(14, PALE, HPos::Center, VPos::Top);
         area.draw(&Text::new(self.x_label.clone(), (middle - origin, bottom - top + 28), style))?;
         for series in &self.series {
-            let color = color(names, &series.name, series.reference);
+            let colors = color(names, &series.name, series.reference);
             let points: Vec<(f64, f64)> = series.points.iter().map(|p| (x(p.0), p.1)).collect();
             if series.reference {
-                let line = DashedLineSeries::new(points, 6, 5, color.stroke_width(2));
+                let line = DashedLineSeries::new(points, 6, 5, colors.0.stroke_width(2));
                 chart.draw_series(line)?;
                 continue;
             }
-            chart.draw_series(LineSeries::new(points.clone(), color.stroke_width(2)))?;
-            chart.draw_series(points.iter().map(|&at| Circle::new(at, 4, color.filled())))?;
+            chart.draw_series(LineSeries::new(points.clone(), colors.0.stroke_width(2)))?;
+            chart.draw_series(points.iter().flat_map(|&at| mark(at, colors)))?;
         }
         Ok(())
     }
@@ -255,7 +269,22 @@ mod tests {
         for word in ["aging", "modelled", "lines in conflict (%)", "fill", "stock", "0.5"] {
             assert!(svg.contains(word), "{word}");
         }
-        assert_eq!(svg.matches("<circle").count(), 2);
+        // Two points and the legend, an inside and an outline each.
+        assert_eq!(svg.matches("<circle").count(), 6);
+    }
+
+    #[test]
+    fn no_two_lines_look_the_same() {
+        let names: Vec<(String, bool)> =
+            (0..2 * COLORS.len()).map(|number| (number.to_string(), false)).collect();
+        let mut looks: Vec<_> = names
+            .iter()
+            .map(|(name, reference)| color(&names, name, *reference))
+            .map(|(line, inside)| (line.rgb(), inside.rgb()))
+            .collect();
+        looks.sort_unstable();
+        looks.dedup();
+        assert_eq!(looks.len(), names.len());
     }
 
     #[test]

@@ -15,9 +15,11 @@ const CONTROL_WITHIN: f64 = 0.03;
 /// own accesses during a pass are in it.
 const FRAMES_WITHIN: f64 = 0.01;
 const LINES_OF_PAGE: f64 = 64.0;
-/// How far a kernel that colors nothing may be from stock: its image is larger, so
-/// that free memory begins a few frames later.
-const OFF_WITHIN: f64 = 0.03;
+/// How far a kernel that colors nothing may be from stock, freshly booted: as far as
+/// the stock kernel is from itself. With a page reserved at one place or another
+/// (`memmap=4K$0x1f000000`, `log_buf_len=1M`) it has 7.2 to 22.0 % of lines in conflict
+/// at half a cache of 64 MiB in 512 MiB, and 9.5 % without.
+const OFF_WITHIN: f64 = 0.15;
 
 /// The control must be what theory says, and the model's counts what the
 /// kernel's own frame numbers amount to.
@@ -139,7 +141,7 @@ mod tests {
         let stock = row("stock", "stock", 0, 0.2);
         off_is_stock(&[stock.clone(), row("huepage", "off", 0, 0.21)]).unwrap();
         off_is_stock(&[stock.clone(), row("huepage", "sequence", 0, 0.9)]).unwrap();
-        let other = off_is_stock(&[stock, row("huepage", "off", 0, 0.3)]).unwrap_err().to_string();
-        assert!(other.contains("0.3 of lines are in conflict, on the stock kernel 0.2"), "{other}");
+        let other = off_is_stock(&[stock, row("huepage", "off", 0, 0.4)]).unwrap_err().to_string();
+        assert!(other.contains("0.4 of lines are in conflict, on the stock kernel 0.2"), "{other}");
     }
 }
