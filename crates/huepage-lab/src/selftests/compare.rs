@@ -77,7 +77,7 @@ mod tests {
             outcome,
             why: None,
             seconds: 1.0,
-            alone: false,
+            alone: None,
             subtests: parts.iter().enumerate().map(part).collect(),
             reports: Vec::new(),
             said: Vec::new(),

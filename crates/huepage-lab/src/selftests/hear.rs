@@ -26,9 +26,10 @@ pub struct Done {
     pub why: Option<String>,
     /// By the guest's clock.
     pub seconds: f64,
-    /// Whether it failed among the others and passed by itself, in a boot of its own.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub alone: bool,
+    /// If it failed among the others: at which try by itself, in a boot of its own, it
+    /// passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alone: Option<u32>,
     /// What it tells of its parts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subtests: Vec<Subtest>,
@@ -127,7 +128,7 @@ impl<'a> Hearing<'a> {
             outcome: Outcome::Failed,
             why: None,
             seconds: 0.0,
-            alone: false,
+            alone: None,
             subtests: Vec::new(),
             reports: Vec::new(),
             said: Vec::new(),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boots a kernel with the tests in its initial file system; again after a crash, and
-//! for what failed among the others: some tests depend on what those before left.
+//! for what failed among the others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -25,6 +25,10 @@ use crate::{
     progress::Progress,
     workspace::Workspace,
 };
+
+/// How often a test that failed among the others is tried by itself: some depend on what
+/// the ones before left, some on timing.
+const TRIES_ALONE: u32 = 3;
 
 /// A kernel, and whether it colors pages from the beginning.
 #[derive(Clone, Debug)]
@@ -106,12 +110,17 @@ pub fn run(
         if done.outcome != Outcome::Failed || !done.reports.is_empty() {
             continue;
         }
-        progress.stage(&format!("{request}: once more by itself: {}", test.name()));
-        let (again, mut between) = series.boot((number, number), test.seconds, progress, heard)?;
-        run.reports.append(&mut between);
-        let again = again.into_iter().next().context("one test gives one result")?;
-        if again.outcome == Outcome::Passed || !again.reports.is_empty() {
-            *done = Done { alone: again.outcome == Outcome::Passed, ..again };
+        for number_of_try in 1..=TRIES_ALONE {
+            progress.stage(&format!("{request}: again by itself: {}", test.name()));
+            let (again, mut between) =
+                series.boot((number, number), test.seconds, progress, heard)?;
+            run.reports.append(&mut between);
+            let again = again.into_iter().next().context("one test gives one result")?;
+            let passed = again.outcome == Outcome::Passed;
+            if passed || !again.reports.is_empty() {
+                *done = Done { alone: passed.then_some(number_of_try), ..again };
+                break;
+            }
         }
     }
     Ok(run)

@@ -183,8 +183,10 @@ fn text(report: &Report) -> String {
         for name in &run.left_out {
             out += &format!("{column}: left out, needs a shell for {arch}: {name}\n");
         }
-        for test in run.tests.iter().filter(|test| test.alone) {
-            out += &format!("{column}: passed by itself only: {}\n", test.test);
+        for test in &run.tests {
+            if let Some(number) = test.alone {
+                out += &format!("{column}: passed by itself, at try {number}: {}\n", test.test);
+            }
         }
         for test in run.tests.iter().filter(|test| test.outcome == Outcome::Failed) {
             let why = test.why.as_deref().unwrap_or_default();
