@@ -33,6 +33,15 @@ impl Arch {
     }
 }
 
+/// As in settings and options.
+impl std::str::FromStr for Arch {
+    type Err = &'static str;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        <Self as clap::ValueEnum>::from_str(name, false).map_err(|_| "there are x86_64 and arm64")
+    }
+}
+
 impl std::fmt::Display for Arch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(self.name())

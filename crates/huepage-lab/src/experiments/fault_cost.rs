@@ -11,7 +11,6 @@ use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 
 use crate::{
-    arch::Arch,
     boot::{Content, Disk, Machine, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
@@ -94,8 +93,7 @@ impl Experiment for FaultCost {
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
-    let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
-        .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
+    let arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
     let memory: Bytes = settings.only("memory")?;
     let pages: u64 = settings.only("pages")?;

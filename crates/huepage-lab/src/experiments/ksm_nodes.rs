@@ -10,13 +10,12 @@ mod times;
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 use clap::ValueEnum;
 use serde_json::{Map, Value};
 
 use self::layout::Layout;
 use crate::{
-    arch::Arch,
     boot::Report,
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
@@ -116,10 +115,7 @@ fn case(
     point: &Point,
     varied: &Point,
 ) -> anyhow::Result<Case> {
-    let named = |what: &str, text: &str| format!("setting {what}={text}");
-    let arch = Arch::from_str(point.text("arch"), false)
-        .map_err(anyhow::Error::msg)
-        .with_context(|| named("arch", point.text("arch")))?;
+    let arch = point.parsed("arch")?;
     let config = match Config::from_str(point.text("config"), false) {
         Ok(config @ (Config::Plain | Config::Debug)) => config,
         _ => bail!("config={}: there are plain and debug", point.text("config")),

@@ -183,11 +183,7 @@ fn spread(values: &[f64]) -> f64 {
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> anyhow::Result<Case> {
-    let arch = match point.text("arch") {
-        "x86_64" => Arch::X86_64,
-        "arm64" => Arch::Arm64,
-        other => anyhow::bail!("setting arch={other}: there are x86_64 and arm64"),
-    };
+    let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
     let readers: u64 = point.parsed("readers")?;

@@ -15,7 +15,6 @@ use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 
 use crate::{
-    arch::Arch,
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
@@ -109,7 +108,7 @@ impl Experiment for WorkingSet {
                 let mut stated = point.json();
                 stated.insert("miss_cost".into(), miss_cost.into());
                 Ok(Case {
-                    arch: arch(point.text("arch"))?,
+                    arch: point.parsed("arch")?,
                     variant: placement.variant(variant),
                     config: Config::Plain,
                     machine,
@@ -176,11 +175,6 @@ fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
         arguments.push((name.into(), settings.values(name).join(",")));
     }
     Ok(arguments)
-}
-
-fn arch(name: &str) -> anyhow::Result<Arch> {
-    <Arch as clap::ValueEnum>::from_str(name, false)
-        .map_err(|_| anyhow::anyhow!("setting arch={name}: x86_64 or arm64"))
 }
 
 fn model(l2_ways: u32) -> Model {

@@ -14,7 +14,6 @@ use huepage::units::Bytes;
 use serde_json::Value;
 
 use crate::{
-    arch::Arch,
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale, map},
     kernel::{Config, Variant},
@@ -76,7 +75,7 @@ impl Experiment for ZeroPages {
         let grid = settings.grid(&["arch", "l2_replacement"]);
         let cases = grid.iter().map(|point| {
             Ok(Case {
-                arch: arch(point.text("arch"))?,
+                arch: point.parsed("arch")?,
                 variant,
                 config: Config::Plain,
                 machine: Machine::plain(1, Bytes(256 << 20)),
@@ -171,11 +170,6 @@ impl Experiment for ZeroPages {
     fn remarks(&self) -> &'static str {
         shown::REMARKS
     }
-}
-
-fn arch(name: &str) -> anyhow::Result<Arch> {
-    <Arch as clap::ValueEnum>::from_str(name, false)
-        .map_err(|_| anyhow::anyhow!("setting arch={name}: x86_64 or arm64"))
 }
 
 fn replacement(name: &str) -> anyhow::Result<Replacement> {

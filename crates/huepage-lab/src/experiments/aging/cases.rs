@@ -47,8 +47,7 @@ const DOSES: [Dose; 3] = [
 /// # Errors
 /// A value that makes no sense, or arrays that do not fit.
 pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Result<Case> {
-    let arch = <Arch as clap::ValueEnum>::from_str(point.text("arch"), false)
-        .map_err(|_| anyhow::anyhow!("no architecture '{}'", point.text("arch")))?;
+    let arch: Arch = point.parsed("arch")?;
     let policy = point.text("policy");
     ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
     let control = policy == "random";
@@ -249,7 +248,7 @@ mod tests {
             ("touch=twice", "there are ordered, random, threads, processes"),
             ("intensity=all", "there are light, medium, heavy"),
             ("form=round", "there are memory-side, flat"),
-            ("arch=mips", "no architecture 'mips'"),
+            ("arch=mips", "setting arch=mips: there are x86_64 and arm64"),
             ("flat_cache=2G", "at most 2 GiB"),
             ("cache=1000", "no whole number of MiB"),
             ("cached=tape", "memory or disk"),

@@ -74,7 +74,7 @@ fn settings_that_make_no_sense_are_named() {
         ("frames=eight", "setting frames=eight"),
         ("thrash_rounds=0", "nothing to count"),
         ("thrash_rounds=1,2", "takes one value"),
-        ("arch=mips", "x86_64 or arm64"),
+        ("arch=mips", "arch=mips: there are x86_64 and arm64"),
         ("l2_replacement=fifo", "lru, tree-plru or random"),
     ] {
         let mut settings = ZeroPages.settings(Scale::Quick);
