@@ -14,54 +14,61 @@
 
 #define HUGE_PAGE (2 * MIB)
 
-/* The frame behind a page that is present; the program fails if it is not. */
-static inline uint64_t frame_of(const volatile void *page)
+#define FRAME_PRESENT (UINT64_C(1) << 63)
+#define FRAME_AWAY (UINT64_C(1) << 62) /* swapped, or on its way to another frame */
+#define FRAME_NUMBER ((UINT64_C(1) << 55) - 1)
+
+/* Of this process: what a parent has opened goes on telling of the parent. */
+static inline int frames_map(void)
 {
 	static int pagemap = -1;
-	uint64_t entry = 0;
+	static pid_t owner;
 
-	if (pagemap < 0)
+	if (owner != getpid()) {
+		if (pagemap >= 0)
+			close(pagemap);
 		pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+		owner = getpid();
+	}
 	if (pagemap < 0)
 		lab_fail("open /proc/self/pagemap");
-	if (pread(pagemap, &entry, 8, (off_t)((uintptr_t)page / PAGE * 8)) != 8)
-		lab_fail("read /proc/self/pagemap");
-	if (!(entry >> 63))
-		lab_fail("page %p is not in memory", (void *)(uintptr_t)page);
-	return entry & ((UINT64_C(1) << 55) - 1);
+	return pagemap;
+}
+
+/* The frame behind a page that was touched; the program fails if it is not there. */
+static inline uint64_t frame_of(const volatile void *page)
+{
+	for (int tries = 0; tries < 100; tries++) {
+		uint64_t entry = 0;
+
+		if (pread(frames_map(), &entry, 8, (off_t)((uintptr_t)page / PAGE * 8)) != 8)
+			lab_fail("read /proc/self/pagemap");
+		if (entry & FRAME_PRESENT)
+			return entry & FRAME_NUMBER;
+		if (!(entry & FRAME_AWAY))
+			break;
+		/* Whoever reads a page that is on its way waits for it. */
+		(void)*(const volatile char *)page;
+	}
+	lab_fail("page %p is not in memory", (void *)(uintptr_t)page);
 }
 
 /* The frames of touched pages; fails if one is not there. */
 static inline void frames_of(const void *memory, size_t pages, uint64_t *frames)
 {
 	size_t bytes = pages * sizeof(*frames), done = 0;
-	int map = open("/proc/self/pagemap", O_RDONLY);
 
-	if (map < 0)
-		lab_fail("open /proc/self/pagemap");
 	while (done < bytes) {
-		ssize_t got = pread(map, (char *)frames + done, bytes - done,
+		ssize_t got = pread(frames_map(), (char *)frames + done, bytes - done,
 				    (uintptr_t)memory / PAGE * sizeof(*frames) + done);
 
 		if (got <= 0)
 			lab_fail("read /proc/self/pagemap");
 		done += got;
 	}
-	for (size_t i = 0; i < pages; i++) {
-		const volatile char *page = (const char *)memory + i * PAGE;
-
-		/* On its way to another frame: whoever reads it waits for that. */
-		for (int tries = 0; !(frames[i] >> 63) && tries < 100; tries++) {
-			(void)*page;
-			if (pread(map, &frames[i], sizeof(*frames),
-				  (uintptr_t)page / PAGE * sizeof(*frames)) < 0)
-				lab_fail("read /proc/self/pagemap");
-		}
-		if (!(frames[i] >> 63))
-			lab_fail("page %zu of %p is not in memory", i, memory);
-		frames[i] &= (1ULL << 55) - 1;
-	}
-	close(map);
+	for (size_t i = 0; i < pages; i++)
+		frames[i] = frames[i] & FRAME_PRESENT ? frames[i] & FRAME_NUMBER :
+							frame_of((const char *)memory + i * PAGE);
 }
 
 /* Adds to the number of frames of each color. */
