@@ -184,6 +184,48 @@ static void holding(struct pair *pair)
 	compare(pair, "holding: distance", found.distance, 0);
 }
 
+/* A block that moves to where it has the same colors. */
+static void last(struct pair *pair)
+{
+	const struct page_color_span *span = &pair->twin.span;
+	struct twin_block moves = random_block(pair), to = { 0 };
+	unsigned int orders = numbers_below(pair->numbers, span->orders + 2);
+	unsigned long from = random_block(pair).block;
+	struct page_color_block found;
+	bool exists;
+
+	moves.block = moves.block >> moves.order << moves.order;
+	/* Most blocks have a frame that is so many caches away from another's. */
+	if (pair->twin.count && numbers_one_in(pair->numbers, 2)) {
+		unsigned long near = random_member(pair).block;
+		unsigned long caches = (near - span->start) / span->colors;
+
+		moves.order = 0;
+		moves.block = near - span->colors *
+				     numbers_below(pair->numbers, caches + 1);
+	}
+	if (numbers_one_in(pair->numbers, 2))
+		from = moves.block;
+	/* Of a frame beyond the span nothing is promised. */
+	if (!twin_inside(&pair->twin, moves.order, moves.block))
+		return;
+	exists = twin_last(&pair->twin, moves.list, moves.order, orders,
+			   moves.block, from, &to);
+	compare(pair, "last",
+		page_color_index_last(pair->index, moves.list, moves.order,
+				      orders, moves.block, from, &found),
+		exists);
+	if (!exists)
+		return;
+	compare(pair, "last: order", found.order, to.order);
+	compare(pair, "last: block", found.block, to.block);
+	compare(pair, "last: part", found.frame - found.block,
+		moves.block % (1UL << to.order));
+	compare(pair, "last: color", found.frame % span->colors,
+		moves.block % span->colors);
+	compare(pair, "last: distance", found.distance, 0);
+}
+
 static void color(struct pair *pair)
 {
 	unsigned long frame = random_block(pair).block;
@@ -221,9 +263,11 @@ static void operate(struct pair *pair)
 		return has(pair, random_member(pair));
 	case 40 ... 55:
 		return find(pair);
-	case 56 ... 60:
+	case 56 ... 58:
 		return holding(pair);
-	case 61 ... 62:
+	case 59 ... 61:
+		return last(pair);
+	case 62:
 		return color(pair);
 	default:
 		return count(pair);

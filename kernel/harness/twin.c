@@ -103,6 +103,33 @@ bool twin_holding(const struct twin *twin, unsigned int list,
 	return found;
 }
 
+bool twin_last(const struct twin *twin, unsigned int list, unsigned int order,
+	       unsigned int orders, unsigned long frame, unsigned long from,
+	       struct twin_block *last)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < twin->count; i++) {
+		const struct twin_block *block = &twin->blocks[i];
+		unsigned long own = frame >> block->order << block->order;
+
+		if (own + (1UL << block->order) >
+		    twin->span.start + twin->span.frames)
+			continue;
+		if (block->list != list || block->order < order ||
+		    block->order >= orders || block->block < from ||
+		    block->block % twin->span.colors != own % twin->span.colors)
+			continue;
+		if (found && (block->order > last->order ||
+			      (block->order == last->order &&
+			       block->block < last->block)))
+			continue;
+		found = true;
+		*last = *block;
+	}
+	return found;
+}
+
 unsigned long twin_count(const struct twin *twin, unsigned int list,
 			 unsigned long color)
 {

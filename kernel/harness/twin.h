@@ -42,6 +42,14 @@ bool twin_holding(const struct twin *twin, unsigned int list,
 		  unsigned int order, unsigned long frame,
 		  unsigned int *lowest);
 
+/*
+ * Of blocks from @from on, of @order to before @orders, the last of the lowest
+ * order that has what @frame's block of that order has of each color.
+ */
+bool twin_last(const struct twin *twin, unsigned int list, unsigned int order,
+	       unsigned int orders, unsigned long frame, unsigned long from,
+	       struct twin_block *last);
+
 unsigned long twin_count(const struct twin *twin, unsigned int list,
 			 unsigned long color);
 

@@ -145,6 +145,39 @@ static inline void part_touch(const struct part *part)
 	}
 }
 
+static inline unsigned long pages_migrated(void)
+{
+	char line[128];
+	unsigned long pages = 0;
+	FILE *file = fopen("/proc/vmstat", "r");
+
+	if (!file)
+		lab_fail("open /proc/vmstat");
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "pgmigrate_success %lu", &pages) == 1)
+			break;
+	fclose(file);
+	return pages;
+}
+
+/*
+ * The kernel looks twice a second whether memory is worth compacting. What it moves
+ * during a pass would be counted as the pass's: until it has moved nothing for a
+ * while, or a minute has gone.
+ */
+static inline void work_settle(void)
+{
+	unsigned long migrated = pages_migrated();
+
+	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
+		unsigned long before = migrated;
+
+		usleep(500000);
+		migrated = pages_migrated();
+		calm = migrated == before ? calm + 1 : 0;
+	}
+}
+
 static inline void part_frames(const struct part *part)
 {
 	struct work *work = part->work;
@@ -204,6 +237,7 @@ static inline void part_do(const struct part *part)
 		TURN(REGION_END(0); REGION_BEGIN(id), work); \
 		TURN(REGION_END(id), );                     \
 	} while (0)
+	TURN(work_settle(), );
 	/* In turns: what the kernel reads for it would be counted in the other's region. */
 	TURN(, part_frames(part));
 	PASS(1, stream_touch(c, a, NULL, lines), stream_copy(c, a, lines));

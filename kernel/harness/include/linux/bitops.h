@@ -9,6 +9,11 @@ static inline unsigned long __ffs(unsigned long word)
 	return (unsigned long)__builtin_ctzl(word);
 }
 
+static inline unsigned long __fls(unsigned long word)
+{
+	return 63 - (unsigned long)__builtin_clzl(word);
+}
+
 static inline unsigned long hweight_long(unsigned long word)
 {
 	return (unsigned long)__builtin_popcountl(word);

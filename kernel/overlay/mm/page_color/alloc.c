@@ -266,19 +266,23 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
 }
 
 bool page_color_pick_same(struct zone *zone, unsigned long pfn,
-			  unsigned int order, struct page_color_block *found)
+			  unsigned int order, bool ahead,
+			  struct page_color_block *found)
 {
 	const struct page_color_zone *coloring = zone->page_color;
-	unsigned long color;
+	unsigned long from = pageblock_end_pfn(pfn);
 
 	lockdep_assert_held(&zone->lock);
 	if (!coloring || !coloring->ready)
 		return false;
-	color = page_color_index_color(coloring->index, pfn);
-	return page_color_index_find(coloring->index, PAGE_COLOR_MOVABLE, order,
-				     color, found) &&
-	       !found->distance && found->order < pageblock_order &&
-	       found->frame >> pageblock_order != pfn >> pageblock_order;
+	if (ahead) {
+		from = pageblock_align(zone->zone_start_pfn +
+				       zone->spanned_pages / 2);
+		if (pfn >= from)
+			return false;
+	}
+	return page_color_index_last(coloring->index, PAGE_COLOR_MOVABLE, order,
+				     pageblock_order, pfn, from, found);
 }
 
 /*

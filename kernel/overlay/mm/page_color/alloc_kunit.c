@@ -253,43 +253,54 @@ static void page_color_alloc_set(struct kunit *test)
 	}
 }
 
-/* A page that moves finds a hole of its own color, outside of its pageblock. */
+/* Enough for several pageblocks. */
+#define COPIES	24
+
+/* A page that moves finds a hole of its own color, in a pageblock after its own. */
 static void page_color_alloc_same_color(struct kunit *test)
 {
 	struct page **pages, **others;
 	int i, found = 0;
 
 	/* Too many for the stack. */
-	pages = kunit_kcalloc(test, COLORS * 4, sizeof(*pages), GFP_KERNEL);
+	pages = kunit_kcalloc(test, COLORS * COPIES, sizeof(*pages), GFP_KERNEL);
 	others = kunit_kcalloc(test, COLORS, sizeof(*others), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
 	KUNIT_ASSERT_NOT_NULL(test, others);
-	for (i = 0; i < COLORS * 4; i++)
+	for (i = 0; i < COLORS * COPIES; i++)
 		pages[i] = take(test, 0);
-	for (i = COLORS; i < COLORS * 4; i += 2)
+	for (i = COLORS; i < COLORS * COPIES; i += 2)
 		__free_page(pages[i]);
 	drain_all_pages(NULL);
 	for (i = 0; i < COLORS; i++) {
-		struct page *page = pages[i];
-		struct page *other = page_color_alloc_same(page_zone(page), page,
-							   0);
+		struct page *page = pages[i], *other;
+		struct zone *zone = page_zone(page);
+		unsigned long middle = zone->zone_start_pfn +
+				       zone->spanned_pages / 2;
+		bool ahead = i % 4 == 3;
 
+		other = page_color_alloc_same(zone, page, 0, ahead);
 		others[i] = other;
 		if (!other)
 			continue;
 		found++;
 		KUNIT_EXPECT_EQ(test, color_of(other), color_of(page));
 		KUNIT_EXPECT_EQ(test, page_count(other), 1);
-		KUNIT_EXPECT_NE(test, page_to_pfn(other) >> pageblock_order,
+		KUNIT_EXPECT_GT(test, page_to_pfn(other) >> pageblock_order,
 				page_to_pfn(page) >> pageblock_order);
+		/* Ahead of need, from one half of the zone to the other. */
+		if (ahead) {
+			KUNIT_EXPECT_LT(test, page_to_pfn(page), middle);
+			KUNIT_EXPECT_GE(test, page_to_pfn(other), middle);
+		}
 	}
-	/* Every second color has holes, most of them in other pageblocks. */
-	KUNIT_EXPECT_GE(test, found, COLORS / 4);
+	/* Every second color has holes, some of them in later pageblocks. */
+	KUNIT_EXPECT_GE(test, found, COLORS / 16);
 	page_color_alloc_expect_true_index(test);
 	for (i = 0; i < COLORS; i++)
 		if (others[i])
 			__free_page(others[i]);
-	for (i = 0; i < COLORS * 4; i++)
+	for (i = 0; i < COLORS * COPIES; i++)
 		if (i < COLORS || i % 2 != COLORS % 2)
 			__free_page(pages[i]);
 }

@@ -199,6 +199,48 @@ bool page_color_index_holding(const struct page_color_index *index,
 	return false;
 }
 
+bool page_color_index_last(const struct page_color_index *index,
+			   unsigned int list, unsigned int order,
+			   unsigned int orders, unsigned long frame,
+			   unsigned long from, struct page_color_block *found)
+{
+	unsigned long inside = frame - index->base;
+	const unsigned long *words;
+
+	if (list >= index->span.lists || frame < index->base)
+		return false;
+	if (orders > index->span.orders)
+		orders = index->span.orders;
+	words = list_words(index, list);
+
+	for (; order < orders; order++) {
+		const struct page_color_order *shape = &index->order[order];
+		unsigned long number = inside >> order;
+		unsigned long bit, block;
+		u64 row;
+
+		if (!(words[0] >> order & 1) || number >= shape->layout.blocks)
+			continue;
+		/* The row of the block that the frame is in. */
+		row = modulo((u64)number << shape->layout.stretch,
+			     &shape->layout.by_rows);
+		bit = layout_row(&shape->layout, row + 1) - 1;
+		if (!bitmap_last(words, &shape->map, &bit) ||
+		    bit < layout_row(&shape->layout, row))
+			continue;
+		block = index->base +
+			(layout_block(&shape->layout, bit) << order);
+		if (block < from)
+			continue;
+		found->block = block;
+		found->order = order;
+		found->frame = block + (inside - (number << order));
+		found->distance = 0;
+		return true;
+	}
+	return false;
+}
+
 unsigned long page_color_index_color(const struct page_color_index *index,
 				     unsigned long frame)
 {

@@ -138,6 +138,27 @@ bool page_color_index_holding(const struct page_color_index *index,
 			      unsigned long frame,
 			      struct page_color_block *found);
 
+/**
+ * page_color_index_last() - the free block at the end that a block can move to
+ * @index: the index
+ * @list: below span.lists
+ * @order: the block that moves has 2^@order frames
+ * @orders: free blocks of this order or more are left alone
+ * @frame: its first frame; the part begins with the same color
+ * @from: the free block begins at or after this frame
+ * @found: the result, with distance 0
+ *
+ * The lowest order wins, and in it the last block. Where the number of colors
+ * is no multiple of a block's size, only blocks count that begin with the color
+ * that the block of @frame begins with; and @frame's must end in the span.
+ *
+ * Return: whether there is one.
+ */
+bool page_color_index_last(const struct page_color_index *index,
+			   unsigned int list, unsigned int order,
+			   unsigned int orders, unsigned long frame,
+			   unsigned long from, struct page_color_block *found);
+
 /* The color of a frame, without a division. */
 unsigned long page_color_index_color(const struct page_color_index *index,
 				     unsigned long frame);

@@ -100,6 +100,36 @@ static inline unsigned long bitmap_next(const unsigned long *words,
 	return from;
 }
 
+/* The last set bit at or before *@at, into *@at. Return: whether there is one. */
+static inline bool bitmap_last(const unsigned long *words,
+			       const struct page_color_bitmap *map,
+			       unsigned long *at)
+{
+	unsigned long bit = *at;
+	unsigned long candidates = ~0UL >> (63 - bit % 64);
+	unsigned int level;
+
+	for (level = 0; level < map->levels; level++) {
+		unsigned long word = words[map->level[level] + bit / 64];
+
+		word &= candidates;
+		if (word) {
+			bit = bit / 64 * 64 + __fls(word);
+			break;
+		}
+		bit /= 64;
+		/* The words summarized by this bit, and by higher ones, are seen. */
+		candidates = (1UL << (bit % 64)) - 1;
+	}
+	if (level == map->levels)
+		return false;
+
+	while (level--)
+		bit = bit * 64 + __fls(words[map->level[level] + bit]);
+	*at = bit;
+	return true;
+}
+
 /* The number of set bits from @from to before @to. */
 static inline unsigned long bitmap_weight(const unsigned long *words,
 					  const struct page_color_bitmap *map,

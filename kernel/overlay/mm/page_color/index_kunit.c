@@ -224,6 +224,41 @@ static void holds_frames_in_the_lowest_order(struct kunit *test)
 							  &found));
 }
 
+/* A page that moves goes to the end, and never to where it came from. */
+static void finds_the_last_block_to_move_to(struct kunit *test)
+{
+	struct page_color_index *index = prepare(test, 64, 8192, 256, 11);
+	struct page_color_block found;
+	bool ok;
+
+	page_color_index_add(index, 0, 0, 256 + 77);
+	page_color_index_add(index, 0, 3, 1024 + 72);
+	page_color_index_add(index, 0, 3, 4096 + 72);
+	page_color_index_add(index, 0, 9, 5120);
+	page_color_index_add(index, 1, 0, 7 * 1024 + 77);
+	/* The lowest order, ... */
+	ok = page_color_index_last(index, 0, 0, 11, 77, 78, &found);
+	KUNIT_ASSERT_TRUE(test, ok);
+	KUNIT_EXPECT_EQ(test, found.frame, 256 + 77);
+	/* ... then the last block. */
+	ok = page_color_index_last(index, 0, 0, 11, 77, 512, &found);
+	KUNIT_ASSERT_TRUE(test, ok);
+	KUNIT_EXPECT_EQ(test, found.order, 3);
+	KUNIT_EXPECT_EQ(test, found.block, 4096 + 72);
+	KUNIT_EXPECT_EQ(test, found.frame, 4096 + 77);
+	/* Not one that begins before, or that is too large. */
+	ok = page_color_index_last(index, 0, 0, 11, 77, 4096 + 73, &found);
+	KUNIT_ASSERT_TRUE(test, ok);
+	KUNIT_EXPECT_EQ(test, found.frame, 5120 + 77);
+	KUNIT_EXPECT_FALSE(test, page_color_index_last(index, 0, 0, 9, 77,
+						       4096 + 73, &found));
+	/* Not one of other colors. */
+	KUNIT_EXPECT_FALSE(test, page_color_index_last(index, 0, 0, 9, 71, 72,
+						       &found));
+	KUNIT_EXPECT_FALSE(test, page_color_index_last(index, 0, 4, 9, 64, 80,
+						       &found));
+}
+
 /* Every frame has its color, and is counted there once. */
 static void counts_frames_of_a_color(struct kunit *test)
 {
@@ -258,6 +293,7 @@ static struct kunit_case page_color_index_cases[] = {
 	KUNIT_CASE(takes_the_smallest_block),
 	KUNIT_CASE(finds_a_block_across_the_last_color),
 	KUNIT_CASE(holds_frames_in_the_lowest_order),
+	KUNIT_CASE(finds_the_last_block_to_move_to),
 	KUNIT_CASE(counts_frames_of_a_color),
 	{}
 };

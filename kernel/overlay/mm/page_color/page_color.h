@@ -178,7 +178,7 @@ void page_color_update_pcp(void);
  * there are none, or if memory is too scarce.
  */
 struct page *page_color_alloc_same(struct zone *zone, struct page *page,
-				   unsigned int order);
+				   unsigned int order, bool ahead);
 
 /* alloc.c, for mm/page_alloc.c */
 
@@ -276,15 +276,19 @@ unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
  * @zone: the zone; its lock is held
  * @pfn: where the page is
  * @order: its order
+ * @ahead: nobody waits for it; only from the first half of the zone to the
+ *         second, so that no page moves twice
  * @found: the free block, and in it the first frame to take
  *
- * Never in the pageblock that it leaves, nor in a block of that size or more:
- * to make those is what pages are moved for.
+ * Always in a pageblock after the one that it leaves, the last there is: what
+ * has been moved does not move back. Never in a free block of that size or
+ * more: to make those is what pages are moved for.
  *
  * Return: whether there is such a place.
  */
 bool page_color_pick_same(struct zone *zone, unsigned long pfn,
-			  unsigned int order, struct page_color_block *found);
+			  unsigned int order, bool ahead,
+			  struct page_color_block *found);
 
 /* The index has been found wrong; zone->lock held. */
 void page_color_distrust(struct zone *zone);
