@@ -8,8 +8,8 @@ pub(super) const REMARKS: &str = "\
 Instructions are counted exactly, by the emulator, over thousands of pages at a time, user and \
 kernel together; the program's own share is a handful for a page. Timer interrupts are in them, \
 as many in every kernel but for one more or less. The same kernel with the same seed gives the \
-same counts, but for an interrupt of a disk; rounds differ as the free lists do. `read a disk` depends on when the host \
-answers: compare its rounds first.
+same counts but for an interrupt of a disk; rounds differ as the free lists do. Only `read a disk` \
+depends on when the host answers: compare its rounds first.
 
 A page is cleared and copied by one x86 string instruction, which an emulator executes piece by \
 piece: those are not counted at all on x86_64, so that a share is not made smaller by them. On \
