@@ -41,17 +41,7 @@ struct age {
 
 static inline uint64_t age_free_pages(void)
 {
-	char line[128];
-	unsigned long kib = 0;
-	FILE *file = fopen("/proc/meminfo", "r");
-
-	if (!file)
-		lab_fail("open /proc/meminfo");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "MemFree: %lu", &kib) == 1)
-			break;
-	fclose(file);
-	return kib * 1024 / PAGE;
+	return lab_read_named("/proc/meminfo", "MemFree:") * 1024 / PAGE;
 }
 
 static inline uint32_t *age_order(struct lab_random *random, uint32_t *order, size_t count)

@@ -186,6 +186,22 @@ uint64_t lab_read_number(const char *path)
 	return strtoull(text, NULL, 0);
 }
 
+uint64_t lab_read_named(const char *path, const char *name)
+{
+	char line[128];
+	size_t length = strlen(name);
+	uint64_t number = 0;
+	FILE *file = fopen(path, "r");
+
+	if (!file)
+		lab_fail("open %s", path);
+	while (!number && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, length) && line[length] == ' ')
+			number = strtoull(line + length, NULL, 10);
+	fclose(file);
+	return number;
+}
+
 /* xorshift64*; a state of zero would stay zero. */
 uint64_t lab_next(struct lab_random *random)
 {

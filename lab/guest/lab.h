@@ -43,6 +43,9 @@ void *lab_map(size_t bytes);
 void lab_write(const char *path, const char *text);
 uint64_t lab_read_number(const char *path);
 
+/* In a file of lines "NAME NUMBER", the number of a name; 0 if it is not there. */
+uint64_t lab_read_named(const char *path, const char *name);
+
 /* A generator of its own, so that a seed gives the same run everywhere. */
 struct lab_random {
 	uint64_t state;

@@ -78,17 +78,7 @@ static inline struct work work_new(const char *touch, size_t largest, uint64_t s
 
 static inline size_t work_huge_bytes(void)
 {
-	char line[128];
-	unsigned long kib = 0;
-	FILE *file = fopen("/proc/self/smaps_rollup", "r");
-
-	if (!file)
-		lab_fail("open /proc/self/smaps_rollup");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "AnonHugePages: %lu", &kib) == 1)
-			break;
-	fclose(file);
-	return kib << 10;
+	return lab_read_named("/proc/self/smaps_rollup", "AnonHugePages:") << 10;
 }
 
 /* Room for arrays of `pages` each; `mapped` is what to unmap, of so many bytes. */
@@ -145,19 +135,9 @@ static inline void part_touch(const struct part *part)
 	}
 }
 
-static inline unsigned long pages_migrated(void)
+static inline uint64_t pages_migrated(void)
 {
-	char line[128];
-	unsigned long pages = 0;
-	FILE *file = fopen("/proc/vmstat", "r");
-
-	if (!file)
-		lab_fail("open /proc/vmstat");
-	while (fgets(line, sizeof(line), file))
-		if (sscanf(line, "pgmigrate_success %lu", &pages) == 1)
-			break;
-	fclose(file);
-	return pages;
+	return lab_read_named("/proc/vmstat", "pgmigrate_success");
 }
 
 /*
@@ -167,10 +147,10 @@ static inline unsigned long pages_migrated(void)
  */
 static inline void work_settle(void)
 {
-	unsigned long migrated = pages_migrated();
+	uint64_t migrated = pages_migrated();
 
 	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
-		unsigned long before = migrated;
+		uint64_t before = migrated;
 
 		usleep(500000);
 		migrated = pages_migrated();
