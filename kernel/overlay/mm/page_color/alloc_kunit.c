@@ -264,21 +264,25 @@ static void page_color_alloc_same_color(struct kunit *test)
 
 	/* Too many for the stack. */
 	pages = kunit_kcalloc(test, COLORS * COPIES, sizeof(*pages), GFP_KERNEL);
-	others = kunit_kcalloc(test, COLORS, sizeof(*others), GFP_KERNEL);
+	others = kunit_kcalloc(test, COLORS * COPIES, sizeof(*others), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, pages);
 	KUNIT_ASSERT_NOT_NULL(test, others);
 	for (i = 0; i < COLORS * COPIES; i++)
 		pages[i] = take(test, 0);
-	for (i = COLORS; i < COLORS * COPIES; i += 2)
-		__free_page(pages[i]);
+	/* Every second copy is a hole, wherever memory begins to be free. */
+	for (i = 0; i < COLORS * COPIES; i++)
+		if (i / COLORS % 2)
+			__free_page(pages[i]);
 	drain_all_pages(NULL);
-	for (i = 0; i < COLORS; i++) {
+	for (i = 0; i < COLORS * COPIES; i++) {
 		struct page *page = pages[i], *other;
 		struct zone *zone = page_zone(page);
 		unsigned long middle = zone->zone_start_pfn +
 				       zone->spanned_pages / 2;
 		bool ahead = i % 4 == 3;
 
+		if (i / COLORS % 2)
+			continue;
 		other = page_color_alloc_same(zone, page, 0, ahead);
 		others[i] = other;
 		if (!other)
@@ -294,15 +298,15 @@ static void page_color_alloc_same_color(struct kunit *test)
 			KUNIT_EXPECT_GE(test, page_to_pfn(other), middle);
 		}
 	}
-	/* Every second color has holes, some of them in later pageblocks. */
+	/* Few blocks begin alike where the colors are no multiple of their size. */
 	KUNIT_EXPECT_GE(test, found, COLORS / 16);
 	page_color_alloc_expect_true_index(test);
-	for (i = 0; i < COLORS; i++)
+	for (i = 0; i < COLORS * COPIES; i++) {
 		if (others[i])
 			__free_page(others[i]);
-	for (i = 0; i < COLORS * COPIES; i++)
-		if (i < COLORS || i % 2 != COLORS % 2)
+		if (i / COLORS % 2 == 0)
 			__free_page(pages[i]);
+	}
 }
 
 static void page_color_alloc_random(struct kunit *test)

@@ -206,24 +206,27 @@ bool page_color_index_last(const struct page_color_index *index,
 {
 	unsigned long inside = frame - index->base;
 	const unsigned long *words;
+	unsigned long marked;
 
-	if (list >= index->span.lists || frame < index->base)
+	if (list >= index->span.lists || order >= index->span.orders ||
+	    frame < index->base)
 		return false;
-	if (orders > index->span.orders)
-		orders = index->span.orders;
 	words = list_words(index, list);
 
-	for (; order < orders; order++) {
-		const struct page_color_order *shape = &index->order[order];
-		unsigned long number = inside >> order;
-		unsigned long bit, block;
+	for (marked = words[0] >> order << order; marked;
+	     marked &= marked - 1) {
+		const struct page_color_order *shape;
+		unsigned long number, bit, block;
 		u64 row;
 
-		if (!(words[0] >> order & 1) || number >= shape->layout.blocks)
+		order = __ffs(marked);
+		if (order >= orders)
+			break;
+		shape = &index->order[order];
+		number = inside >> order;
+		if (number >= shape->layout.blocks)
 			continue;
-		/* The row of the block that the frame is in. */
-		row = modulo((u64)number << shape->layout.stretch,
-			     &shape->layout.by_rows);
+		row = layout_row_of(&shape->layout, number);
 		bit = layout_row(&shape->layout, row + 1) - 1;
 		if (!bitmap_last(words, &shape->map, &bit) ||
 		    bit < layout_row(&shape->layout, row))

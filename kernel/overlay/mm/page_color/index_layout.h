@@ -161,13 +161,19 @@ static inline u64 layout_bits(const struct page_color_layout *layout)
 	return layout_row(layout, layout->rows);
 }
 
+/* The row of a block, given its number. */
+static inline u64 layout_row_of(const struct page_color_layout *layout,
+				u64 block)
+{
+	return modulo(block << layout->stretch, &layout->by_rows);
+}
+
 /* The bit of a block, given its number. */
 static inline u64 layout_bit(const struct page_color_layout *layout, u64 block)
 {
 	u64 copy = divide(block, &layout->by_rows);
-	u64 row = modulo(block << layout->stretch, &layout->by_rows);
 
-	return layout_row(layout, row) + copy;
+	return layout_row(layout, layout_row_of(layout, block)) + copy;
 }
 
 /* The number of the block of a bit. */
