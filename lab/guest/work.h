@@ -10,6 +10,7 @@
 #include "stream.h"
 #include "turns.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -141,14 +142,20 @@ static inline uint64_t pages_migrated(void)
 }
 
 /*
- * The kernel looks twice a second whether memory is worth compacting. What it moves
- * during a pass would be counted as the pass's: until it has moved nothing for a
- * while, or a minute has gone.
+ * The kernel looks twice a second whether memory is worth compacting; when that was
+ * of no use, again in half a minute, in the midst of a pass. What it moves would be
+ * counted as the pass's. So it is asked to look now, and may go on until it has moved
+ * nothing for a while, or a minute has gone.
  */
 static inline void work_settle(void)
 {
+	static const char knob[] = "/proc/sys/vm/compaction_proactiveness";
 	uint64_t migrated = pages_migrated();
+	char same[32];
 
+	/* The kernel looks when the number is written, though it be the same. */
+	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(knob));
+	lab_write(knob, same);
 	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
 		uint64_t before = migrated;
 
