@@ -8,8 +8,10 @@
 
 #include <linux/jump_label.h>
 #include <linux/page_color_types.h>
+#include <linux/types.h>
 
 struct address_space;
+struct folio;
 struct mm_struct;
 struct page;
 struct task_struct;
@@ -64,16 +66,13 @@ static __always_inline bool page_color_hinted(void)
 	return static_branch_unlikely(&page_color_hint_key);
 }
 
-/* Where the next page that the task allocates will be used. */
-void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address);
-void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
+/* Allocates a folio that will be used at this address. */
+struct folio *page_color_alloc_vma(gfp_t gfp, int order,
+				   struct vm_area_struct *vma,
+				   unsigned long address, bool hugepage);
 
-static __always_inline void page_color_hint_vma(struct vm_area_struct *vma,
-						unsigned long address)
-{
-	if (page_color_hinted())
-		__page_color_hint_vma(vma, address);
-}
+/* Where the next page that the task allocates will be used. */
+void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
 
 static __always_inline void page_color_hint_file(struct address_space *mapping,
 						 pgoff_t index)
@@ -102,8 +101,11 @@ static inline void page_color_del(struct zone *zone, struct page *page,
 static inline void page_color_move(struct zone *zone, struct page *page,
 				   unsigned int order, int old_mt,
 				   int new_mt) { }
-static inline void page_color_hint_vma(struct vm_area_struct *vma,
-				       unsigned long address) { }
+static inline bool page_color_hinted(void) { return false; }
+/* Never called. */
+struct folio *page_color_alloc_vma(gfp_t gfp, int order,
+				   struct vm_area_struct *vma,
+				   unsigned long address, bool hugepage);
 static inline void page_color_hint_file(struct address_space *mapping,
 					pgoff_t index) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }

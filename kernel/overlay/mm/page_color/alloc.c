@@ -95,13 +95,16 @@ static bool page_color_interleaved(struct vm_area_struct *vma,
 	return interleaved;
 }
 
-void __page_color_hint_vma(struct vm_area_struct *vma, unsigned long address)
+struct folio *page_color_alloc_vma(gfp_t gfp, int order,
+				   struct vm_area_struct *vma,
+				   unsigned long address, bool hugepage)
 {
 	current->page_color.hint = (struct page_color_hint) {
 		.page = address >> PAGE_SHIFT,
 		.offset = vma->vm_mm->page_color_offset,
 		.valid = !page_color_interleaved(vma, address),
 	};
+	return vma_alloc_folio_noprof(gfp, order, vma, address, hugepage);
 }
 
 void __page_color_hint_file(struct address_space *mapping, pgoff_t index)
