@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "age.h"
 #include "coloring.h"
+#include "settle.h"
 
 #include <inttypes.h>
 
@@ -25,6 +26,7 @@ static void touch_in_order(uint64_t round)
 {
 	char *memory = age_small_pages(pages * PAGE);
 
+	settle();
 	REGION_BEGIN(IN_ORDER);
 	for (size_t i = 0; i < pages; i++)
 		*(volatile char *)(memory + i * PAGE) = 1;
@@ -40,6 +42,7 @@ static void touch_at_random(uint64_t round)
 {
 	char *memory = age_small_pages(pages * PAGE);
 
+	settle();
 	REGION_BEGIN(AT_RANDOM);
 	for (size_t i = 0; i < pages; i++)
 		*(volatile char *)(memory + order[i] * PAGE) = 1;
@@ -55,6 +58,7 @@ static void copy_on_write(uint64_t round)
 	int status;
 
 	memset(memory, 1, pages * PAGE);
+	settle();
 	REGION_BEGIN(COPY);
 	pid_t child = fork();
 
@@ -79,6 +83,7 @@ static void write_file(uint64_t round)
 
 	if (file < 0)
 		lab_fail("make a file in memory");
+	settle();
 	REGION_BEGIN(FILE_WRITE);
 	for (size_t at = 0; at < pages * PAGE; at += AGE_PIECE)
 		if (write(file, buffer, AGE_PIECE) != (ssize_t)AGE_PIECE)
@@ -98,6 +103,7 @@ static void read_disk(uint64_t round)
 	if (disk < 0)
 		lab_fail("open /dev/sda");
 	lab_write("/proc/sys/vm/drop_caches", "1");
+	settle();
 	REGION_BEGIN(FILE_READ);
 	for (size_t at = 0; at < pages * PAGE; at += AGE_PIECE)
 		if (pread(disk, buffer, AGE_PIECE, at) != (ssize_t)AGE_PIECE)

@@ -7,10 +7,10 @@
 #define HUEPAGE_WORK_H
 
 #include "frames.h"
+#include "settle.h"
 #include "stream.h"
 #include "turns.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -136,35 +136,6 @@ static inline void part_touch(const struct part *part)
 	}
 }
 
-static inline uint64_t pages_migrated(void)
-{
-	return lab_read_named("/proc/vmstat", "pgmigrate_success");
-}
-
-/*
- * The kernel looks twice a second whether memory is worth compacting; when that was
- * of no use, again in half a minute, in the midst of a pass. What it moves would be
- * counted as the pass's. So it is asked to look now, and may go on until it has moved
- * nothing for a while, or a minute has gone.
- */
-static inline void work_settle(void)
-{
-	static const char knob[] = "/proc/sys/vm/compaction_proactiveness";
-	uint64_t migrated = pages_migrated();
-	char same[32];
-
-	/* The kernel looks when the number is written, though it be the same. */
-	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(knob));
-	lab_write(knob, same);
-	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
-		uint64_t before = migrated;
-
-		usleep(500000);
-		migrated = pages_migrated();
-		calm = migrated == before ? calm + 1 : 0;
-	}
-}
-
 static inline void part_frames(const struct part *part)
 {
 	struct work *work = part->work;
@@ -224,7 +195,7 @@ static inline void part_do(const struct part *part)
 		TURN(REGION_END(0); REGION_BEGIN(id), work); \
 		TURN(REGION_END(id), );                     \
 	} while (0)
-	TURN(work_settle(), );
+	TURN(settle(), );
 	/* In turns: what the kernel reads for it would be counted in the other's region. */
 	TURN(, part_frames(part));
 	PASS(1, stream_touch(c, a, NULL, lines), stream_copy(c, a, lines));

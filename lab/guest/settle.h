@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Waits until the kernel has done what it does in the background. */
+#ifndef HUEPAGE_SETTLE_H
+#define HUEPAGE_SETTLE_H
+
+#include "lab.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static inline uint64_t pages_migrated(void)
+{
+	return lab_read_named("/proc/vmstat", "pgmigrate_success");
+}
+
+/*
+ * The kernel looks twice a second whether memory is worth compacting; when that was
+ * of no use, again in half a minute, in the midst of a pass. What it moves would be
+ * counted as the pass's. So it is asked to look now, and may go on until it has moved
+ * nothing for a while, or a minute has gone.
+ */
+static inline void settle(void)
+{
+	static const char knob[] = "/proc/sys/vm/compaction_proactiveness";
+	uint64_t migrated = pages_migrated();
+	char same[32];
+
+	/* The kernel looks when the number is written, though it be the same. */
+	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(knob));
+	lab_write(knob, same);
+	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
+		uint64_t before = migrated;
+
+		usleep(500000);
+		migrated = pages_migrated();
+		calm = migrated == before ? calm + 1 : 0;
+	}
+}
+
+#endif
