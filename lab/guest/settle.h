@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Waits until the kernel has done what it does in the background. */
+/* Waits until the kernel has compacted what it would compact in the background. */
 #ifndef HUEPAGE_SETTLE_H
 #define HUEPAGE_SETTLE_H
 
