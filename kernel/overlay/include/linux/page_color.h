@@ -106,8 +106,8 @@ static inline bool page_color_hinted(void) { return false; }
 struct folio *page_color_alloc_vma(gfp_t gfp, int order,
 				   struct vm_area_struct *vma,
 				   unsigned long address, bool hugepage);
-static inline void page_color_hint_file(struct address_space *mapping,
-					pgoff_t index) { }
+/* No function: a call of an empty one changes how GCC arranges its caller. */
+#define page_color_hint_file(mapping, index) ((void)(mapping), (void)(index))
 static inline void page_color_init_mm(struct mm_struct *mm) { }
 static inline void page_color_fork(struct task_struct *task) { }
 static inline void page_color_exit(struct task_struct *task) { }
