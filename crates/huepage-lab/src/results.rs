@@ -107,12 +107,27 @@ impl Results {
     pub fn write(&self, folder: &Path, table: &str, picture: Option<&str>) -> anyhow::Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
         let json = serde_json::to_string_pretty(self).context("results as JSON")? + "\n";
-        let files = [("json", Some(json.as_str())), ("md", Some(table)), ("svg", picture)];
-        for (suffix, text) in files.into_iter().filter_map(|(s, text)| Some((s, text?))) {
-            let path = folder.join(format!("{}.{suffix}", self.experiment));
-            fs::write(&path, text).with_context(|| format!("write {}", path.display()))?;
-        }
-        Ok(())
+        self.write_file(folder, "json", &json)?;
+        self.write_shown(folder, table, picture)
+    }
+
+    /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub fn write_shown(
+        &self,
+        folder: &Path,
+        table: &str,
+        picture: Option<&str>,
+    ) -> anyhow::Result<()> {
+        self.write_file(folder, "md", table)?;
+        picture.map_or(Ok(()), |picture| self.write_file(folder, "svg", picture))
+    }
+
+    fn write_file(&self, folder: &Path, suffix: &str, text: &str) -> anyhow::Result<()> {
+        let path = folder.join(format!("{}.{suffix}", self.experiment));
+        fs::write(&path, text).with_context(|| format!("write {}", path.display()))
     }
 
     /// Reads what [`Results::write`] wrote.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a user gets to read, above all when something is wrong.
 
+use std::{fs, path::Path};
+
 use assert_cmd::Command;
 
 fn lab(words: &[&str]) -> (Option<i32>, String, String) {
@@ -63,6 +65,27 @@ fn a_report_without_results_says_what_to_run() {
     let (code, out, error) = lab(&["report", "--input", folder]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(error.contains("no results in") && error.contains("huepage-lab run"), "{error}");
+}
+
+#[test]
+fn pages_and_pictures_of_results_are_what_their_figures_say() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
+    let again = tempfile::tempdir().unwrap();
+    let mut names = Vec::new();
+    for experiment in huepage_lab::experiments::ALL {
+        let name = format!("{}.json", experiment.name());
+        if fs::copy(results.join(&name), again.path().join(&name)).is_ok() {
+            names.push(experiment.name());
+        }
+    }
+    let folder = again.path().to_str().unwrap();
+    let page = again.path().join("page.md");
+    lab(&["report", "--redraw", "--input", folder, "--output", page.to_str().unwrap()]);
+    assert!(!names.is_empty() && page.exists());
+    for file in names.iter().flat_map(|name| [format!("{name}.md"), format!("{name}.svg")]) {
+        let same = fs::read(results.join(&file)).ok() == fs::read(again.path().join(&file)).ok();
+        assert!(same, "results/{file} is not of results/*.json: huepage-lab report --redraw");
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use clap::Args;
 
-use huepage_lab::{experiments, output::print, results::Results, workspace::Workspace};
+use huepage_lab::{document, experiments, output::print, results::Results, workspace::Workspace};
 
 /// Put all results on one page, next to the sources' own figures
 #[derive(Args)]
@@ -14,6 +14,9 @@ pub struct Options {
     /// Where the results are [default: results/]
     #[arg(long, value_name = "FOLDER")]
     input: Option<PathBuf>,
+    /// Also write the page and the picture of each experiment again
+    #[arg(long)]
+    redraw: bool,
     /// Write the page to a file; '-' is standard output
     #[arg(long, short, value_name = "FILE", default_value = "-")]
     output: PathBuf,
@@ -41,6 +44,11 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             continue;
         }
         let results = Results::read(&path)?;
+        if options.redraw {
+            let picture = experiment.plot(&results).svg();
+            let document = document::of(*experiment, &results);
+            results.write_shown(&folder, &document, picture.as_deref().ok())?;
+        }
         let (heading, table) = experiment.against_source(&results);
         page += &format!(
             "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n\n### {heading}\n\n{}",

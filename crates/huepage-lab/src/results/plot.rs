@@ -3,6 +3,7 @@
 
 use plotters::{
     coord::Shift,
+    element::DashedPathElement,
     prelude::*,
     style::text_anchor::{HPos, Pos, VPos},
 };
@@ -56,6 +57,9 @@ pub struct Series {
 const PANEL: (u32, u32) = (560, 400);
 const TOP: u32 = 76;
 const LEGEND_LINE: u32 = 26;
+/// Of a dashed line.
+const DASH: u32 = 6;
+const GAP: u32 = 5;
 const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
 const PALE: RGBColor = RGBColor(0x5d, 0x66, 0x70);
 const GRID: RGBColor = RGBColor(0xe3, 0xe6, 0xea);
@@ -112,8 +116,11 @@ impl Plot {
                     + (number / per_line) as i32 * LEGEND_LINE as i32
                     + 10;
                 let colors = color(&names, name, *reference);
-                root.draw(&PathElement::new([(x, y), (x + 28, y)], colors.0.stroke_width(3)))?;
-                if !reference {
+                let (line, style) = ([(x, y), (x + 28, y)], colors.0.stroke_width(3));
+                if *reference {
+                    root.draw(&DashedPathElement::new(line, DASH, GAP, style))?;
+                } else {
+                    root.draw(&PathElement::new(line, style))?;
                     mark((x + 14, y), colors).iter().try_for_each(|part| root.draw(part))?;
                 }
                 let style = text(14, INK, HPos::Left, VPos::Center);
@@ -214,7 +221,7 @@ impl Panel {
             let colors = color(names, &series.name, series.reference);
             let points: Vec<(f64, f64)> = series.points.iter().map(|p| (x(p.0), p.1)).collect();
             if series.reference {
-                let line = DashedLineSeries::new(points, 6, 5, colors.0.stroke_width(2));
+                let line = DashedLineSeries::new(points, DASH, GAP, colors.0.stroke_width(2));
                 chart.draw_series(line)?;
                 continue;
             }
