@@ -28,6 +28,8 @@ pub struct Panel {
     pub x_label: String,
     /// How x is laid out.
     pub x: Axis,
+    /// Where y ends, at least: the same in panels that are to be compared.
+    pub top: f64,
     /// The lines.
     pub series: Vec<Series>,
 }
@@ -178,6 +180,7 @@ impl Panel {
         let (left, right) = bounds(&mut points().map(|point| x(point.0)));
         let margin = ((right - left) * 0.05).max(0.3 * f64::from(right == left || self.is_names()));
         let (low, high) = bounds(&mut points().map(|point| point.1));
+        let high = high.max(self.top);
         let (low, high) = (low.min(0.0), if high > 0.0 { high * 1.08 } else { 1.0 });
         let mut chart = ChartBuilder::on(area)
             .margin_top(30)
@@ -259,6 +262,7 @@ mod tests {
             heading: "lines in conflict (%)".into(),
             x_label: "fill".into(),
             x: Axis::Linear,
+            top: 0.0,
             series,
         };
         Plot { title: "aging".into(), caption: "modelled".into(), panels: vec![panel] }

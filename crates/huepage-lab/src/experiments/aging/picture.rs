@@ -34,6 +34,7 @@ pub fn plot(results: &Results) -> Plot {
                 heading: format!("{form}, {policy}: lines in conflict, triad (%)"),
                 x_label: "arrays / cache".into(),
                 x: Axis::Linear,
+                top: 100.0,
                 series,
             });
         }

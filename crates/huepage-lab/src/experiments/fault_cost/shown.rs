@@ -65,6 +65,7 @@ pub(super) fn plot(results: &Results) -> Plot {
         heading: format!("{arch}: instructions per page"),
         x_label: "work".into(),
         x: Axis::Names(WORKS.iter().map(|(work, _)| (*work).to_owned()).collect()),
+        top: 0.0,
         series: policies
             .iter()
             .map(|policy| Series {

@@ -251,6 +251,7 @@ pub(super) fn plot(results: &Results) -> Plot {
         heading,
         x_label: "nodes".into(),
         x: Axis::Doublings,
+        top: 0.0,
         series,
     };
     let archs = values(results, MERGE, "arch");

@@ -58,12 +58,16 @@ impl Group {
     }
 
     pub fn name(&self) -> String {
+        match self.policy.as_str() {
+            "" | "stock" => self.machine(),
+            policy => format!("{}, {policy}", self.machine()),
+        }
+    }
+
+    /// The name without the policy.
+    pub fn machine(&self) -> String {
         let memory = self.memory.parse::<Bytes>().map_or(self.memory.clone(), |m| m.to_string());
-        let policy = match self.policy.as_str() {
-            "" | "stock" => String::new(),
-            policy => format!(", {policy}"),
-        };
-        format!("{}, {memory}, {}{policy}", self.fs, self.arch)
+        format!("{}, {memory}, {}", self.fs, self.arch)
     }
 
     /// The stock kernel's group, if this is another's.

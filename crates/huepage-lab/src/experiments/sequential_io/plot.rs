@@ -4,34 +4,51 @@
 use super::pairs::{Group, Pair};
 use crate::results::{Axis, Panel, Plot, Results, Row, Series};
 
+/// What is drawn, and whether reads past the page cache stand beside it.
+const METRICS: [(&str, &str, bool); 3] = [
+    ("requests per GiB read", "requests_per_gib", true),
+    ("pages per segment", "pages_per_segment", true),
+    ("modelled throughput (MB/s)", "modelled_mbs", false),
+];
+
+/// A row of panels for each policy.
 pub(super) fn plot(results: &Results) -> Plot {
-    let panel = |heading: &str, metric: &str, cached_only: bool| {
-        let mut series = Vec::new();
-        let groups = Group::all(results);
-        for group in &groups {
-            let pairs = group.pairs(results, "cached");
-            type Side = for<'a, 'b> fn(&'b Pair<'a>) -> &'a Row;
-            let sides: [(&str, Side); 2] = [("fresh", |p| p.fresh), ("aged", |p| p.aged)];
-            for (age, row) in sides {
-                let points = pairs.iter().filter_map(|p| Some((p.readers, row(p).metric(metric)?)));
-                let name = format!("{}, {age}", group.name());
-                series.push(Series { name, points: points.collect(), reference: false });
+    let groups = Group::all(results);
+    let mut policies: Vec<&str> = Vec::new();
+    for group in &groups {
+        if !policies.contains(&group.policy.as_str()) {
+            policies.push(&group.policy);
+        }
+    }
+    let panels = policies.iter().flat_map(|policy| {
+        let groups: Vec<&Group> = groups.iter().filter(|group| group.policy == *policy).collect();
+        METRICS.map(|(heading, metric, direct)| {
+            let mut series: Vec<Series> =
+                groups.iter().flat_map(|group| fresh_and_aged(results, group, metric)).collect();
+            if let Some(main) = groups.first().filter(|_| direct) {
+                series.push(Series {
+                    name: "direct, huge page, aged".into(),
+                    points: points(&main.pairs(results, "direct-huge"), metric, |p| p.aged),
+                    reference: true,
+                });
             }
-        }
-        if let Some(main) = groups.first().filter(|_| !cached_only) {
-            let pairs = main.pairs(results, "direct-huge");
-            let points =
-                pairs.iter().filter_map(|p| Some((p.readers, p.aged.metric(metric)?))).collect();
-            let name = "direct, huge page, aged".into();
-            series.push(Series { name, points, reference: true });
-        }
-        Panel {
-            heading: heading.into(),
-            x_label: "parallel readers".into(),
-            x: Axis::Doublings,
-            series,
-        }
-    };
+            Panel {
+                heading: match *policy {
+                    "" => heading.into(),
+                    policy => format!("{policy}: {heading}"),
+                },
+                x_label: "parallel readers".into(),
+                x: Axis::Doublings,
+                top: results
+                    .rows
+                    .iter()
+                    .filter(|row| row.setting("mode") == "cached")
+                    .filter_map(|row| row.metric(metric))
+                    .fold(0.0, f64::max),
+                series,
+            }
+        })
+    });
     let settings = results.rows.first();
     let setting = |name: &str| settings.map(|row| row.setting(name)).unwrap_or_default();
     Plot {
@@ -45,10 +62,24 @@ pub(super) fn plot(results: &Results) -> Plot {
             setting("segment_us"),
             setting("link_mbs")
         ),
-        panels: vec![
-            panel("requests per GiB read", "requests_per_gib", false),
-            panel("pages per segment", "pages_per_segment", false),
-            panel("modelled throughput (MB/s)", "modelled_mbs", true),
-        ],
+        panels: panels.collect(),
     }
+}
+
+/// Reads through the page cache.
+fn fresh_and_aged(results: &Results, group: &Group, metric: &str) -> [Series; 2] {
+    let pairs = group.pairs(results, "cached");
+    let series = |age: &str, points| Series {
+        name: format!("{}, {age}", group.machine()),
+        points,
+        reference: false,
+    };
+    [
+        series("fresh", points(&pairs, metric, |p| p.fresh)),
+        series("aged", points(&pairs, metric, |p| p.aged)),
+    ]
+}
+
+fn points<'a>(pairs: &[Pair<'a>], metric: &str, side: fn(&Pair<'a>) -> &'a Row) -> Vec<(f64, f64)> {
+    pairs.iter().filter_map(|p| Some((p.readers, side(p).metric(metric)?))).collect()
 }

@@ -68,6 +68,7 @@ fn reads(results: &Results, machine: &Machine) -> Panel {
         heading: format!("{}, {}: bandwidth (% of peak)", machine.arch, kind(machine)),
         x_label: "working set / L2".into(),
         x: Axis::Linear,
+        top: 0.0,
         series,
     }
 }
@@ -90,6 +91,7 @@ fn works(results: &Results, machine: &Machine) -> Panel {
         heading: format!("{}, {}: time beyond contiguous (%)", machine.arch, kind(machine)),
         x_label: "program".into(),
         x: Axis::Names(programs.iter().map(|(work, size)| format!("{work} {size}")).collect()),
+        top: 0.0,
         series: series.collect(),
     }
 }
