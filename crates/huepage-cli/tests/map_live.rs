@@ -131,7 +131,11 @@ fn the_map_of_a_command_comes_before_its_end() {
 #[test]
 fn an_interrupt_ends_the_command_and_its_map_is_shown() {
     let script = "echo started; exec sleep 600";
-    let mut huepage = huepage(&["map", "--", "sh", "-c", script])
+    // Where tests run in the background, the signal is ignored from the start.
+    let mut huepage = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(huepage(&[]).get_program())
+        .args(["map", "--", "sh", "-c", script])
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
