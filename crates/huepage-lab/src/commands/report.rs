@@ -48,6 +48,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             let picture = experiment.plot(&results).svg();
             let document = document::of(*experiment, &results);
             results.write_shown(&folder, &document, picture.as_deref().ok())?;
+            if let Err(error) = picture {
+                eprintln!("huepage-lab: no picture of {}: {error}", experiment.name());
+            }
         }
         let (heading, table) = experiment.against_source(&results);
         page += &format!(

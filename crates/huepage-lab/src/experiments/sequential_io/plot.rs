@@ -14,12 +14,7 @@ const METRICS: [(&str, &str, bool); 3] = [
 /// A row of panels for each policy.
 pub(super) fn plot(results: &Results) -> Plot {
     let groups = Group::all(results);
-    let mut policies: Vec<&str> = Vec::new();
-    for group in &groups {
-        if !policies.contains(&group.policy.as_str()) {
-            policies.push(&group.policy);
-        }
-    }
+    let policies = results.values("policy");
     let panels = policies.iter().flat_map(|policy| {
         let groups: Vec<&Group> = groups.iter().filter(|group| group.policy == *policy).collect();
         METRICS.map(|(heading, metric, direct)| {
@@ -33,16 +28,11 @@ pub(super) fn plot(results: &Results) -> Plot {
                 });
             }
             Panel {
-                heading: match *policy {
-                    "" => heading.into(),
-                    policy => format!("{policy}: {heading}"),
-                },
+                heading: format!("{policy}: {heading}"),
                 x_label: "parallel readers".into(),
                 x: Axis::Doublings,
                 top: results
-                    .rows
-                    .iter()
-                    .filter(|row| row.setting("mode") == "cached")
+                    .with(&[("mode", "cached")])
                     .filter_map(|row| row.metric(metric))
                     .fold(0.0, f64::max),
                 series,
