@@ -3,7 +3,9 @@
 
 use std::{convert::Infallible, time::Duration};
 
-use super::{Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Survey};
+use super::{
+    Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure, Survey,
+};
 use crate::mapping::PageAddr;
 
 /// Never exists on this architecture.
@@ -35,6 +37,12 @@ impl MeasuredOracle {
 
     /// Time for the second run and for comparing both.
     pub fn verify_time(&self) -> Duration {
+        match self.0 {}
+    }
+
+    /// # Errors
+    /// Never called.
+    pub fn pressure(&mut self, _: Duration) -> Result<Pressure, ColorError> {
         match self.0 {}
     }
 

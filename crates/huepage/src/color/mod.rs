@@ -28,6 +28,7 @@ mod measure;
 mod measure;
 mod measurement;
 mod oracle;
+mod pressure;
 
 use std::{fmt, num::NonZeroU32};
 
@@ -39,6 +40,7 @@ pub use frame_number::FrameNumberOracle;
 pub use measure::MeasuredOracle;
 pub use measurement::{MeasureOptions, Survey};
 pub use oracle::{ColorOracle, Method};
+pub use pressure::{Held, Pressure};
 use serde::{Deserialize, Serialize};
 
 /// The color of a page: which group of cache sets its lines fall into.

@@ -6,11 +6,12 @@
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
 //! [`assign`] colors pages by the thousand; [`palette`] puts these together;
-//! [`runs`] does it twice and compares; [`oracle`] is what users of the library
+//! [`runs`] does it twice and compares; [`canary`] sees what others evict; [`oracle`] is what users of the library
 //! see.
 
 mod assign;
 mod calibrate;
+mod canary;
 mod discover;
 mod hardware;
 mod lines;

@@ -7,11 +7,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{discover::Shape, hardware::Hardware, prober::PageId, runs::Runs, ways::measured_ways};
+use super::{
+    canary::Canary, discover::Shape, hardware::Hardware, prober::PageId, runs::Runs,
+    ways::measured_ways,
+};
 use crate::{
     color::{
-        Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Survey,
-        agreement::agreement,
+        Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
+        Survey, agreement::agreement,
     },
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::{CacheGeometry, Pinned},
@@ -33,6 +36,8 @@ pub struct MeasuredOracle {
     count: ColorCount,
     runs: Runs<Hardware>,
     evidence: Evidence,
+    /// Made when first asked for.
+    canary: Option<Canary>,
     /// Keeps the pages of all sets mapped.
     arena: Mapping,
 }
@@ -67,7 +72,15 @@ impl MeasuredOracle {
             let trusted = attempt.distrust.is_none();
             evidence.attempts.push(attempt);
             if let Some(count) = ColorCount::new(runs.first.colors() as u32).filter(|_| trusted) {
-                return Ok(MeasuredOracle { cpu: options.cpu, count, runs, evidence, arena });
+                let canary = None;
+                return Ok(MeasuredOracle {
+                    cpu: options.cpu,
+                    count,
+                    runs,
+                    evidence,
+                    canary,
+                    arena,
+                });
             }
             if evidence.attempts.len() >= options.attempts as usize
                 || begin.elapsed() > options.time_limit
@@ -127,6 +140,22 @@ impl MeasuredOracle {
         };
         // SAFETY: the caller's contract is that of `with_pages`.
         Ok(unsafe { self.with_pages(pages, work) })
+    }
+
+    /// Holds lines of known colors in the cache for `wait`, and sees what others
+    /// evict of them. Takes `wait` and some tens of microseconds more; the first
+    /// call, which finds out what is evicted on a quiet machine, a few
+    /// milliseconds.
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
+    pub fn pressure(&mut self, wait: Duration) -> Result<Pressure, ColorError> {
+        let _pinned = Pinned::to(self.cpu)?;
+        let first = &mut self.runs.first;
+        let canary = self.canary.get_or_insert_with(|| {
+            Canary::new(&mut first.tester, &first.found.sets, first.shape, self.count)
+        });
+        Ok(canary.look(&mut first.tester, wait, self.count))
     }
 
     /// Runs `work` with `pages` in the tables of both runs.

@@ -2,6 +2,8 @@
 //! The one experiment that discovery is built from: does reading these pages
 //! evict that one?
 
+use std::time::Duration;
+
 /// Cache lines in a page; measurement is for 4 KiB pages of 64-byte lines.
 pub(super) const LINES_PER_PAGE: u8 = 64;
 
@@ -82,4 +84,18 @@ pub(super) trait Prober {
         passes: u32,
         out: &mut Vec<Sample>,
     );
+
+    /// Reads the target lines of every target, does nothing with memory for
+    /// `wait`, then times each target: whose lines somebody else has evicted.
+    /// The one read last is timed first: a line brought back in by being timed
+    /// takes the place of the oldest one, which must not be the next to be timed.
+    /// Puts one sample per target into `out`, in order, and returns how long the
+    /// lines were left alone: longer where the thread had to wait for its CPU.
+    fn hold(
+        &mut self,
+        targets: &[PageId],
+        pattern: &Pattern,
+        wait: Duration,
+        out: &mut Vec<Sample>,
+    ) -> Duration;
 }

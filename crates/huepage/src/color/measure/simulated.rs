@@ -3,6 +3,8 @@
 //! the same seed gives the same samples. What discovery finds can be compared
 //! with the truth, which no virtual machine shows.
 
+use std::time::Duration;
+
 use super::prober::{LINES_PER_PAGE, PageId, Pattern, Prober, Sample};
 
 /// Which line a full set gives up.
@@ -40,6 +42,10 @@ pub(super) struct Machine {
     pub interrupts: u32,
     /// One batch in so many meets a neighbor that empties the cache; 0 for none.
     pub intrusions: u32,
+    /// Lines that a neighbor on the same core reads while lines are held.
+    pub neighbor_reads: u32,
+    /// The neighbor reads only the first so many colors; `None`: all.
+    pub neighbor_colors: Option<u32>,
     /// Frames are drawn from so many; their order is random.
     pub frames: u64,
 }
@@ -58,6 +64,8 @@ impl Machine {
             step: 2,
             interrupts: 2000,
             intrusions: 0,
+            neighbor_reads: 0,
+            neighbor_colors: None,
             frames: 1 << 22,
         }
     }
@@ -156,7 +164,7 @@ impl Cache {
 /// Pages on a modelled machine.
 #[derive(Clone, Debug)]
 pub(super) struct Simulated {
-    machine: Machine,
+    pub machine: Machine,
     frames: Vec<u64>,
     l1: Cache,
     cache: Cache,
@@ -218,6 +226,39 @@ impl Simulated {
         self.cache.read(set, address, &mut self.rng)
     }
 
+    /// Times the target lines of each target.
+    fn time<'a>(
+        &mut self,
+        targets: impl IntoIterator<Item = &'a PageId>,
+        pattern: &Pattern,
+        out: &mut Vec<Sample>,
+    ) {
+        for &target in targets {
+            self.read(target, pattern.warm);
+            let mut ticks = 40.0;
+            for line in pattern.target.iter() {
+                ticks += f64::from(self.read(target, line));
+            }
+            ticks += self.normal() * self.machine.jitter;
+            let step = self.machine.step;
+            let phase = self.rng.u32(0..step);
+            let counted = (ticks.max(0.0) as u32 + phase) / step * step;
+            let interrupted = self.one_in(self.machine.interrupts);
+            out.push((!interrupted).then_some(counted));
+        }
+    }
+
+    /// Somebody else on the same core reads a line of a color that it uses.
+    fn read_as_neighbor(&mut self) {
+        let colors = u64::from(self.machine.neighbor_colors.unwrap_or(self.machine.colors()));
+        let color = self.rng.u64(0..colors);
+        let line = self.rng.u64(0..u64::from(LINES_PER_PAGE));
+        let set = (color * u64::from(LINES_PER_PAGE) + line) as usize;
+        // Above all frames of ours.
+        let address = (self.machine.frames + self.rng.u64(1..1 << 40)) * u64::from(LINES_PER_PAGE);
+        self.cache.read(set, address + line, &mut self.rng);
+    }
+
     /// A draw from a normal distribution of mean 0 and deviation 1: the sum of
     /// twelve even ones (Irwin-Hall).
     fn normal(&mut self) -> f64 {
@@ -257,19 +298,31 @@ impl Prober for Simulated {
             self.cache.lines.fill(0);
             self.l1.lines.fill(0);
         }
-        for &target in targets {
-            self.read(target, pattern.warm);
-            let mut ticks = 40.0;
-            for line in pattern.target.iter() {
-                ticks += f64::from(self.read(target, line));
+        self.time(targets, pattern, out);
+    }
+
+    fn hold(
+        &mut self,
+        targets: &[PageId],
+        pattern: &Pattern,
+        wait: Duration,
+        out: &mut Vec<Sample>,
+    ) -> Duration {
+        out.clear();
+        for _ in 0..4 {
+            for &target in targets {
+                for line in pattern.target.iter() {
+                    self.read(target, line);
+                }
             }
-            ticks += self.normal() * self.machine.jitter;
-            let step = self.machine.step;
-            let phase = self.rng.u32(0..step);
-            let counted = (ticks.max(0.0) as u32 + phase) / step * step;
-            let interrupted = self.one_in(self.machine.interrupts);
-            out.push((!interrupted).then_some(counted));
         }
+        let reads = if wait.is_zero() { 0 } else { self.machine.neighbor_reads };
+        for _ in 0..reads {
+            self.read_as_neighbor();
+        }
+        self.time(targets.iter().rev(), pattern, out);
+        out.reverse();
+        wait
     }
 }
 

@@ -2,6 +2,8 @@
 //! Single samples turned into answers: thresholds kept up to date, disturbed
 //! samples dropped.
 
+use std::time::Duration;
+
 use super::{
     calibrate::{Gauge, Threshold, calibrate},
     lines::Masks,
@@ -125,6 +127,22 @@ impl<P: Prober> Tester<P> {
         self.samples += targets.len() as u64;
         self.disturbed += votes.iter().filter(|v| v.is_none()).count() as u64;
         votes
+    }
+
+    /// Measures one threshold again, another one each time.
+    pub fn recalibrate_next(&mut self) {
+        self.probes.rotate_left(1);
+        let pattern = self.probes[0].pattern.clone();
+        self.probes[0].threshold = self.calibrated(&pattern);
+    }
+
+    /// One vote per target on whether somebody else has evicted it within
+    /// `wait`, all at the same lines, and how long it was in truth. `None` where
+    /// the sample was disturbed.
+    pub fn held(&mut self, targets: &[PageId], wait: Duration) -> (Vec<Option<bool>>, Duration) {
+        let probe = &self.probes[self.rng.usize(0..self.probes.len())];
+        let waited = self.prober.hold(targets, &probe.pattern, wait, &mut self.out);
+        (self.out.iter().map(|&sample| probe.threshold.is_miss(sample)).collect(), waited)
     }
 
     /// Of `targets`, those that at least `need` of `rounds` votes say are

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How much of a cache others take: what became of lines left alone for a moment.
+
+use std::{ops::AddAssign, time::Duration};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Color, ColorCount};
+
+/// Lines of one color that were held in the cache, and those of them that
+/// somebody else had evicted in the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// Lines looked at.
+    pub lines: u32,
+    /// Lines that were gone.
+    pub evicted: u32,
+}
+
+impl Held {
+    /// The share of the lines that was evicted; `None` if no line was looked at.
+    pub fn share(self) -> Option<f64> {
+        (self.lines > 0).then(|| f64::from(self.evicted) / f64::from(self.lines))
+    }
+}
+
+impl AddAssign for Held {
+    fn add_assign(&mut self, other: Held) {
+        self.lines += other.lines;
+        self.evicted += other.evicted;
+    }
+}
+
+/// What others took of the cache within some moments.
+///
+/// In each look, lines of known colors that fill about seven eighths of their
+/// cache sets are read, left alone for a fraction of a millisecond, and timed:
+/// those that take as long as a miss were evicted by others, who run on another
+/// hyperthread of the core or were given the CPU meanwhile. A neighbor that
+/// brings in fewer lines than the free eighth of a set holds is not seen.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Pressure {
+    /// How long the lines were left alone, in the mean.
+    pub waited: Duration,
+    /// Looks that are summed up here.
+    pub looks: u32,
+    /// Looks after which no more lines were gone than on a quiet machine.
+    pub quiet_looks: u32,
+    /// The lines of each color, by its index.
+    pub colors: Vec<Held>,
+}
+
+impl Pressure {
+    /// No look yet at a cache of so many colors.
+    pub fn none(count: ColorCount) -> Self {
+        Pressure {
+            waited: Duration::ZERO,
+            looks: 0,
+            quiet_looks: 0,
+            colors: vec![Held::default(); count.get() as usize],
+        }
+    }
+
+    /// All lines together.
+    pub fn held(&self) -> Held {
+        let mut all = Held::default();
+        self.colors.iter().for_each(|&held| all += held);
+        all
+    }
+
+    /// The share of the lines that others evicted, of all colors together;
+    /// `None` before the first look.
+    pub fn share(&self) -> Option<f64> {
+        self.held().share()
+    }
+
+    /// The same for one color.
+    pub fn share_of(&self, color: Color) -> Option<f64> {
+        self.colors.get(color.index())?.share()
+    }
+
+    /// Whether every look was a quiet one, and there was one.
+    pub fn is_quiet(&self) -> bool {
+        self.looks > 0 && self.quiet_looks == self.looks
+    }
+}
+
+impl AddAssign<&Pressure> for Pressure {
+    /// Sums up looks at the same cache.
+    fn add_assign(&mut self, other: &Pressure) {
+        let total = self.waited * self.looks + other.waited * other.looks;
+        self.looks += other.looks;
+        self.quiet_looks += other.quiet_looks;
+        self.waited = total / self.looks.max(1);
+        for (held, &more) in self.colors.iter_mut().zip(&other.colors) {
+            *held += more;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(evicted: [u32; 2], quiet: bool) -> Pressure {
+        Pressure {
+            waited: Duration::from_micros(300),
+            looks: 1,
+            quiet_looks: u32::from(quiet),
+            colors: evicted.map(|evicted| Held { lines: 10, evicted }).to_vec(),
+        }
+    }
+
+    #[test]
+    fn looks_sum_up_by_color() {
+        let mut sum = Pressure::none(ColorCount::new(2).unwrap());
+        assert_eq!((sum.share(), sum.is_quiet()), (None, false));
+        sum += &look([0, 0], true);
+        assert_eq!((sum.share(), sum.is_quiet()), (Some(0.0), true));
+        sum += &look([10, 0], false);
+        assert_eq!((sum.share(), sum.is_quiet()), (Some(0.25), false));
+        assert_eq!([0, 1, 2].map(|c| sum.share_of(Color(c))), [Some(0.5), Some(0.0), None]);
+        assert_eq!((sum.looks, sum.quiet_looks, sum.waited.as_micros()), (2, 1, 300));
+    }
+}
