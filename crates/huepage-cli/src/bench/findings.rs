@@ -1,73 +1,88 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a report says about the claims that placement makes, good or bad.
+//! What a report says of the claims that placement makes, good or bad.
 
 use huepage::units::Bytes;
 
-use super::{Placement, Report, report::Row, text::figure};
+use super::{
+    Placement, Report,
+    bootstrap::Estimate,
+    report::{Limit, Row},
+    suite::eighths_of,
+    text::figure,
+    verdict::named,
+};
 
 /// One sentence per claim that the rows speak to.
 pub fn findings(report: &Report) -> Vec<String> {
     let mut sentences = Vec::new();
-    if !report.sizes("chase").is_empty() {
-        sentences.extend(balanced_near_the_size(report));
-        sentences.extend(quarter_at_half(report));
-        sentences.extend(control(report));
-        sentences.extend(held_bandwidth(report));
+    for bench in report.benches() {
+        let sizes = match report.sizes(bench) {
+            many if many.len() > 1 => vec![eighths_of(report.cache, 7)],
+            one => one,
+        };
+        for bytes in sizes {
+            sentences.extend(against_all(report, bench, bytes));
+        }
     }
-    for bench in report.benches().into_iter().filter(|b| !["chase", "read"].contains(b)) {
-        sentences.extend(same_time(report, bench));
-    }
+    sentences.extend(quarter_at_half(report));
+    sentences.extend(control(report));
+    sentences.extend(held_bandwidth(report));
+    sentences.extend(report.ceilings.iter().filter_map(|limit| limits(report, limit)));
     sentences
 }
 
-/// Random and balanced where a few overfull sets hurt most.
-fn balanced_near_the_size(report: &Report) -> Option<String> {
-    let row = chase(report, 7, Placement::Balanced)?;
-    let baseline = report.row("chase", row.bytes, report.baseline()?)?;
-    Some(format!(
-        "At 7/8 of the cache, balanced is {:.2} times as fast as {}; \
-         spread {} against {}.",
-        report.speedup(row)?,
-        baseline.placement,
-        percent(row.summary().spread()),
-        percent(baseline.summary().spread()),
-    ))
+/// Balanced pages against everything that a user may get instead.
+fn against_all(report: &Report, bench: &str, bytes: Bytes) -> Option<String> {
+    let row = report.row(bench, bytes, Placement::Balanced)?;
+    let others = [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
+    let ratios: Vec<String> = others
+        .into_iter()
+        .filter_map(|other| Some(format!("{} {}", named(other), interval(row.ratio_to(other)?))))
+        .collect();
+    (!ratios.is_empty()).then(|| {
+        format!("{bench}, {bytes}: balanced is so many times as fast as {}.", ratios.join(", "))
+    })
 }
 
 /// If colors were not real, a quarter of them would not be slow.
 fn quarter_at_half(report: &Report) -> Option<String> {
-    let row = chase(report, 4, Placement::Quarter)?;
+    let slower = slower_in_a_quarter(report)?;
     Some(format!(
-        "At 4/8 of the cache, a quarter of the colors is {:.2} times as slow as {} \
-         (1 if colors were not real).",
-        1.0 / report.speedup(row)?,
-        report.baseline()?,
+        "At 4/8 of the cache, a quarter of the colors is {} times as slow as random pages (1 if \
+         colors were not real).",
+        interval(slower)
     ))
 }
 
 /// If shuffled labels helped, something other than color would be at work.
 fn control(report: &Report) -> Option<String> {
-    let row = chase(report, 7, Placement::ShuffledLabels)?;
     Some(format!(
-        "Control, at 7/8 of the cache: shuffled labels are {:.2} times as fast as {} \
-         (1 if color is all that matters).",
-        report.speedup(row)?,
-        report.baseline()?,
+        "Control, at 7/8 of the cache: shuffled labels are {} times as fast as random pages (1 if \
+         color is all that matters).",
+        interval(chase(report, 7, Placement::ShuffledLabels)?.ratio?)
     ))
 }
 
-fn chase(report: &Report, eighths: u64, placement: Placement) -> Option<&Row> {
-    report.row("chase", Bytes(report.cache.size().0 * eighths / 8), placement)
+/// How many times as slow half a cache is in a quarter of the colors.
+pub fn slower_in_a_quarter(report: &Report) -> Option<Estimate> {
+    let Estimate { value, low, high } = chase(report, 4, Placement::Quarter)?.ratio?;
+    Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low })
 }
 
-/// The share of peak read bandwidth that is left when the working set is as
-/// large as the cache. The peak is the best median of any size and placement,
-/// so that all shares have one denominator.
+/// A row of the pointer chase at so many eighths of the cache.
+pub fn chase(report: &Report, eighths: u64, placement: Placement) -> Option<&Row> {
+    report.row("chase", eighths_of(report.cache, eighths), placement)
+}
+
+/// The share of peak read bandwidth that is left in quiet moments when the
+/// working set is as large as the cache. The peak is the best of any size and
+/// placement, so that all shares have one denominator.
 pub fn held_shares(report: &Report) -> Vec<(Placement, f64)> {
-    let peak = report.rows_of("read").map(|row| row.summary().median).fold(0.0, f64::max);
+    let quiet = |row: &Row| row.quiet.map(|quiet| quiet.median);
+    let peak = report.rows_of("read").filter_map(quiet).fold(0.0, f64::max);
     let share = |placement| {
         let row = report.row("read", report.cache.size(), placement)?;
-        Some((placement, row.summary().median / peak))
+        Some((placement, quiet(row)? / peak))
     };
     report.placements().into_iter().filter_map(share).collect()
 }
@@ -82,23 +97,26 @@ fn held_bandwidth(report: &Report) -> Option<String> {
     })
 }
 
-/// Mean and spread of the same program, balanced against the baseline.
-fn same_time(report: &Report, bench: &str) -> Option<String> {
-    let bytes = *report.sizes(bench).first()?;
-    let row = report.row(bench, bytes, Placement::Balanced)?;
-    let baseline = report.row(bench, bytes, report.baseline()?)?;
-    let part = |row: &Row| {
-        let summary = row.summary();
-        format!("mean {} {}, spread {}", figure(summary.mean), row.unit, percent(summary.spread()))
-    };
+/// What limits a workload that computes.
+fn limits(report: &Report, limit: &Limit) -> Option<String> {
+    let row = report.rows_of(&limit.bench).find(|row| row.placement == Placement::Balanced)?;
+    let quiet = row.quiet?.median;
+    let share = limit.unit.cost(limit.figure) / limit.unit.cost(quiet);
     Some(format!(
-        "{bench}, {} fresh allocations: {} {}; balanced {} ({:.2} times as fast).",
-        row.samples.len(),
-        baseline.placement,
-        part(baseline),
-        part(row),
-        report.speedup(row)?,
+        "{}: from L1 the same arithmetic gives {} {}; balanced has {} of that, so no placement \
+         can make it more than {:.2} times as fast as balanced.",
+        limit.bench,
+        figure(limit.figure),
+        limit.unit,
+        percent(share),
+        (1.0 / share).max(1.0)
     ))
+}
+
+/// `2.01 [1.92 to 2.11]`.
+pub fn interval(estimate: Estimate) -> String {
+    let Estimate { value, low, high } = estimate;
+    format!("{value:.2} [{low:.2} to {high:.2}]")
 }
 
 /// `0.0432` as `4.3%`.
@@ -115,36 +133,42 @@ mod tests {
     #[test]
     fn every_claim_is_answered_with_its_figure() {
         let found = findings(&sample::working_set());
-        // Slowness 10, 5 and 40 per eighth, plus the index of the sample; the
-        // median pair is the third.
-        assert_eq!(found.len(), 4, "{found:#?}");
-        assert!(found[0].contains("balanced is 1.95 times as fast as random"), "{found:#?}");
-        assert!(found[0].ends_with("spread 10% against 5.1%."), "{found:#?}");
-        assert!(found[1].contains("3.86 times as slow as random"), "{found:#?}");
-        assert!(found[2].contains("are 1.00 times as fast as random"), "{found:#?}");
+        assert_eq!(found.len(), 5, "{found:#?}");
+        assert!(
+            found[0].starts_with(
+                "chase, 896 KiB: balanced is so many times as fast as the kernel's own pages 2.00 ["
+            ),
+            "{found:#?}"
+        );
+        assert!(found[1].starts_with("read, 896 KiB"), "{found:#?}");
+        assert!(found[2].contains("a quarter of the colors is 4.00 ["), "{found:#?}");
+        assert!(found[3].contains("shuffled labels are 1.00 ["), "{found:#?}");
     }
 
     #[test]
     fn shares_of_peak_have_one_denominator() {
         let shares = held_shares(&sample::working_set());
-        assert_eq!(shares.len(), 7);
-        // The peak is balanced at 1/8: 1000 / 7. At 8/8: 1000 / (slowness × 8 + 2).
+        assert_eq!(shares.len(), 8);
+        // The peak is balanced at 1/8: 1000 / 5. At 8/8: 1000 / (slowness × 8).
         for (placement, share) in shares {
             let time = match placement {
-                Placement::Balanced => 42.0,
-                Placement::Quarter => 322.0,
-                _ => 82.0,
+                Placement::Balanced => 40.0,
+                Placement::Quarter => 320.0,
+                _ => 80.0,
             };
-            assert!((share - 7.0 / time).abs() < 1e-9, "{placement} {share}");
+            assert!((share - 5.0 / time).abs() < 1e-3, "{placement} {share}");
         }
     }
 
     #[test]
-    fn a_repeat_is_told_as_mean_and_spread() {
-        let found = findings(&sample::repeat());
-        assert_eq!(found.len(), 1);
-        assert!(found[0].contains("default mean 24.50 ms"), "{found:?}");
-        assert!(found[0].contains("balanced mean 11.45 ms"), "{found:?}");
+    fn what_limits_a_workload_is_told_as_its_share_of_arithmetic() {
+        let mut report = sample::repeat();
+        report.ceilings =
+            vec![Limit { bench: "repeat".to_owned(), unit: report.rows[0].unit, figure: 9.0 }];
+        let found = findings(&report);
+        let last = found.last().unwrap();
+        assert!(last.contains("balanced has 90% of that"), "{last}");
+        assert!(last.ends_with("1.11 times as fast as balanced."), "{last}");
     }
 
     #[test]

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What placement is worth: workloads over freshly placed memory, the runner
-//! that interleaves placements, and the report in text, JSON, SVG and PNG.
+//! What placement is worth: workloads over placed memory, allocations of all
+//! placements side by side, and the report in text, JSON, SVG and PNG.
+//!
+//! [`runner`] takes the [`samples`], each with its [`moment`]; [`analysis`] makes
+//! rows of them, with intervals by [`bootstrap`]; everything that is shown comes
+//! from the rows.
 
+mod analysis;
+mod bootstrap;
 mod findings;
+mod imbalance;
 mod machine;
+mod moment;
 mod output;
 mod placement;
 mod placements;
@@ -11,21 +19,33 @@ mod plain;
 mod plot;
 mod report;
 mod runner;
+mod samples;
+mod share;
+#[cfg(test)]
+mod simulated;
 mod stats;
+mod stir;
 mod suite;
 mod text;
+mod verdict;
 mod workbench;
 mod workload;
 mod workloads;
 
-pub use findings::percent;
+pub use analysis::{moments, rows};
+pub use findings::{chase, percent, slower_in_a_quarter};
 pub use machine::Machine;
 pub use output::write_all;
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;
-pub use report::{Kind, Report, Schema};
+pub use report::{Kind, Limit, Report, Schema};
 pub use runner::{Plan, measure};
+pub use samples::Samples;
+pub use share::CacheShare;
 pub use suite::Suite;
 pub use text::text;
+#[cfg(test)]
+pub use verdict::VerdictKind;
+pub use verdict::verdict;
 pub use workbench::{Buffer, Workbench};

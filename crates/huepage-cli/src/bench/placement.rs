@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// How the pages behind a benchmark's buffer are chosen.
 ///
-/// All but `thp` and `default` draw from one pool of classified pages, so that
-/// nothing but color tells them apart.
+/// All but `default`, `stirred` and `thp` draw from one pool of classified
+/// pages, so that nothing but color tells them apart.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum,
 )]
@@ -17,14 +17,16 @@ use serde::{Deserialize, Serialize};
 pub enum Placement {
     /// What the kernel deals out for an ordinary mapping of base pages
     Default,
+    /// The same after free memory was stirred: pages given back in random order
+    Stirred,
+    /// An ordinary mapping with transparent huge pages
+    Thp,
     /// Pages drawn at random from the pool
     Random,
     /// Color follows the virtual page number
     Balanced,
     /// Only a quarter of the colors, other ones in each allocation
     Quarter,
-    /// An ordinary mapping with transparent huge pages
-    Thp,
     /// Bin hopping: the next color for each page in order of first touch
     Sequence,
     /// Balanced by randomly permuted labels: the control that must not help
@@ -33,12 +35,13 @@ pub enum Placement {
 
 impl Placement {
     /// All placements, in the order of tables and legends.
-    pub const ALL: [Placement; 7] = [
+    pub const ALL: [Placement; 8] = [
         Placement::Default,
+        Placement::Stirred,
+        Placement::Thp,
         Placement::Random,
         Placement::Balanced,
         Placement::Quarter,
-        Placement::Thp,
         Placement::Sequence,
         Placement::ShuffledLabels,
     ];
@@ -47,13 +50,25 @@ impl Placement {
     pub fn name(self) -> &'static str {
         match self {
             Placement::Default => "default",
+            Placement::Stirred => "stirred",
+            Placement::Thp => "thp",
             Placement::Random => "random",
             Placement::Balanced => "balanced",
             Placement::Quarter => "quarter",
-            Placement::Thp => "thp",
             Placement::Sequence => "sequence",
             Placement::ShuffledLabels => "shuffled-labels",
         }
+    }
+
+    /// Whether it shows that colors are real, or is a variant of another one: then
+    /// it runs only at the sizes that claims are made about.
+    pub fn is_control(self) -> bool {
+        matches!(self, Placement::Quarter | Placement::Sequence | Placement::ShuffledLabels)
+    }
+
+    /// Whether its pages are what the kernel deals out, not drawn from a pool.
+    pub fn is_plain(self) -> bool {
+        matches!(self, Placement::Default | Placement::Stirred | Placement::Thp)
     }
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory placed by color, beside what the kernel deals out.
 
-use std::collections::VecDeque;
+use std::time::Duration;
 
 use anyhow::{Context, bail};
 use huepage::{
-    color::{Chosen, Color, ColorCount, ColorOracle},
+    color::{Chosen, Color, ColorCount, ColorOracle, Oracle, Pressure},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     place::{PlaceError, Policy, Pool, Region},
     units::Bytes,
@@ -14,30 +14,25 @@ use huepage::{
 use super::{
     Buffer, Placement, Workbench,
     plain::{Plain, PlainBuffer},
+    suite::Job,
 };
 
 /// Serves every placement: colored ones from pools of classified pages, the
 /// others as the kernel deals them out.
 pub struct Placements {
     plain: Plain,
-    colored: Stock,
+    oracle: Oracle,
+    colored: Pool,
     /// Pages whose labels were dealt out anew at random.
-    shuffled: Stock,
+    shuffled: Option<Pool>,
     sequence: Result<(), PlaceError>,
+    /// Colors that allocations are made of: all, or those of a share of the cache.
     count: ColorCount,
     reason: String,
     rng: fastrand::Rng,
 }
 
-/// A pool, and the regions of past samples.
-struct Stock {
-    pool: Pool,
-    /// Given back to the pool only when it runs short, oldest first: a sample
-    /// then never lies on the pages of the one before.
-    used: VecDeque<Region>,
-}
-
-/// Memory for one sample.
+/// Memory of one allocation.
 pub enum PlacedBuffer {
     /// From the kernel.
     Plain(PlainBuffer),
@@ -56,34 +51,60 @@ impl Buffer for PlacedBuffer {
     }
 }
 
-/// A pool is never smaller, so that small samples lie on fresh pages too.
-const LEAST_POOL: Bytes = Bytes::mib(64);
+impl PlacedBuffer {
+    fn pages(&self) -> Vec<PageAddr> {
+        match self {
+            PlacedBuffer::Plain(buffer) => buffer.mapping().iter().collect(),
+            PlacedBuffer::Colored(region) | PlacedBuffer::Shuffled(region) => {
+                (0..region.pages()).map(|index| region.page(index)).collect()
+            }
+        }
+    }
+}
+
+/// How long lines are left alone to see whether others evict them. Longer sees
+/// slower neighbors; this long is a tenth of a visit.
+const HELD: Duration = Duration::from_micros(300);
+
+/// A pool has so much more than its allocations need, and so many MiB more
+/// altogether: chance does not deal out colors evenly.
+const SPARE: f64 = 1.15;
+/// See [`SPARE`].
+const LEAST_SPARE: Bytes = Bytes::mib(4);
 
 impl Placements {
-    /// Classifies pages for samples of up to `largest` bytes.
+    /// Classifies pages for `allocations` allocations of each of `placements`
+    /// that runs in one of the jobs, in the first `count` colors.
     ///
     /// # Errors
     /// If memory runs short or colors can no longer be told.
     pub fn new(
         chosen: Chosen,
-        largest: Bytes,
+        jobs: &[Job],
         placements: &[Placement],
+        allocations: usize,
+        count: ColorCount,
         seed: u64,
     ) -> anyhow::Result<Self> {
         let Chosen { mut oracle, reason, .. } = chosen;
         let mut rng = fastrand::Rng::with_seed(seed);
-        let count = oracle.count();
-        // A quarter of the colors holds a quarter of the pages. A tenth more
-        // than the mean is enough for the least frequent color of a large pool.
-        let share = if placements.contains(&Placement::Quarter) { 4 } else { 1 };
-        let pool = Bytes((largest.0 * share * 11 / 10).max(LEAST_POOL.0));
-        let colored = Stock::new(&mut oracle, pool, |_| ())?;
-        let wanted = placements.contains(&Placement::ShuffledLabels);
-        let shuffled =
-            if wanted { Bytes((largest.0 * 13 / 10).max(LEAST_POOL.0)) } else { page_size() };
-        let shuffled = Stock::new(&mut oracle, shuffled, |labels| rng.shuffle(labels))?;
+        let needs = |wanted: &dyn Fn(Placement) -> bool| {
+            let of = |placement: &Placement| {
+                let runs = jobs.iter().filter(|job| job.placements.contains(placement));
+                runs.map(|job| job.bytes.0).max().unwrap_or(0)
+            };
+            let sum: u64 = placements.iter().filter(|p| wanted(**p)).map(of).sum();
+            Bytes(sum * allocations as u64)
+        };
+        let colored = needs(&|p| !p.is_plain() && p != Placement::ShuffledLabels);
+        let colored = pool(&mut oracle, colored, count, |_| ())?;
+        let shuffled = match needs(&|p| p == Placement::ShuffledLabels) {
+            Bytes(0) => None,
+            bytes => Some(pool(&mut oracle, bytes, count, |labels| rng.shuffle(labels))?),
+        };
         let mut placements = Placements {
-            plain: Plain::probe(),
+            plain: Plain::probe(seed),
+            oracle,
             colored,
             shuffled,
             sequence: Ok(()),
@@ -97,61 +118,71 @@ impl Placements {
 
     /// Following first touch needs a privilege: tried before it is offered.
     fn try_sequence(&mut self) -> Result<(), PlaceError> {
-        let region = self.colored.pool.allocate(page_size(), &Policy::Sequence)?;
-        self.colored.pool.give_back(region)
+        let region = self.colored.allocate(page_size(), &Policy::Sequence)?;
+        self.colored.give_back(region)
     }
 
-    fn policy(&mut self, placement: Placement) -> Policy {
-        match placement {
-            Placement::Random => Policy::Random { seed: self.rng.u64(..) },
-            Placement::Sequence => Policy::Sequence,
-            Placement::Quarter => {
-                // Other colors each time: no single one decides the figure.
-                let quarter = (self.count.get() / 4).max(1) as usize;
-                let mut colors: Vec<Color> = self.count.iter().collect();
-                self.rng.shuffle(&mut colors);
-                colors.truncate(quarter);
-                Policy::Colors(colors)
-            }
-            _ => Policy::Balanced,
+    fn shares_the_cache(&self) -> bool {
+        self.count != self.oracle.count()
+    }
+
+    fn colored_buffer(&mut self, bytes: Bytes, policy: &Policy) -> anyhow::Result<PlacedBuffer> {
+        let mut region = self.colored.allocate(bytes, policy)?;
+        if *policy == Policy::Sequence {
+            // Placed as it is touched for the first time; then the thread that
+            // follows first touch can end.
+            let bytes = region.as_mut_slice();
+            bytes.iter_mut().step_by(page_size().0 as usize).for_each(|byte| *byte = 1);
+            self.colored.settle(&mut region)?;
         }
+        Ok(PlacedBuffer::Colored(region))
+    }
+
+    /// A quarter of the colors, other ones in each allocation of four, so that no
+    /// single color decides the figure and none runs short.
+    fn quarters(&mut self, count: usize) -> Vec<Policy> {
+        let quarter = (self.count.get() / 4).max(1) as usize;
+        let mut quarters: Vec<Policy> = Vec::new();
+        while quarters.len() < count {
+            let mut colors: Vec<Color> = self.count.iter().collect();
+            self.rng.shuffle(&mut colors);
+            quarters.extend(colors.chunks_exact(quarter).map(|some| Policy::Colors(some.to_vec())));
+        }
+        quarters.truncate(count);
+        quarters
     }
 }
 
-impl Stock {
-    fn new(
-        oracle: &mut dyn ColorOracle,
-        size: Bytes,
-        relabel: impl FnOnce(&mut [Option<Color>]),
-    ) -> anyhow::Result<Self> {
-        let mapping = Mapping::populated(size.pages(page_size()), PageKind::Base)
-            .with_context(|| format!("allocating a pool of {size}"))?;
-        let pages: Vec<PageAddr> = mapping.iter().collect();
-        // SAFETY: the pages belong to `mapping`, which outlives the call.
-        let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
-        relabel(&mut labels);
-        let pool = Pool::from_parts(mapping, &labels, oracle.count(), None)?;
-        Ok(Stock { pool, used: VecDeque::new() })
+/// A pool of classified pages from which `bytes` can be allocated.
+fn pool(
+    oracle: &mut Oracle,
+    bytes: Bytes,
+    count: ColorCount,
+    relabel: impl FnOnce(&mut [Option<Color>]),
+) -> anyhow::Result<Pool> {
+    // Only pages of the colors of a share of the cache are kept.
+    let share = f64::from(oracle.count().get()) / f64::from(count.get());
+    let size = Bytes(((bytes.0 as f64 * SPARE + LEAST_SPARE.0 as f64) * share) as u64);
+    let mapping = Mapping::populated(size.pages(page_size()), PageKind::Base)
+        .with_context(|| format!("allocating a pool of {size}"))?;
+    let pages: Vec<PageAddr> = mapping.iter().collect();
+    // SAFETY: the pages belong to `mapping`, which outlives the call.
+    let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
+    for label in &mut labels {
+        *label = label.filter(|color| color.0 < count.get());
     }
-
-    fn allocate(&mut self, bytes: Bytes, policy: &Policy) -> anyhow::Result<Region> {
-        loop {
-            match self.pool.allocate(bytes, policy) {
-                Err(short @ PlaceError::PoolShort { .. }) => match self.used.pop_front() {
-                    Some(oldest) => self.pool.give_back(oldest)?,
-                    None => return Err(short.into()),
-                },
-                other => return Ok(other?),
-            }
-        }
-    }
+    relabel(&mut labels);
+    Ok(Pool::from_parts(mapping, &labels, count, None)?)
 }
 
 impl Workbench for Placements {
     type Buffer = PlacedBuffer;
 
     fn describe(&self) -> String {
-        let mut text = format!("pages of {} colors, told by {}", self.count, self.reason);
+        let mut text = format!("pages of {} colors, told by {}", self.oracle.count(), self.reason);
+        if self.shares_the_cache() {
+            text.push_str(&format!("; {} of the colors are used", self.count));
+        }
         if let Err(why) = &self.sequence {
             text.push_str(&format!("; sequence is left out: {why}"));
         }
@@ -161,37 +192,67 @@ impl Workbench for Placements {
     fn offers(&self) -> Vec<Placement> {
         let plain = self.plain.offers();
         let served = |placement: &Placement| match placement {
-            Placement::Default | Placement::Thp => plain.contains(placement),
+            // The kernel's pages do not keep to a part of the cache.
+            plainly if plainly.is_plain() => !self.shares_the_cache() && plain.contains(plainly),
             Placement::Sequence => self.sequence.is_ok(),
             _ => true,
         };
         Placement::ALL.into_iter().filter(served).collect()
     }
 
-    fn allocate(&mut self, placement: Placement, bytes: Bytes) -> anyhow::Result<PlacedBuffer> {
-        let policy = self.policy(placement);
-        Ok(match placement {
-            Placement::Default | Placement::Thp => {
-                PlacedBuffer::Plain(self.plain.allocate(placement, bytes)?)
+    fn allocate(
+        &mut self,
+        placement: Placement,
+        bytes: Bytes,
+        count: usize,
+    ) -> anyhow::Result<Vec<PlacedBuffer>> {
+        let policies = match placement {
+            plain if plain.is_plain() => {
+                let buffers = self.plain.allocate(placement, bytes, count)?;
+                return Ok(buffers.into_iter().map(PlacedBuffer::Plain).collect());
             }
+            Placement::Random => {
+                (0..count).map(|_| Policy::Random { seed: self.rng.u64(..) }).collect()
+            }
+            Placement::Quarter => self.quarters(count),
+            Placement::Sequence => vec![Policy::Sequence; count],
             Placement::ShuffledLabels => {
-                PlacedBuffer::Shuffled(self.shuffled.allocate(bytes, &policy)?)
+                let Some(pool) = &mut self.shuffled else {
+                    bail!("no pages with shuffled labels were set aside");
+                };
+                let regions = (0..count).map(|_| pool.allocate(bytes, &Policy::Balanced));
+                return Ok(regions
+                    .map(|region| region.map(PlacedBuffer::Shuffled))
+                    .collect::<Result<_, _>>()?);
             }
-            Placement::Sequence if self.sequence.is_err() => bail!("sequence is not offered here"),
-            _ => PlacedBuffer::Colored(self.colored.allocate(bytes, &policy)?),
-        })
+            _ => vec![Policy::Balanced; count],
+        };
+        policies.iter().map(|policy| self.colored_buffer(bytes, policy)).collect()
     }
 
     fn give_back(&mut self, buffer: PlacedBuffer) -> anyhow::Result<()> {
         match buffer {
             PlacedBuffer::Plain(buffer) => self.plain.give_back(buffer)?,
-            PlacedBuffer::Colored(mut region) => {
-                // Ends the thread that follows first touch.
-                self.colored.pool.settle(&mut region)?;
-                self.colored.used.push_back(region);
-            }
-            PlacedBuffer::Shuffled(region) => self.shuffled.used.push_back(region),
+            PlacedBuffer::Colored(region) => self.colored.give_back(region)?,
+            PlacedBuffer::Shuffled(region) => match &mut self.shuffled {
+                Some(pool) => pool.give_back(region)?,
+                None => bail!("a region of a pool that is not there"),
+            },
         }
         Ok(())
+    }
+
+    fn colors(&mut self, buffer: &mut PlacedBuffer) -> anyhow::Result<Option<Vec<Option<Color>>>> {
+        let pages = buffer.pages();
+        // SAFETY: the pages are those of `buffer`, which is borrowed here.
+        let colors = unsafe { self.oracle.classify(&pages) }.context("telling colors again")?;
+        Ok(Some(colors))
+    }
+
+    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
+        match &mut self.oracle {
+            Oracle::Measured(measured) => Ok(Some(measured.pressure(HELD)?)),
+            Oracle::FrameNumber(_) => Ok(None),
+        }
     }
 }

@@ -1,41 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory as the kernel deals it out: what needs no colors.
 
-use std::{collections::VecDeque, fs, path::Path};
+use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use huepage::{
+    color::{Color, Pressure},
     mapping::{Mapping, PageKind, page_size},
     units::Bytes,
 };
 
-use super::{Buffer, Placement, Workbench};
+use super::{Buffer, Placement, Workbench, stir};
 
-/// Serves `default` and, where the kernel grants huge pages, `thp`.
+/// Serves `default`, `stirred` and, where the kernel grants huge pages, `thp`.
 pub struct Plain {
     huge_pages: bool,
-    /// The kernel hands out the pages it got back last. Memory of past samples
-    /// is therefore kept for a while, or every "fresh" allocation would land on
-    /// the same frames and show no spread.
-    kept: VecDeque<Mapping>,
-    kept_bytes: u64,
+    seed: u64,
 }
-
-/// How much memory of past samples is kept from the kernel.
-const KEPT: Bytes = Bytes::mib(256);
 
 /// Where Linux says whether programs may ask for huge pages.
 const THP_SWITCH: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 impl Plain {
     /// Looks whether this kernel grants transparent huge pages.
-    pub fn probe() -> Self {
-        Self::with_switch(Path::new(THP_SWITCH))
+    pub fn probe(seed: u64) -> Self {
+        Self::with_switch(Path::new(THP_SWITCH), seed)
     }
 
-    fn with_switch(switch: &Path) -> Self {
+    fn with_switch(switch: &Path, seed: u64) -> Self {
         let huge_pages = fs::read_to_string(switch).is_ok_and(|modes| !modes.contains("[never]"));
-        Plain { huge_pages, kept: VecDeque::new(), kept_bytes: 0 }
+        Plain { huge_pages, seed }
     }
 }
 
@@ -43,6 +37,13 @@ impl Plain {
 pub struct PlainBuffer {
     mapping: Mapping,
     len: usize,
+}
+
+impl PlainBuffer {
+    /// Its pages, in order.
+    pub fn mapping(&self) -> &Mapping {
+        &self.mapping
+    }
 }
 
 impl Buffer for PlainBuffer {
@@ -62,33 +63,48 @@ impl Workbench for Plain {
 
     fn offers(&self) -> Vec<Placement> {
         let thp = self.huge_pages.then_some(Placement::Thp);
-        std::iter::once(Placement::Default).chain(thp).collect()
+        [Placement::Default, Placement::Stirred].into_iter().chain(thp).collect()
     }
 
-    fn allocate(&mut self, placement: Placement, bytes: Bytes) -> anyhow::Result<PlainBuffer> {
-        // The kernel gives a huge page only where all of it is mapped.
-        let (kind, granule) = match placement {
-            Placement::Default => (PageKind::Base, page_size()),
-            Placement::Thp if self.huge_pages => (PageKind::Huge, Bytes::mib(2)),
+    fn allocate(
+        &mut self,
+        placement: Placement,
+        bytes: Bytes,
+        count: usize,
+    ) -> anyhow::Result<Vec<PlainBuffer>> {
+        let len = bytes.0 as usize;
+        let populated = |whole: Bytes, kind| -> anyhow::Result<Vec<Mapping>> {
+            let pages = whole.pages(page_size());
+            let all = (0..count).map(|_| Mapping::populated(pages, kind));
+            all.collect::<Result<_, _>>().with_context(|| format!("mapping {whole}"))
+        };
+        let mappings = match placement {
+            Placement::Default => {
+                populated(Bytes(bytes.0.next_multiple_of(page_size().0)), PageKind::Base)?
+            }
+            Placement::Stirred => stir::mappings(bytes.pages(page_size()), count, self.seed)?,
+            // The kernel gives a huge page only where all of it is mapped.
+            Placement::Thp if self.huge_pages => {
+                populated(Bytes(bytes.0.next_multiple_of(Bytes::mib(2).0)), PageKind::Huge)?
+            }
             Placement::Thp => bail!(
                 "transparent huge pages are off: write madvise into {THP_SWITCH}, or leave thp out"
             ),
             colored => bail!("placement {colored} needs the colors of the cache"),
         };
-        let whole = Bytes(bytes.0.next_multiple_of(granule.0));
-        let mapping = Mapping::populated(whole.pages(page_size()), kind)
-            .with_context(|| format!("mapping {whole} for a sample"))?;
-        Ok(PlainBuffer { mapping, len: bytes.0 as usize })
+        Ok(mappings.into_iter().map(|mapping| PlainBuffer { mapping, len }).collect())
     }
 
-    fn give_back(&mut self, buffer: PlainBuffer) -> anyhow::Result<()> {
-        self.kept_bytes += buffer.mapping.len() as u64;
-        self.kept.push_back(buffer.mapping);
-        while self.kept_bytes > KEPT.0 {
-            let Some(oldest) = self.kept.pop_front() else { break };
-            self.kept_bytes -= oldest.len() as u64;
-        }
+    fn give_back(&mut self, _: PlainBuffer) -> anyhow::Result<()> {
         Ok(())
+    }
+
+    fn colors(&mut self, _: &mut PlainBuffer) -> anyhow::Result<Option<Vec<Option<Color>>>> {
+        Ok(None)
+    }
+
+    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
+        Ok(None)
     }
 }
 
@@ -98,19 +114,22 @@ mod tests {
 
     #[test]
     fn memory_is_writable_over_the_length_asked_for() {
-        let mut plain = Plain::probe();
+        let mut plain = Plain::probe(1);
         for placement in plain.offers() {
-            let mut buffer = plain.allocate(placement, Bytes(10_000)).unwrap();
-            buffer.bytes_mut().fill(7);
-            assert_eq!(buffer.bytes_mut().len(), 10_000, "{placement}");
-            assert_eq!(buffer.bytes_mut().as_ptr().addr() % page_size().0 as usize, 0);
+            let buffers = plain.allocate(placement, Bytes(10_000), 2).unwrap();
+            assert_eq!(buffers.len(), 2);
+            for mut buffer in buffers {
+                buffer.bytes_mut().fill(7);
+                assert_eq!(buffer.bytes_mut().len(), 10_000, "{placement}");
+                assert_eq!(buffer.bytes_mut().as_ptr().addr() % page_size().0 as usize, 0);
+            }
         }
     }
 
     #[test]
     fn colored_placements_are_refused_by_name() {
-        let mut plain = Plain::probe();
-        let error = plain.allocate(Placement::Balanced, Bytes(4096)).err().unwrap();
+        let mut plain = Plain::probe(1);
+        let error = plain.allocate(Placement::Balanced, Bytes(4096), 1).err().unwrap();
         assert_eq!(error.to_string(), "placement balanced needs the colors of the cache");
     }
 
@@ -124,21 +143,12 @@ mod tests {
             ("always madvise [never]\n", false),
         ] {
             fs::write(&switch, text).unwrap();
-            let mut plain = Plain::with_switch(&switch);
+            let mut plain = Plain::with_switch(&switch, 1);
             assert_eq!(plain.offers().contains(&Placement::Thp), offered, "{text}");
-            assert_eq!(plain.allocate(Placement::Thp, Bytes(4096)).is_ok(), offered, "{text}");
+            let served = plain.allocate(Placement::Thp, Bytes(4096), 1).is_ok();
+            assert_eq!(served, offered, "{text}");
         }
-        let absent = Plain::with_switch(&dir.path().join("absent"));
-        assert_eq!(absent.offers(), [Placement::Default]);
-    }
-
-    #[test]
-    fn memory_of_past_samples_is_kept_up_to_a_limit() {
-        let mut plain = Plain::probe();
-        for _ in 0..40 {
-            let buffer = plain.allocate(Placement::Default, Bytes::mib(8)).unwrap();
-            plain.give_back(buffer).unwrap();
-        }
-        assert_eq!((plain.kept.len(), plain.kept_bytes), (32, KEPT.0));
+        let absent = Plain::with_switch(&dir.path().join("absent"), 1);
+        assert_eq!(absent.offers(), [Placement::Default, Placement::Stirred]);
     }
 }

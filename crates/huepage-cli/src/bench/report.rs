@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The report of a run, as it is written to JSON (schema `huepage.bench/1`).
+//! The report of a run, as it is written to JSON (schema `huepage.bench/2`).
 
 use huepage::{topology::CacheGeometry, units::Bytes};
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Placement,
-    machine::Machine,
-    stats::{self, Summary},
-    workload::Unit,
-};
+use super::{Placement, bootstrap::Estimate, machine::Machine, verdict::Verdict, workload::Unit};
 
-/// Everything measured, with what a reader needs to judge it.
+/// Everything that follows from the slices, with what a reader needs to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// The version of this format.
@@ -24,20 +19,32 @@ pub struct Report {
     pub machine: Machine,
     /// The cache that the working sets refer to.
     pub cache: CacheGeometry,
+    /// The share of the machine's cache that it is, such as `1/4`; null for all.
+    pub cache_share: Option<String>,
     /// Where the pages came from and how their colors were told.
     pub memory: String,
-    /// Fresh allocations asked for per placement.
-    pub samples_wanted: u32,
+    /// Allocations of each placement.
+    pub allocations: usize,
+    /// Times that each was visited.
+    pub visits: usize,
+    /// Share of the slices that were taken in quiet moments.
+    pub quiet_share: f64,
+    /// What else is known of the moments of all slices.
+    pub moments: Moments,
+    /// What arithmetic alone gives, for workloads that have some.
+    pub ceilings: Vec<Limit>,
     /// One row per workload, size and placement.
     pub rows: Vec<Row>,
+    /// Whether balanced placement is better.
+    pub verdict: Verdict,
 }
 
 /// Readers refuse what they do not know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Schema {
-    /// The only version so far.
-    #[serde(rename = "huepage.bench/1")]
-    V1,
+    /// The second version: a crossed design, with intervals.
+    #[serde(rename = "huepage.bench/2")]
+    V2,
 }
 
 /// Modelled is never called measured.
@@ -50,37 +57,127 @@ pub enum Kind {
     Modelled,
 }
 
-/// The samples of one workload over one size by one placement.
+/// What was seen around the slices, without looking at their figures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    /// How many slices were timed.
+    pub slices: usize,
+    /// Share of them in which nothing below was seen.
+    pub quiet: f64,
+    /// Share in which others used the cache; null where nothing can tell.
+    pub cache_shared: Option<f64>,
+    /// Share in which the CPU was taken away for a while.
+    pub lost_cpu: f64,
+    /// Share in which arithmetic was slower than in quick moments.
+    pub slowed: f64,
+}
+
+/// The figure of a workload's arithmetic on data in the first-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Name of the workload.
+    pub bench: String,
+    /// Unit of the figure.
+    pub unit: Unit,
+    /// The figure.
+    pub figure: f64,
+}
+
+/// One workload over one size in allocations of one placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// Name of the workload.
     pub bench: String,
-    /// Memory placed for it.
+    /// Memory that it ran over.
     pub bytes: Bytes,
     /// How it was placed.
     pub placement: Placement,
-    /// Unit of the samples.
+    /// Unit of the figures.
     pub unit: Unit,
-    /// One figure per fresh allocation. Those at the same index, in rows of the
-    /// same bench and size, were taken in the same round, next to each other.
-    pub samples: Vec<f64>,
+    /// Allocations that had enough quiet moments.
+    pub allocations: usize,
+    /// Allocations left out because their pages moved.
+    pub moved: usize,
+    /// Pages that the cache cannot hold together although it has room, as a
+    /// share: the median of the allocations. Null where colors cannot be told.
+    pub imbalance: Option<f64>,
+    /// Speed in quiet moments: the median of the allocations. Null where too few
+    /// had quiet moments.
+    pub quiet: Option<Quiet>,
+    /// How much quiet speed varies between allocations: what placement decides.
+    pub between: Option<Between>,
+    /// How much speed varies over time within an allocation, in the median of
+    /// the allocations: what others decide.
+    pub over_time: Option<OverTime>,
+    /// What a user got, quiet or not. Null if all allocations moved.
+    pub whole: Option<Whole>,
+    /// How many times as fast as random pages, in quiet moments. Null for those
+    /// themselves, and where one side had too few quiet moments.
+    pub ratio: Option<Estimate>,
+    /// The same against the kernel's own base pages.
+    pub ratio_to_default: Option<Estimate>,
+    /// The same against those after free memory was stirred.
+    pub ratio_to_stirred: Option<Estimate>,
+    /// The same against the kernel's huge pages.
+    pub ratio_to_thp: Option<Estimate>,
+    /// Every allocation whose pages did not move.
+    pub each: Vec<Dot>,
 }
 
-impl Row {
-    /// Median, spread and mean of the samples.
-    pub fn summary(&self) -> Summary {
-        Summary::of(&self.samples)
-    }
+/// Speed in quiet moments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Quiet {
+    /// Of the allocations.
+    pub median: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// p95 / p5 - 1 of the quiet costs of allocations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Between {
+    /// The figure.
+    pub spread: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// p95 / p5 - 1 of the costs of all slices of an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OverTime {
+    /// The figure.
+    pub spread: f64,
+    /// Lower end of the 95 % interval.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// All slices together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Whole {
+    /// Half of the slices were better.
+    pub median: f64,
+    /// All but one in twenty were better.
+    pub p95: f64,
+}
+
+/// One allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dot {
+    /// Its speed in quiet moments; null where it had too few.
+    pub quiet: Option<f64>,
+    /// One slice in twenty was better.
+    pub p5: f64,
+    /// One in twenty was worse.
+    pub p95: f64,
 }
 
 impl Report {
-    /// The placement that others are compared with: random pages of the pool,
-    /// or else the kernel's own choice.
-    pub fn baseline(&self) -> Option<Placement> {
-        let has = |placement| self.rows.iter().any(|row| row.placement == placement);
-        [Placement::Random, Placement::Default].into_iter().find(|&placement| has(placement))
-    }
-
     /// Names of the workloads, in the order they ran.
     pub fn benches(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -115,18 +212,18 @@ impl Report {
     pub fn row(&self, bench: &str, bytes: Bytes, placement: Placement) -> Option<&Row> {
         self.rows_of(bench).find(|row| row.bytes == bytes && row.placement == placement)
     }
+}
 
-    /// How many times as fast as the baseline a row is: the median over pairs
-    /// from the same round. `None` for the baseline itself.
-    pub fn speedup(&self, row: &Row) -> Option<f64> {
-        let baseline = self.baseline().filter(|&baseline| baseline != row.placement)?;
-        let other = self.row(&row.bench, row.bytes, baseline)?;
-        stats::paired(&row.samples, &other.samples, |s, b| row.unit.speedup(s, b))
-    }
-
-    /// How many samples every row has.
-    pub fn samples_taken(&self) -> usize {
-        self.rows.iter().map(|row| row.samples.len()).min().unwrap_or(0)
+impl Row {
+    /// The ratio to another placement, where there is one.
+    pub fn ratio_to(&self, other: Placement) -> Option<Estimate> {
+        match other {
+            Placement::Random => self.ratio,
+            Placement::Default => self.ratio_to_default,
+            Placement::Stirred => self.ratio_to_stirred,
+            Placement::Thp => self.ratio_to_thp,
+            _ => None,
+        }
     }
 }
 
@@ -135,57 +232,94 @@ pub mod sample {
     //! A made-up report for tests of what is derived from one.
 
     use super::*;
+    use crate::bench::{
+        analysis,
+        moment::Moment,
+        samples::{Allocation, Group, Samples, Slice},
+        verdict::verdict,
+    };
 
-    /// A 1 MiB cache; figures follow simple rules so that tests can state them:
-    /// sample `i` of `chase` is `eighths × slowness + i`, with slowness 10 for
-    /// random, 5 for balanced and 40 for quarter; `read` is its inverse.
+    /// Costs follow simple rules so that tests can state them: 10 for each eighth
+    /// of a 1 MiB cache, 5 if balanced, 40 in a quarter of the colors; the same
+    /// in all allocations but for a tenth of a percent, and in all slices but
+    /// each fourth, which a neighbor makes twice as slow and the canary sees.
     pub fn working_set() -> Report {
-        let cache = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
         let slowness = |placement| match placement {
             Placement::Balanced => 5.0,
             Placement::Quarter => 40.0,
             _ => 10.0,
         };
-        let mut rows = Vec::new();
-        for (bench, unit) in [("chase", Unit::NsPerAccess), ("read", Unit::GbPerSecond)] {
-            for eighths in 1..=12 {
+        let mut groups = Vec::new();
+        for (bench, unit, scale) in
+            [("chase", Unit::NsPerAccess, 1.0), ("read", Unit::GbPerSecond, 1000.0)]
+        {
+            for eighths in 1..=12u64 {
                 for placement in Placement::ALL {
-                    let times =
-                        (0..5).map(|i| f64::from(eighths) * slowness(placement) + f64::from(i));
-                    let samples = match unit {
-                        Unit::NsPerAccess => times.collect(),
-                        _ => times.map(|t| 1000.0 / t).collect(),
-                    };
-                    let bytes = Bytes::kib(128 * u64::from(eighths as u32));
-                    rows.push(Row { bench: bench.to_owned(), bytes, placement, unit, samples });
+                    let cost = eighths as f64 * slowness(placement) / scale;
+                    let bytes = Bytes::kib(128 * eighths);
+                    groups.push(group(bench, bytes, placement, unit, |_| cost));
                 }
             }
         }
-        report(cache, rows)
+        report(groups)
     }
 
-    /// 30 runs: default from 10 to 39 ms, balanced from 10 to 12.9 ms.
+    /// Default from 10 to 39 ms, balanced always 10.
     pub fn repeat() -> Report {
-        let cache = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
-        let row = |placement, step: f64| Row {
-            bench: "repeat".to_owned(),
-            bytes: Bytes::kib(896),
-            placement,
-            unit: Unit::Milliseconds,
-            samples: (0..30).map(|i| 10.0 + step * f64::from(i * 7 % 30)).collect(),
+        let make = |placement, step: f64| {
+            let cost = move |allocation: usize| 10.0 + step * (allocation * 7 % 30) as f64;
+            group("repeat", Bytes::kib(896), placement, Unit::Milliseconds, cost)
         };
-        report(cache, vec![row(Placement::Default, 1.0), row(Placement::Balanced, 0.1)])
+        report(vec![make(Placement::Default, 1.0), make(Placement::Balanced, 0.0)])
     }
 
-    fn report(cache: CacheGeometry, rows: Vec<Row>) -> Report {
+    const ALLOCATIONS: usize = 30;
+    const BLOCKS: usize = 8;
+
+    fn group(
+        bench: &'static str,
+        bytes: Bytes,
+        placement: Placement,
+        unit: Unit,
+        cost: impl Fn(usize) -> f64,
+    ) -> Group {
+        let allocation = |number: usize| {
+            let slice = |block: usize| {
+                let shared = block % 4 == 3;
+                let cost = cost(number) * (1.0 + (number % 5) as f64 * 2e-4);
+                let cost = if shared { 2.0 * cost } else { cost };
+                let moment = Moment { cache_quiet: Some(!shared), ..Moment::default() };
+                Slice { block, start: block as f64, figure: unit.cost(cost), moment }
+            };
+            Allocation {
+                slices: (0..BLOCKS).map(slice).collect(),
+                imbalance: Some(0.01),
+                moved: false,
+            }
+        };
+        let allocations = (0..ALLOCATIONS).map(allocation).collect();
+        Group { bench, bytes, placement, unit, allocations }
+    }
+
+    fn report(groups: Vec<Group>) -> Report {
+        let cache = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
+        let samples = Samples { groups, blocks: BLOCKS, ceilings: Vec::new() };
+        let rows = analysis::rows(&samples, 1);
+        let moments = analysis::moments(&samples);
         Report {
-            schema: Schema::V1,
+            schema: Schema::V2,
             kind: Kind::Measured,
             command: "huepage bench".to_owned(),
             machine: Machine { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
             cache,
+            cache_share: None,
             memory: "made up".to_owned(),
-            samples_wanted: rows[0].samples.len() as u32,
+            allocations: ALLOCATIONS,
+            visits: BLOCKS,
+            quiet_share: moments.quiet,
+            verdict: verdict(&rows, cache, &moments),
+            moments,
+            ceilings: Vec::new(),
             rows,
         }
     }
@@ -206,39 +340,31 @@ mod tests {
     #[test]
     fn json_has_the_documented_shape() {
         let json = serde_json::to_value(sample::repeat()).unwrap();
-        assert_eq!(json["schema"], "huepage.bench/1");
+        assert_eq!(json["schema"], "huepage.bench/2");
         assert_eq!(json["kind"], "measured");
         assert_eq!(json["cache"]["size"], 1 << 20);
+        assert_eq!(json["quiet_share"], 0.75);
+        assert_eq!(json["verdict"]["kind"], "better");
         let row = &json["rows"][1];
         assert_eq!((&row["bench"], &row["placement"]), (&"repeat".into(), &"balanced".into()));
         assert_eq!((&row["bytes"], &row["unit"]), (&(896 << 10).into(), &"ms".into()));
-        assert_eq!(row["samples"].as_array().unwrap().len(), 30);
+        for (field, part) in [
+            ("quiet", "median"),
+            ("between", "spread"),
+            ("over_time", "spread"),
+            ("whole", "p95"),
+            ("ratio_to_default", "value"),
+        ] {
+            assert!(row[field][part].is_f64(), "{field}.{part}: {row}");
+        }
+        assert!(row["ratio"].is_null(), "no random pages were compared");
     }
 
     #[test]
     fn another_schema_is_refused() {
         let mut json = serde_json::to_value(sample::repeat()).unwrap();
-        json["schema"] = "huepage.bench/2".into();
+        json["schema"] = "huepage.bench/1".into();
         let error = serde_json::from_value::<Report>(json).unwrap_err();
-        assert!(error.to_string().contains("huepage.bench/2"), "{error}");
-    }
-
-    #[test]
-    fn speedup_is_relative_to_random_in_either_direction_of_better() {
-        let report = sample::working_set();
-        let speedup =
-            |bench, placement| report.speedup(report.row(bench, Bytes::mib(1), placement).unwrap());
-        // Pairs (80 + i) / (40 + i) for i in 0..5; the middle one is i = 2.
-        assert_eq!(speedup("chase", Placement::Balanced), Some(82.0 / 42.0));
-        let read = speedup("read", Placement::Balanced).unwrap();
-        assert!((read - 82.0 / 42.0).abs() < 1e-12);
-        assert_eq!(speedup("chase", Placement::ShuffledLabels), Some(1.0));
-        assert_eq!(speedup("chase", Placement::Random), None);
-    }
-
-    #[test]
-    fn without_random_the_baseline_is_the_kernel() {
-        assert_eq!(sample::working_set().baseline(), Some(Placement::Random));
-        assert_eq!(sample::repeat().baseline(), Some(Placement::Default));
+        assert!(error.to_string().contains("huepage.bench/1"), "{error}");
     }
 }

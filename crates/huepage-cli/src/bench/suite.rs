@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which workloads run over which sizes.
+//! Which workloads run over which sizes, placed how.
 
 use huepage::{topology::CacheGeometry, units::Bytes};
 
@@ -9,12 +9,14 @@ use super::{
     workloads::{Chase, Fft, Matmul, Read, Repeat},
 };
 
-/// Workloads that share one allocation.
+/// Workloads over the first bytes of every allocation of some placements.
 pub struct Job {
-    /// How much memory is placed for them.
+    /// How much memory they need.
     pub bytes: Bytes,
     /// Run one after another over the same memory.
     pub workloads: Vec<Box<dyn Workload>>,
+    /// Placements of this job, of those compared.
+    pub placements: Vec<Placement>,
 }
 
 /// One of the benchmarks a user can ask for.
@@ -33,56 +35,68 @@ pub enum Suite {
 /// Working sets go up to this many eighths of the cache.
 const EIGHTHS: u64 = 12;
 
+/// Sizes that claims are made about, in eighths: there the controls run, too.
+pub const CLAIMED_EIGHTHS: [u64; 4] = [4, 6, 7, 8];
+
 impl Suite {
-    /// Its jobs on a machine with this cache.
-    pub fn jobs(self, cache: CacheGeometry) -> Vec<Job> {
+    /// Its jobs on a machine with this cache, over memory placed by `placements`.
+    pub fn jobs(self, cache: CacheGeometry, placements: &[Placement]) -> Vec<Job> {
         let line = cache.line() as usize;
+        let job = |bytes, workloads| Job { bytes, workloads, placements: placements.to_vec() };
         match self {
             Suite::WorkingSet => (1..=EIGHTHS)
-                .map(|eighths| Job {
-                    bytes: eighths_of(cache, eighths),
-                    workloads: vec![Box::new(Chase { line }), Box::new(Read)],
+                .map(|eighths| {
+                    let bytes = eighths_of(cache, eighths);
+                    let claimed = CLAIMED_EIGHTHS.contains(&eighths);
+                    let runs = |p: &Placement| claimed || !p.is_control();
+                    Job {
+                        bytes,
+                        workloads: vec![
+                            Box::new(Chase::new(bytes, line)),
+                            Box::new(Read { bytes }),
+                        ],
+                        placements: placements.iter().copied().filter(runs).collect(),
+                    }
                 })
                 .collect(),
             Suite::Matmul => {
                 let matmul = Matmul::new(1000, cache.size());
-                vec![Job { bytes: matmul.footprint(), workloads: vec![Box::new(matmul)] }]
+                vec![job(matmul.footprint(), vec![Box::new(matmul)])]
             }
             Suite::Fft => Fft::fitting(cache.size())
                 .filter(|fft| fft.name() != Fft::points_64k().name())
                 .into_iter()
                 .chain([Fft::points_64k(), Fft::points_1m()])
-                .map(|fft| Job { bytes: fft.footprint(), workloads: vec![Box::new(fft)] })
+                .map(|fft| job(fft.footprint(), vec![Box::new(fft)]))
                 .collect(),
             Suite::Repeat => {
-                vec![Job {
-                    bytes: eighths_of(cache, 7),
-                    workloads: vec![Box::new(Repeat { line })],
-                }]
+                let bytes = eighths_of(cache, 7);
+                vec![job(bytes, vec![Box::new(Repeat::new(bytes, line))])]
             }
         }
     }
 
-    /// How many fresh allocations there are unless the user says otherwise.
-    pub fn samples(self) -> u32 {
-        if self == Suite::Repeat { 30 } else { 15 }
+    /// How many allocations of each placement live side by side unless the user
+    /// says otherwise: fewer where each takes tens of MiB.
+    pub fn allocations(self) -> u32 {
+        match self {
+            Suite::WorkingSet | Suite::Repeat => 15,
+            Suite::Matmul | Suite::Fft => 8,
+        }
     }
 
     /// The placements compared unless the user says otherwise, of those offered.
     pub fn placements(self, offered: &[Placement]) -> Vec<Placement> {
         let wanted = |placement: &Placement| match self {
-            // The promise to users is about their programs as they are.
-            Suite::Repeat => matches!(placement, Placement::Default | Placement::Balanced),
-            // The kernel's own choice is a baseline only where no pool is there
-            // to draw random pages from.
-            _ => *placement != Placement::Default || !offered.contains(&Placement::Random),
+            Suite::WorkingSet => true,
+            _ => !placement.is_control(),
         };
         offered.iter().copied().filter(wanted).collect()
     }
 }
 
 /// So many eighths of the cache, in whole pages' worth of lines.
-fn eighths_of(cache: CacheGeometry, eighths: u64) -> Bytes {
+pub fn eighths_of(cache: CacheGeometry, eighths: u64) -> Bytes {
     Bytes((cache.size().0 * eighths / 8).next_multiple_of(4096))
 }
 
@@ -96,7 +110,8 @@ mod tests {
 
     #[test]
     fn working_sets_go_from_an_eighth_to_one_and_a_half() {
-        let sizes: Vec<Bytes> = Suite::WorkingSet.jobs(cache()).iter().map(|j| j.bytes).collect();
+        let jobs = Suite::WorkingSet.jobs(cache(), &Placement::ALL);
+        let sizes: Vec<Bytes> = jobs.iter().map(|j| j.bytes).collect();
         assert_eq!(sizes.len(), 12);
         assert_eq!(
             (sizes[0], sizes[7], sizes[11]),
@@ -105,25 +120,39 @@ mod tests {
     }
 
     #[test]
+    fn controls_run_where_claims_are_made() {
+        let jobs = Suite::WorkingSet.jobs(cache(), &Placement::ALL);
+        let with = |placement| -> Vec<u64> {
+            let with = jobs.iter().zip(1..).filter(|(job, _)| job.placements.contains(&placement));
+            with.map(|(_, eighths)| eighths).collect()
+        };
+        assert_eq!(with(Placement::ShuffledLabels), CLAIMED_EIGHTHS);
+        assert_eq!(with(Placement::Balanced), (1..=12).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn every_suite_runs_every_workload_of_its_name() {
         let names = |suite: Suite| -> Vec<&'static str> {
-            suite.jobs(cache()).iter().flat_map(|j| &j.workloads).map(|w| w.name()).collect()
+            let jobs = suite.jobs(cache(), &Placement::ALL);
+            jobs.iter().flat_map(|j| &j.workloads).map(|w| w.name()).collect()
         };
         assert_eq!(names(Suite::WorkingSet)[..2], ["chase", "read"]);
         assert_eq!(names(Suite::Matmul), ["matmul"]);
         assert_eq!(names(Suite::Fft), ["fft-64k", "fft-1m"]);
         assert_eq!(names(Suite::Repeat), ["repeat"]);
         let small = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
-        let ffts = Suite::Fft.jobs(small);
+        let ffts = Suite::Fft.jobs(small, &[]);
         assert_eq!(ffts[0].workloads[0].name(), "fft-32k");
         assert!(ffts[0].bytes <= small.size());
     }
 
     #[test]
-    fn the_baseline_is_random_pages_of_the_pool_where_there_is_one() {
+    fn what_a_user_gets_is_compared_in_every_suite() {
         use Placement::*;
         assert_eq!(Suite::WorkingSet.placements(&[Default, Thp]), [Default, Thp]);
-        assert_eq!(Suite::Matmul.placements(&[Default, Random, Thp]), [Random, Thp]);
-        assert_eq!(Suite::Repeat.placements(&Placement::ALL), [Default, Balanced]);
+        assert_eq!(
+            Suite::Repeat.placements(&Placement::ALL),
+            [Default, Stirred, Thp, Random, Balanced]
+        );
     }
 }

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where benchmark memory comes from: the seam between workloads and placement.
+//! Where benchmark memory comes from, and what others do to the cache: the seam
+//! between workloads and the machine.
 
-use huepage::units::Bytes;
+use huepage::{
+    color::{Color, Pressure},
+    units::Bytes,
+};
 
 use super::Placement;
 
-/// Memory for one sample.
+/// Memory of one allocation.
 pub trait Buffer {
     /// All its bytes: present, writable, at the start of a page. What they hold
     /// is not specified; a workload writes before it reads.
     fn bytes_mut(&mut self) -> &mut [u8];
 }
 
-/// Hands out memory by placement.
+/// Hands out memory by placement, and looks at the cache.
 pub trait Workbench {
     /// The memory handed out.
     type Buffer: Buffer;
@@ -23,16 +27,33 @@ pub trait Workbench {
     /// The placements this workbench can serve, in the order of tables.
     fn offers(&self) -> Vec<Placement>;
 
-    /// Memory of at least `bytes` bytes, on pages drawn anew: two calls with
-    /// the same arguments answer with different pages as far as there are any.
+    /// `count` allocations of at least `bytes` bytes, all on pages of their own.
     ///
     /// # Errors
     /// If the placement is not offered, or too few pages of its colors are left.
-    fn allocate(&mut self, placement: Placement, bytes: Bytes) -> anyhow::Result<Self::Buffer>;
+    fn allocate(
+        &mut self,
+        placement: Placement,
+        bytes: Bytes,
+        count: usize,
+    ) -> anyhow::Result<Vec<Self::Buffer>>;
 
-    /// Takes memory back once its sample is done.
+    /// Takes memory back.
     ///
     /// # Errors
     /// If a pool cannot take its pages back.
     fn give_back(&mut self, buffer: Self::Buffer) -> anyhow::Result<()>;
+
+    /// The colors that the pages of a buffer have now; `None` where colors
+    /// cannot be told, and for single pages of which they cannot.
+    ///
+    /// # Errors
+    /// If colors can no longer be told.
+    fn colors(&mut self, buffer: &mut Self::Buffer) -> anyhow::Result<Option<Vec<Option<Color>>>>;
+
+    /// What others take of the cache now; `None` where that cannot be told.
+    ///
+    /// # Errors
+    /// If the thread can no longer run on its CPU.
+    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>>;
 }

@@ -8,8 +8,6 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use super::stats;
-
 /// The unit of a figure; it also says which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Unit {
@@ -33,9 +31,10 @@ impl Unit {
         matches!(self, Unit::NsPerAccess | Unit::Milliseconds)
     }
 
-    /// How many times as fast as `baseline` a figure is.
-    pub fn speedup(self, figure: f64, baseline: f64) -> f64 {
-        if self.lower_is_better() { baseline / figure } else { figure / baseline }
+    /// A figure as something that is paid, so that less is better in every unit;
+    /// and back again.
+    pub fn cost(self, figure: f64) -> f64 {
+        if self.lower_is_better() { figure } else { 1.0 / figure }
     }
 
     /// As it stands in tables and JSON.
@@ -55,7 +54,10 @@ impl fmt::Display for Unit {
     }
 }
 
-/// A program whose speed depends on where its memory lies.
+/// A program whose speed depends on where its memory lies, cut into slices.
+///
+/// The memory may be longer than the workload needs, and other workloads may
+/// write to it between two visits.
 pub trait Workload {
     /// The name of its rows in a report.
     fn name(&self) -> &'static str;
@@ -63,16 +65,23 @@ pub trait Workload {
     /// The unit of its figure.
     fn unit(&self) -> Unit;
 
-    /// Runs over `memory`, which is at least as large as the job that the
-    /// workload belongs to says, and returns one figure.
-    fn run(&self, memory: &mut [u8]) -> f64;
-}
+    /// Writes what all visits to one allocation need, once.
+    fn prepare(&self, _memory: &mut [u8]) {}
 
-/// The median time of `times` calls: an interrupt in one of them does not
-/// count, while the placement, the same in all of them, does.
-pub fn median_time(times: usize, mut call: impl FnMut() -> Duration) -> Duration {
-    let seconds: Vec<f64> = (0..times).map(|_| call().as_secs_f64()).collect();
-    Duration::from_secs_f64(stats::Summary::of(&seconds).median)
+    /// Begins a visit: writes what its slices read, and works untimed until the
+    /// caches are as in the midst of work.
+    fn warm(&self, memory: &mut [u8]);
+
+    /// Half a millisecond to one of the work, or the least that it can be cut
+    /// into: returns its figure.
+    fn slice(&self, memory: &mut [u8]) -> f64;
+
+    /// The figure that the same arithmetic has on data in the first-level cache:
+    /// no placement can give more. `None` where there is no arithmetic to speak
+    /// of.
+    fn ceiling(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// How long a call takes.
@@ -87,11 +96,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn speedup_is_above_one_for_the_faster_figure() {
-        assert_eq!(Unit::NsPerAccess.speedup(5.0, 10.0), 2.0);
-        assert_eq!(Unit::Milliseconds.speedup(20.0, 10.0), 0.5);
-        assert_eq!(Unit::GbPerSecond.speedup(20.0, 10.0), 2.0);
-        assert_eq!(Unit::GflopPerSecond.speedup(5.0, 10.0), 0.5);
+    fn the_cost_is_lower_for_the_faster_figure_and_turns_back() {
+        assert!(Unit::NsPerAccess.cost(5.0) < Unit::NsPerAccess.cost(10.0));
+        assert!(Unit::GbPerSecond.cost(20.0) < Unit::GbPerSecond.cost(10.0));
+        for unit in [Unit::NsPerAccess, Unit::GbPerSecond, Unit::GflopPerSecond] {
+            assert!((unit.cost(unit.cost(7.0)) - 7.0).abs() < 1e-12);
+        }
     }
 
     #[test]
@@ -100,11 +110,5 @@ mod tests {
         {
             assert_eq!(serde_json::to_value(unit).unwrap(), unit.to_string());
         }
-    }
-
-    #[test]
-    fn one_slow_call_does_not_move_the_median() {
-        let mut times = [3, 900, 1, 2, 3].map(Duration::from_millis).into_iter();
-        assert_eq!(median_time(5, || times.next().unwrap()), Duration::from_millis(3));
     }
 }

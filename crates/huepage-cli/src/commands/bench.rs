@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage bench`: what placement is worth on this machine.
 
-use std::{process::ExitCode, time::Duration};
+use std::{
+    fs::File,
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+    time::Duration,
+};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, Subcommand, value_parser};
 use huepage::{
-    color::choose,
+    color::{ColorOracle, choose},
+    mapping::page_size,
     topology::{CacheGeometry, Pinned},
 };
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    Kind, Machine, Placement, Placements, Plain, Plan, Report, Schema, Suite, Workbench, measure,
-    write_all,
+    CacheShare, Kind, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples, Schema,
+    Suite, Workbench, measure, moments, rows, verdict, write_all,
 };
 use crate::destination::Destination;
 
@@ -22,15 +29,20 @@ use crate::destination::Destination;
 #[command(after_help = "Examples:
   huepage bench working-set -o chase.svg -o chase.json -o -
   huepage bench repeat --placements default,balanced
-  huepage bench fft --samples 30 --json
+  huepage bench matmul --cache-share 1/4 --json
 
-Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all samples")]
+Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all visits")]
 pub struct Options {
     #[command(subcommand)]
     what: What,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all samples";
+const EXIT_CODES: &str = "\
+Allocations of all placements live side by side and are visited in turns. Speed
+is told for quiet moments, which are known without looking at the result, and
+beside it for all moments. Each figure has the interval of 95 %.
+
+Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all visits";
 
 #[derive(Subcommand)]
 enum What {
@@ -43,29 +55,41 @@ enum What {
     /// Transform 64k and 1M complex doubles
     #[command(after_help = EXIT_CODES)]
     Fft(Common),
-    /// Repeat a small program: does it take the same time every time?
+    /// Repeat a small program: does it take the same time everywhere?
     #[command(after_help = EXIT_CODES)]
     Repeat(Common),
 }
 
 #[derive(Args)]
 struct Common {
-    /// Fresh allocations per placement [default: 15; repeat: 30]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=100_000))]
-    samples: Option<u32>,
+    /// Allocations of each placement, alive side by side [default: 15; matmul,
+    /// fft: 8]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
+    allocations: Option<u32>,
+
+    /// Visits to each allocation; more while time is left, until each had so
+    /// many in quiet moments
+    #[arg(long, value_name = "N", default_value_t = 12,
+          value_parser = value_parser!(u32).range(1..=100_000))]
+    visits: u32,
 
     #[command(flatten)]
     cache: CacheOptions,
+
+    /// Keep to a part of the cache, such as 1/4: the same number of colors for
+    /// all placements, which are then drawn from a pool
+    #[arg(long, value_name = "N/M")]
+    cache_share: Option<CacheShare>,
 
     /// Placements to compare [default: what this machine can serve]
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     placements: Vec<Placement>,
 
-    /// Begin no further round after so many seconds
+    /// Begin no further round of visits after so many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     time_limit: u64,
 
-    /// JSON (schema huepage.bench/1) instead of text on standard output
+    /// JSON (schema huepage.bench/2) instead of text on standard output
     #[arg(long)]
     json: bool,
 
@@ -74,13 +98,16 @@ struct Common {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: Vec<Destination>,
 
+    /// Write every slice with its moment, one JSON object a line
+    #[arg(long, value_name = "FILE")]
+    samples_file: Option<PathBuf>,
+
     /// Overwrite files that exist
     #[arg(short, long)]
     force: bool,
 }
 
-/// Measures and writes the report. Exit code 3 if time ran out before all
-/// samples were taken.
+/// Measures and writes the report. Exit code 3 if time ran out before all visits.
 ///
 /// # Errors
 /// If memory cannot be placed as asked, or a report cannot be written.
@@ -98,73 +125,135 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     for output in &common.output {
         output.check(common.force)?;
     }
-    let cache = common.cache.resolve()?;
-    let _pinned = Pinned::to(cache.cpu)?;
-    let needs_colors = |p: &Placement| !matches!(p, Placement::Default | Placement::Thp);
-    if !common.placements.is_empty() && !common.placements.iter().any(needs_colors) {
-        let geometry = cache.geometry.context(
+    check_samples_file(&common)?;
+    let resolved = common.cache.resolve()?;
+    let _pinned = Pinned::to(resolved.cpu)?;
+    let seed = resolved.measure_options().seed;
+    let allocations = common.allocations.unwrap_or(suite.allocations()) as usize;
+    if !common.placements.is_empty() && common.placements.iter().all(|p| p.is_plain()) {
+        if common.cache_share.is_some() {
+            bail!("--cache-share needs placements from a pool, such as random,balanced");
+        }
+        let cache = resolved.geometry.context(
             "working sets are measured against the size of the L2, which is not declared here: \
              give it with --cache size=SIZE,ways=N",
         )?;
-        return run_on(&mut Plain::probe(), suite, &common, cache.cpu, geometry);
+        let setting = Setting { suite, cache, share: None, cpu: resolved.cpu, seed, allocations };
+        return run_on(&mut Plain::probe(seed), &setting, &common);
     }
-    let measured = cache.measure_options();
-    let mut chosen = choose(common.cache.colors_by, &measured)
+    let mut chosen = choose(common.cache.colors_by, &resolved.measure_options())
         .context("no colors to place by (--placements default,thp needs none)")?;
-    let geometry = cache.geometry_or_measured(&mut chosen.oracle)?;
-    let largest = suite.jobs(geometry).iter().map(|job| job.bytes).max().context("no jobs")?;
+    let whole = resolved.geometry_or_measured(&mut chosen.oracle)?;
+    let cache = common.cache_share.map_or(Ok(whole), |share| share.of(whole))?;
+    let count = match common.cache_share {
+        Some(_) => cache.colors(page_size()),
+        None => chosen.oracle.count(),
+    };
+    let share = common.cache_share;
+    let setting = Setting { suite, cache, share, cpu: resolved.cpu, seed, allocations };
     let placements = chosen_placements(&common.placements, suite, &Placement::ALL);
-    let mut workbench = Placements::new(chosen, largest, &placements, measured.seed)?;
-    run_on(&mut workbench, suite, &common, cache.cpu, geometry)
+    let jobs = suite.jobs(cache, &placements);
+    let mut workbench = Placements::new(chosen, &jobs, &placements, allocations, count, seed)?;
+    run_on(&mut workbench, &setting, &common)
+}
+
+/// What is run on what.
+pub struct Setting {
+    /// The benchmark.
+    pub suite: Suite,
+    /// The cache, or the part of it, that working sets refer to.
+    pub cache: CacheGeometry,
+    /// Which part.
+    pub share: Option<CacheShare>,
+    /// The CPU.
+    pub cpu: u32,
+    /// Of all random choices.
+    pub seed: u64,
+    /// Of each placement.
+    pub allocations: usize,
 }
 
 fn run_on<W: Workbench>(
     workbench: &mut W,
-    suite: Suite,
+    setting: &Setting,
     common: &Common,
-    cpu: u32,
-    cache: CacheGeometry,
 ) -> anyhow::Result<ExitCode> {
-    let plan = Plan {
-        placements: chosen_placements(&common.placements, suite, &workbench.offers()),
-        samples: common.samples.unwrap_or(suite.samples()),
-        time_limit: Duration::from_secs(common.time_limit),
-    };
-    let report = report(workbench, suite, &plan, cpu, cache)?;
+    let placements = chosen_placements(&common.placements, setting.suite, &workbench.offers());
+    let time_limit = Duration::from_secs(common.time_limit);
+    let (report, samples) =
+        report(workbench, setting, placements, common.visits as usize, time_limit)?;
     write_all(&report, &common.output, common.json, common.force)?;
-    let taken = report.samples_taken();
-    if taken < plan.samples as usize {
+    if let Some(path) = &common.samples_file {
+        write_samples(&samples, path).with_context(|| format!("writing {}", path.display()))?;
+    }
+    if samples.blocks < common.visits as usize {
         eprintln!(
-            "huepage: done in part: {taken} of {} rounds in {} s; give more with --time-limit",
-            plan.samples, common.time_limit
+            "huepage: done in part: {} of {} visits in {} s; give more with --time-limit",
+            samples.blocks, common.visits, common.time_limit
         );
         return Ok(ExitCode::from(3));
     }
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a suite and says where and how.
+/// Runs a suite, and says what came of it, where and how.
 ///
 /// # Errors
 /// If memory cannot be placed.
 pub fn report<W: Workbench>(
     workbench: &mut W,
-    suite: Suite,
-    plan: &Plan,
-    cpu: u32,
-    cache: CacheGeometry,
-) -> anyhow::Result<Report> {
-    let rows = measure(workbench, &suite.jobs(cache), plan)?;
-    Ok(Report {
-        schema: Schema::V1,
+    setting: &Setting,
+    placements: Vec<Placement>,
+    visits: usize,
+    time_limit: Duration,
+) -> anyhow::Result<(Report, Samples)> {
+    let &Setting { suite, cache, share, cpu, seed, allocations } = setting;
+    let jobs = suite.jobs(cache, &placements);
+    let plan = Plan { placements, allocations, visits, time_limit, cpu, seed };
+    let samples = measure(workbench, &jobs, cache, &plan)?;
+    let rows = rows(&samples, seed);
+    let moments = moments(&samples);
+    let limits = samples.ceilings.iter().map(|ceiling| Limit {
+        bench: ceiling.bench.to_owned(),
+        unit: ceiling.unit,
+        figure: ceiling.figure,
+    });
+    let report = Report {
+        schema: Schema::V2,
         kind: Kind::Measured,
-        command: std::env::args().collect::<Vec<_>>().join(" "),
+        command: std::env::args_os()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" "),
         machine: Machine::here(cpu),
         cache,
+        cache_share: share.map(|share| share.to_string()),
         memory: workbench.describe(),
-        samples_wanted: plan.samples,
+        allocations,
+        visits: samples.blocks,
+        quiet_share: moments.quiet,
+        verdict: verdict(&rows, cache, &moments),
+        moments,
+        ceilings: limits.collect(),
         rows,
-    })
+    };
+    Ok((report, samples))
+}
+
+/// Before minutes are spent on measuring.
+fn check_samples_file(common: &Common) -> anyhow::Result<()> {
+    match &common.samples_file {
+        Some(path) if path.exists() && !common.force => {
+            bail!("{} exists: give -f to overwrite it", path.display())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_samples(samples: &Samples, path: &Path) -> anyhow::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    samples.write(&mut out)?;
+    Ok(out.flush()?)
 }
 
 /// The placements asked for, each once, in the order of tables; the suite's own

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage demo`: all of it on the machine at hand, in under a minute.
+//! `huepage demo`: all of it on the machine at hand, in under two minutes.
 
 mod verdict;
 
@@ -12,13 +12,17 @@ use std::{
 
 use anyhow::{Context, bail};
 use huepage::{
-    color::choose,
-    topology::{CacheGeometry, Pinned},
+    color::{ColorOracle, choose},
+    topology::Pinned,
 };
 
-use super::{bench, cache_options::CacheOptions, colors, topology};
+use super::{
+    bench::{self, Setting},
+    cache_options::CacheOptions,
+    colors, topology,
+};
 use crate::{
-    bench::{Placements, Plan, Report, Suite, Workbench, text, write_all},
+    bench::{Placement, Placements, Suite, Workbench, text, write_all},
     destination::Destination,
     output,
     wrap::wrap,
@@ -31,7 +35,7 @@ use crate::{
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage demo
-  huepage demo --samples 30 --out /tmp/demo
+  huepage demo --time-limit 300 --out /tmp/demo
 
 Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
 pub struct Options {
@@ -42,17 +46,23 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
 
-    /// Fresh allocations per placement and size
+    /// Allocations of each placement, alive side by side
     #[arg(long, value_name = "N", default_value_t = 15,
-          value_parser = clap::value_parser!(u32).range(3..=10_000))]
-    samples: u32,
+          value_parser = clap::value_parser!(u32).range(4..=10_000))]
+    allocations: u32,
+
+    /// Seconds for the benchmarks: they end sooner where it is quiet
+    #[arg(long, value_name = "SECONDS", default_value_t = 80)]
+    time_limit: u64,
 }
 
 /// Pages whose colors are told.
 const PAGES: usize = 16384;
-/// No round of a benchmark begins after this time: the demo as a whole is to
-/// end within a minute.
-const TIME_LIMIT: Duration = Duration::from_secs(20);
+/// Visits to each allocation of the working sets, while time is left; the small
+/// program of the second benchmark gets twice as many.
+const VISITS: usize = 10;
+/// The part of the time that the working sets get.
+const WORKING_SET: f64 = 0.75;
 
 /// Runs the demo.
 ///
@@ -73,14 +83,28 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     section("colors", &colors::text(&survey))?;
 
     let geometry = cache.geometry_or_measured(&mut chosen.oracle)?;
-    let largest = Suite::WorkingSet.jobs(geometry).iter().map(|job| job.bytes).max();
-    let largest = largest.context("a suite without jobs")?;
-    let all = crate::bench::Placement::ALL;
-    let mut workbench = Placements::new(chosen, largest, &all, measured.seed)?;
-    let working_set =
-        measure(&mut workbench, Suite::WorkingSet, options.samples, cache.cpu, geometry)?;
+    let allocations = options.allocations as usize;
+    let jobs = Suite::WorkingSet.jobs(geometry, &Placement::ALL);
+    let count = chosen.oracle.count();
+    let mut workbench =
+        Placements::new(chosen, &jobs, &Placement::ALL, allocations, count, measured.seed)?;
+    let mut measure = |suite: Suite, visits: usize, share_of_time: f64| {
+        let setting = Setting {
+            suite,
+            cache: geometry,
+            share: None,
+            cpu: cache.cpu,
+            seed: measured.seed,
+            allocations,
+        };
+        let placements = suite.placements(&workbench.offers());
+        let time = Duration::from_secs(options.time_limit).mul_f64(share_of_time);
+        let (report, _) = bench::report(&mut workbench, &setting, placements, visits, time)?;
+        anyhow::Ok(report)
+    };
+    let working_set = measure(Suite::WorkingSet, VISITS, WORKING_SET)?;
     section("working set", &text(&working_set))?;
-    let repeat = measure(&mut workbench, Suite::Repeat, 2 * options.samples, cache.cpu, geometry)?;
+    let repeat = measure(Suite::Repeat, 2 * VISITS, 1.0 - WORKING_SET)?;
     section("repeat", &text(&repeat))?;
 
     write_all(&working_set, &working_set_files, false, true)?;
@@ -115,23 +139,6 @@ fn make_directory(path: &Path) -> anyhow::Result<()> {
     }
     fs::create_dir_all(path)
         .with_context(|| format!("cannot make the directory {}", path.display()))
-}
-
-fn measure<W: Workbench>(
-    workbench: &mut W,
-    suite: Suite,
-    samples: u32,
-    cpu: u32,
-    cache: CacheGeometry,
-) -> anyhow::Result<Report> {
-    let placements = suite.placements(&workbench.offers());
-    bench::report(
-        workbench,
-        suite,
-        &Plan { placements, samples, time_limit: TIME_LIMIT },
-        cpu,
-        cache,
-    )
 }
 
 fn section(title: &str, body: &str) -> std::io::Result<()> {

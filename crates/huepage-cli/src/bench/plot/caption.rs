@@ -8,10 +8,10 @@ use plotters::{
 };
 
 use super::style::{INK, PALE_INK, font, px, text};
-use crate::bench::{Kind, Report};
+use crate::bench::{Kind, Report, findings::percent};
 
 /// The height that a caption takes, in nominal pixels.
-pub const HEIGHT: u32 = 92;
+pub const HEIGHT: u32 = 104;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -31,14 +31,25 @@ pub fn draw(
         Kind::Modelled => "modelled",
     };
     let machine = format!(
-        "{}, L{} {} {}-way, CPU {}; {kind}; {} fresh allocations per point; {how_to_read}",
+        "{}, L{} {} {}-way, CPU {}; {kind}; {} allocations per placement; {how_to_read}",
         report.machine.model,
         report.cache.level(),
         report.cache.size(),
         report.cache.ways(),
         report.machine.cpu,
-        report.samples_taken(),
+        report.allocations,
     );
-    root.draw(&Text::new(machine, (left, px(56) as i32), pale))?;
+    root.draw(&Text::new(machine, (left, px(50) as i32), pale.clone()))?;
+    let moments = &report.moments;
+    let shared = moments.cache_shared;
+    let shared = shared
+        .map_or(String::new(), |share| format!(", others used the cache in {}", percent(share)));
+    let moments = format!(
+        "{} slices, {} of them in quiet moments{shared}, took the CPU in {}",
+        moments.slices,
+        percent(moments.quiet),
+        percent(moments.lost_cpu)
+    );
+    root.draw(&Text::new(moments, (left, px(70) as i32), pale))?;
     Ok(())
 }

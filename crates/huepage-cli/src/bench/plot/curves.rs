@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Latency and bandwidth over the working set, side by side.
+//! Latency and bandwidth in quiet moments over the working set, side by side;
+//! below them every allocation at the size that the claim is about.
 
 use plotters::{
     coord::Shift,
@@ -11,11 +12,13 @@ use super::{
     axis::Axis,
     caption,
     marker::marker,
+    strips,
     style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
     ticks,
 };
-use crate::bench::{Placement, Report, report::Row, stats::Summary};
+use crate::bench::{Placement, Report, report::Row, stats::quantile_of, suite::eighths_of};
 
+/// Of the curves, with caption and legend.
 const HEIGHT: u32 = 640;
 const LEGEND: u32 = 56;
 
@@ -23,12 +26,21 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Two panels, a legend below both.
 pub fn draw(report: &Report) -> anyhow::Result<String> {
+    let claimed = eighths_of(report.cache, 7);
+    let rows: Vec<&Row> = report.rows_of("chase").filter(|row| row.bytes == claimed).collect();
+    let below = strips::height(&rows);
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (px(WIDTH), px(HEIGHT))).into_drawing_area();
+        let size = (px(WIDTH), px(HEIGHT + below));
+        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE)?;
         let title = "What placement is worth, by size of the working set";
-        caption::draw(&root, title, "line: median, band: p5 to p95", report)?;
+        caption::draw(
+            &root,
+            title,
+            "quiet moments; line: median, band: p5 to p95 of allocations",
+            report,
+        )?;
         let height = px(HEIGHT - caption::HEIGHT - LEGEND);
         let panel = |x| {
             let left = px(x) as i32;
@@ -46,6 +58,10 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
         let heading = "Sequential read: GB/s (higher is better)";
         read.draw(&panel(WIDTH / 2), heading, Axis::linear(0.0..hi, 6))?;
         legend(&root, &report.placements())?;
+        if !rows.is_empty() {
+            let at = (0, px(HEIGHT) as i32);
+            strips::panel(&root.clone().shrink(at, (px(WIDTH), px(below))), &rows)?;
+        }
         root.present()?;
     }
     Ok(svg)
@@ -54,16 +70,37 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
 /// All rows of one workload, summarized, with their size in eighths of the cache.
 struct Series {
     x_label: String,
-    lines: Vec<(Placement, Vec<(f64, Summary)>)>,
+    lines: Vec<(Placement, Vec<Point>)>,
+}
+
+/// The allocations of one size in quiet moments.
+#[derive(Clone, Copy)]
+struct Point {
+    eighths: f64,
+    median: f64,
+    p5: f64,
+    p95: f64,
+}
+
+impl Point {
+    /// `None` where there were too few quiet moments.
+    fn of(row: &Row, report: &Report) -> Option<Self> {
+        let quiet: Vec<f64> = row.each.iter().filter_map(|dot| dot.quiet).collect();
+        Some(Point {
+            eighths: row.bytes.0 as f64 * 8.0 / report.cache.size().0 as f64,
+            median: row.quiet?.median,
+            p5: quantile_of(quiet.iter().copied(), 0.05),
+            p95: quantile_of(quiet.iter().copied(), 0.95),
+        })
+    }
 }
 
 impl Series {
     fn of(report: &Report, bench: &str) -> Self {
-        let eighths = |row: &Row| row.bytes.0 as f64 * 8.0 / report.cache.size().0 as f64;
         let line = |placement| {
             let rows = report.rows_of(bench).filter(|row| row.placement == placement);
-            let mut points: Vec<_> = rows.map(|row| (eighths(row), row.summary())).collect();
-            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let mut points: Vec<Point> = rows.filter_map(|row| Point::of(row, report)).collect();
+            points.sort_by(|a, b| a.eighths.total_cmp(&b.eighths));
             (placement, points)
         };
         let mut placements = report.placements();
@@ -75,21 +112,21 @@ impl Series {
         }
     }
 
-    fn summaries(&self) -> impl Iterator<Item = &Summary> {
-        self.lines.iter().flat_map(|(_, points)| points).map(|(_, summary)| summary)
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.lines.iter().flat_map(|(_, points)| points)
     }
 
+    /// A picture without points still has axes.
     fn lowest(&self) -> f64 {
-        self.summaries().map(|summary| summary.p5).fold(f64::INFINITY, f64::min)
+        self.points().map(|point| point.p5).reduce(f64::min).unwrap_or(1.0)
     }
 
     fn highest(&self) -> f64 {
-        self.summaries().map(|summary| summary.p95).fold(0.0, f64::max)
+        self.points().map(|point| point.p95).reduce(f64::max).unwrap_or(10.0)
     }
 
     fn last_x(&self) -> f64 {
-        let last = self.lines.iter().filter_map(|(_, points)| points.last());
-        last.map(|(x, _)| *x).fold(8.0, f64::max)
+        self.points().map(|point| point.eighths).fold(8.0, f64::max)
     }
 
     fn draw(&self, area: &Area<'_>, heading: &str, y: Axis) -> anyhow::Result<()> {
@@ -126,13 +163,14 @@ impl Series {
             .draw_series([EmptyElement::at((8.0, range.end))
                 + Text::new("cache size".to_owned(), shift, label)])?;
         for (placement, points) in &self.lines {
-            let up = points.iter().map(|(x, summary)| (*x, summary.p95));
-            let down = points.iter().rev().map(|(x, summary)| (*x, summary.p5));
+            let up = points.iter().map(|point| (point.eighths, point.p95));
+            let down = points.iter().rev().map(|point| (point.eighths, point.p5));
             let band = up.chain(down).collect::<Vec<_>>();
             chart.draw_series([Polygon::new(band, color(*placement).mix(0.13))])?;
         }
         for (placement, points) in &self.lines {
-            let medians: Vec<_> = points.iter().map(|(x, summary)| (*x, summary.median)).collect();
+            let medians: Vec<_> =
+                points.iter().map(|point| (point.eighths, point.median)).collect();
             let style = color(*placement).stroke_width(px(5) / 2);
             chart.draw_series(LineSeries::new(medians.iter().copied(), style))?;
             chart.draw_series(medians.iter().map(|&at| {

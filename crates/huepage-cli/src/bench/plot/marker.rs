@@ -15,6 +15,9 @@ pub fn marker(placement: Placement) -> Vec<(i32, i32)> {
             };
             (0..32).map(corner).collect()
         }
+        Placement::Stirred => {
+            vec![(-r, 0), (-r / 2, -r), (r / 2, -r), (r, 0), (r / 2, r), (-r / 2, r)]
+        }
         Placement::Balanced => vec![(-r, -r), (r, -r), (r, r), (-r, r)],
         Placement::Quarter => vec![(-r, -r), (r, -r), (0, r)],
         Placement::Thp => vec![(-r, r), (r, r), (0, -r)],

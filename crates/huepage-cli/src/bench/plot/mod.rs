@@ -12,14 +12,14 @@ mod ticks;
 use super::Report;
 use crate::png;
 
-/// The picture as SVG: curves over the working set, or a strip of dots per
-/// placement where there is one size only.
+/// The picture as SVG: a row of dots per allocation, and for working sets curves
+/// over their size above it.
 ///
 /// # Errors
 /// If the report has no rows to draw.
 pub fn svg(report: &Report) -> anyhow::Result<String> {
-    if report.samples_taken() == 0 {
-        anyhow::bail!("a report without samples cannot be drawn");
+    if report.rows.iter().all(|row| row.each.is_empty()) {
+        anyhow::bail!("a report without allocations cannot be drawn");
     }
     let picture =
         if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) };
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_without_samples_is_refused() {
+    fn a_report_without_rows_is_refused() {
         let mut report = sample::repeat();
         report.rows.clear();
         assert!(svg(&report).is_err());

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every run as a dot, one strip per placement.
+//! Every allocation as a row: a dot for its speed in quiet moments, a thin line
+//! for its range over time. What sets dots apart is placement; what makes lines
+//! long is others.
 
 use plotters::{
     coord::Shift,
@@ -13,15 +15,23 @@ use super::{
     style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
     ticks,
 };
-use crate::bench::{Report, findings::percent, report::Row, text::figure};
+use crate::bench::{
+    Placement, Report, findings::percent, report::Row, text::figure, verdict::BASELINES,
+};
 
-const STRIP: u32 = 84;
+/// Heights: of an allocation, of the room around those of a placement.
+const DOT: u32 = 8;
+const ROOM: u32 = 16;
+/// A placement is never lower: its name and figures stand beside it.
+const LEAST: u32 = 60;
 const AXIS_HEIGHT: u32 = 52;
 const GAP: u32 = 20;
 const HEADING: u32 = 34;
 /// Names stand to the left of the dots, figures to the right.
 const NAMES: u32 = 170;
-const FIGURES: u32 = 250;
+const FIGURES: u32 = 260;
+/// A range over which figures are drawn on a logarithmic axis.
+const WIDE: f64 = 4.0;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -36,20 +46,19 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
             _ => panels.push(vec![row]),
         }
     }
-    let heights: Vec<u32> =
-        panels.iter().map(|rows| HEADING + STRIP * rows.len() as u32 + AXIS_HEIGHT + GAP).collect();
-    let height = caption::HEIGHT + heights.iter().sum::<u32>();
+    let heights: Vec<u32> = panels.iter().map(|rows| height(rows)).collect();
+    let total = caption::HEIGHT + heights.iter().sum::<u32>();
     let mut svg = String::new();
     {
-        let root = SVGBackend::with_string(&mut svg, (px(WIDTH), px(height))).into_drawing_area();
+        let root = SVGBackend::with_string(&mut svg, (px(WIDTH), px(total))).into_drawing_area();
         root.fill(&WHITE)?;
-        let title = "The same program on fresh memory, again and again";
-        let how_to_read = "dot: one run, bar: p5 to p95, tick: median";
+        let title = "The same program in many allocations, visited in turns";
+        let how_to_read = "dot: an allocation in quiet moments, line: its p5 to p95 over time";
         caption::draw(&root, title, how_to_read, report)?;
         let mut top = caption::HEIGHT;
         for (rows, height) in panels.iter().zip(heights) {
             let at = (0, px(top) as i32);
-            panel(&root.clone().shrink(at, (px(WIDTH), px(height))), rows, report)?;
+            panel(&root.clone().shrink(at, (px(WIDTH), px(height))), rows)?;
             top += height;
         }
         root.present()?;
@@ -57,26 +66,43 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
     Ok(svg)
 }
 
-fn panel(area: &Area<'_>, rows: &[&Row], report: &Report) -> anyhow::Result<()> {
+/// The height that a panel of these rows takes.
+pub fn height(rows: &[&Row]) -> u32 {
+    match rows {
+        [] => 0,
+        rows => HEADING + rows.iter().map(|row| strip(row)).sum::<u32>() + AXIS_HEIGHT + GAP,
+    }
+}
+
+/// The height of one placement.
+fn strip(row: &Row) -> u32 {
+    (DOT * row.each.len() as u32 + ROOM).max(LEAST)
+}
+
+/// Draws the allocations of every placement of one workload at one size.
+pub fn panel(area: &Area<'_>, rows: &[&Row]) -> anyhow::Result<()> {
     let unit = rows[0].unit;
     let better = if unit.lower_is_better() { "lower" } else { "higher" };
-    let heading = format!("{}, {}", rows[0].bench, rows[0].bytes);
+    let heading = format!("{}, {}: every allocation", rows[0].bench, rows[0].bytes);
     let at = (px(28) as i32, 0);
     area.draw(&Text::new(heading, at, text(16, INK, HPos::Left, VPos::Top)))?;
 
     let (lo, hi) = range(rows);
-    let strips = rows.len() as f64;
+    let wide = hi / lo > WIDE;
+    let x = if wide { Axis::logarithmic(lo..hi) } else { Axis::linear(lo..hi, 7) };
+    let scale = if wide { ", log scale" } else { "" };
+    let total: u32 = rows.iter().map(|row| strip(row)).sum();
     let mut chart = ChartBuilder::on(area)
         .margin_top(px(HEADING))
         .margin_bottom(px(GAP))
         .margin_left(px(NAMES))
         .margin_right(px(FIGURES))
         .x_label_area_size(px(AXIS_HEIGHT))
-        .build_cartesian_2d(Axis::linear(lo..hi, 7), strips..0.0)?;
+        .build_cartesian_2d(x, f64::from(total)..0.0)?;
     chart
         .configure_mesh()
         .disable_y_mesh()
-        .x_desc(format!("{unit} ({better} is better)"))
+        .x_desc(format!("{unit} ({better} is better{scale})"))
         .x_label_formatter(&|x| ticks::label(*x))
         .label_style(text(14, PALE_INK, HPos::Center, VPos::Center))
         .axis_desc_style(text(14, PALE_INK, HPos::Center, VPos::Center))
@@ -85,49 +111,58 @@ fn panel(area: &Area<'_>, rows: &[&Row], report: &Report) -> anyhow::Result<()> 
         .axis_style(AXIS.stroke_width(SCALE))
         .set_all_tick_mark_size(px(4))
         .draw()?;
-    for (i, row) in rows.iter().enumerate() {
-        let (color, summary) = (color(row.placement), row.summary());
-        let y = |part: f64| i as f64 + part;
-        let bar = [(summary.p5, y(0.34)), (summary.p95, y(0.66))];
-        chart.draw_series([Rectangle::new(bar, color.mix(0.18).filled())])?;
-        chart.draw_series(row.samples.iter().enumerate().map(|(run, &sample)| {
-            Circle::new((sample, y(jitter(run))), px(4), color.mix(0.75).filled())
-        }))?;
-        let tick = vec![(summary.median, y(0.18)), (summary.median, y(0.82))];
-        chart.draw_series([PathElement::new(tick, color.stroke_width(px(3)))])?;
-
-        let (left, middle) = chart.backend_coord(&(lo, y(0.5)));
-        let (right, _) = chart.backend_coord(&(hi, y(0.5)));
-        let top = area.get_base_pixel().1;
+    let mut top = 0;
+    for row in rows {
+        let color = color(row.placement);
+        let room = strip(row) - DOT * row.each.len() as u32;
+        for (i, dot) in row.each.iter().enumerate() {
+            let y = f64::from(top + room / 2) + f64::from(DOT) * (i as f64 + 0.5);
+            let line = vec![(dot.p5, y), (dot.p95, y)];
+            chart.draw_series([PathElement::new(line, color.mix(0.35).stroke_width(px(1)))])?;
+            if let Some(quiet) = dot.quiet {
+                chart.draw_series([Circle::new((quiet, y), px(3), color.filled())])?;
+            }
+        }
+        let middle = f64::from(top) + f64::from(strip(row)) / 2.0;
+        let (left, at) = chart.backend_coord(&(lo, middle));
+        let (right, _) = chart.backend_coord(&(hi, middle));
+        let base = area.get_base_pixel().1;
         let write = |string: String, x: i32, dy: i32, size, ink, anchor| {
-            let at = (x, middle - top + px(1) as i32 * dy);
+            let at = (x, at - base + px(1) as i32 * dy);
             area.draw(&Text::new(string, at, text(size, ink, anchor, VPos::Center)))
         };
         let (before, after) = (left - px(16) as i32, right + px(20) as i32);
         write(row.placement.to_string(), before, 0, 16, color, HPos::Right)?;
-        let median = format!("median {} {unit}", figure(summary.median));
-        write(median, after, -12, 15, INK, HPos::Left)?;
-        let ratio = report.speedup(row).zip(report.baseline());
-        let ratio = ratio.map_or(String::new(), |(ratio, other)| format!(", {ratio:.2}x {other}"));
-        let spread = format!("spread {}{ratio}", percent(summary.spread()));
-        write(spread, after, 12, 14, PALE_INK, HPos::Left)?;
+        let [first, second] = figures(row);
+        write(first, after, -10, 15, INK, HPos::Left)?;
+        write(second, after, 12, 14, PALE_INK, HPos::Left)?;
+        top += strip(row);
     }
     Ok(())
 }
 
-/// All samples, and around them at least 4 % of the largest: noise is not to
-/// fill the picture.
-fn range(rows: &[&Row]) -> (f64, f64) {
-    let samples = || rows.iter().flat_map(|row| &row.samples).copied();
-    let (lo, hi) = (samples().fold(f64::INFINITY, f64::min), samples().fold(0.0, f64::max));
-    let room = ((hi - lo) * 0.05).max(hi * 0.04);
-    ((lo - room).max(0.0), hi + room)
+/// What stands beside a placement: its speed, and how it varies and compares.
+fn figures(row: &Row) -> [String; 2] {
+    let (Some(quiet), Some(between)) = (row.quiet, row.between) else {
+        return ["too few quiet moments".to_owned(), String::new()];
+    };
+    let ratio = BASELINES.into_iter().find_map(|to| Some((row.ratio_to(to)?, to)));
+    let ratio = ratio
+        .map_or(String::new(), |(ratio, to): (_, Placement)| format!(", {:.2}x {to}", ratio.value));
+    [
+        format!("quiet {} {}", figure(quiet.median), row.unit),
+        format!("between {}{ratio}", percent(between.spread)),
+    ]
 }
 
-/// A height within the strip that keeps dots of like figures apart: multiples
-/// of the golden ratio spread evenly, and the same in every picture.
-fn jitter(run: usize) -> f64 {
-    0.26 + 0.48 * (run as f64 * 0.618_033_988_749_895).fract()
+/// All dots and lines, and at least 4 % around them: noise is not to fill the
+/// picture.
+fn range(rows: &[&Row]) -> (f64, f64) {
+    let dots = || rows.iter().flat_map(|row| &row.each);
+    let ends = dots().flat_map(|dot| [dot.p5, dot.p95].into_iter().chain(dot.quiet));
+    let (lo, hi) = ends.fold((f64::INFINITY, 0.0f64), |(lo, hi), x| (lo.min(x), hi.max(x)));
+    let room = ((hi - lo) * 0.05).max(hi * 0.04);
+    if hi / lo > WIDE { (lo * 0.93, hi * 1.07) } else { ((lo - room).max(lo * 0.5), hi + room) }
 }
 
 #[cfg(test)]
@@ -136,21 +171,28 @@ mod tests {
     use crate::bench::report::sample;
 
     #[test]
-    fn dots_stay_inside_their_strip() {
-        assert!((0..1000).map(jitter).all(|y| (0.25..0.75).contains(&y)));
+    fn every_allocation_is_a_dot_and_a_line() {
+        let report = sample::repeat();
+        let svg = draw(&report).unwrap();
+        let allocations: usize = report.rows.iter().map(|row| row.each.len()).sum();
+        assert_eq!(svg.matches("<circle").count(), allocations);
+        assert_eq!(allocations, 60);
     }
 
     #[test]
-    fn every_run_is_a_dot() {
-        let svg = draw(&sample::repeat()).unwrap();
-        assert_eq!(svg.matches("<circle").count(), 60);
+    fn an_allocation_without_quiet_moments_has_a_line_only() {
+        let mut report = sample::repeat();
+        report.rows[0].each[0].quiet = None;
+        assert_eq!(draw(&report).unwrap().matches("<circle").count(), 59);
+        report.rows[0].quiet = None;
+        assert!(draw(&report).unwrap().contains("too few quiet moments"));
     }
 
     #[test]
     fn noise_of_a_percent_does_not_fill_the_picture() {
         let mut report = sample::repeat();
-        for row in &mut report.rows {
-            row.samples = vec![10.0, 10.1];
+        for dot in report.rows.iter_mut().flat_map(|row| &mut row.each) {
+            (dot.quiet, dot.p5, dot.p95) = (Some(10.0), 10.0, 10.1);
         }
         let (lo, hi) = range(&report.rows.iter().collect::<Vec<_>>());
         assert!(hi - lo > 8.0 * 0.1, "{lo} {hi}");

@@ -35,6 +35,8 @@ pub fn to_nominal_size(svg: &str) -> String {
 pub fn color(placement: Placement) -> RGBColor {
     match placement {
         Placement::Default => RGBColor(0, 0, 0),
+        // Beside the palette, which has seven colors and a yellow too pale for lines.
+        Placement::Stirred => RGBColor(120, 120, 120),
         Placement::Random => RGBColor(213, 94, 0),
         Placement::Balanced => RGBColor(0, 114, 178),
         Placement::Quarter => RGBColor(204, 121, 167),

@@ -1,39 +1,75 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Median, percentiles, spread and ratio of every placement at one size.
+//! Everything about every placement at one size.
 
 use huepage::units::Bytes;
 
 use super::{figure, matrix::share_of_cache, table::Table};
-use crate::bench::{Report, findings::percent};
+use crate::bench::{Placement, Report, findings::percent, report::Row, suite::CLAIMED_EIGHTHS};
 
-/// The sizes that get a table of their own: where there are many, those the
-/// claims are about: half, seven eighths and all of the cache.
+/// The sizes that get tables of their own: where there are many, those that
+/// claims are about.
 pub fn sizes_worth_detail(report: &Report, sizes: &[Bytes]) -> Vec<Bytes> {
-    if sizes.len() <= 2 {
+    if sizes.len() <= 3 {
         return sizes.to_vec();
     }
-    let claims = [4, 7, 8].map(|eighths| Bytes(report.cache.size().0 * eighths / 8));
+    let claims = CLAIMED_EIGHTHS.map(|eighths| Bytes(report.cache.size().0 * eighths / 8));
     sizes.iter().copied().filter(|bytes| claims.contains(bytes)).collect()
 }
 
-/// The table of one workload at one size.
+/// The tables of one workload at one size: speeds, and ratios below them.
 pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
-    let placements = report.placements();
-    let rows = || placements.iter().filter_map(|&p| report.row(bench, bytes, p));
-    let Some(unit) = rows().next().map(|row| row.unit) else { return String::new() };
-    let against = report.baseline().map_or(String::new(), |p| format!("x {p}"));
-    let mut table = Table::new(["placement", "median", "mean", "p5", "p95", "spread", &against]);
-    for row in rows() {
-        let summary = row.summary();
-        let figures = [summary.median, summary.mean, summary.p5, summary.p95];
-        table.row(
-            std::iter::once(row.placement.to_string())
-                .chain(figures.map(figure))
-                .chain([percent(summary.spread())])
-                .chain([report.speedup(row).map_or("-".to_owned(), |s| format!("{s:.2}"))]),
-        );
-    }
+    let rows: Vec<&Row> = report
+        .placements()
+        .into_iter()
+        .filter_map(|placement| report.row(bench, bytes, placement))
+        .collect();
+    let Some(unit) = rows.first().map(|row| row.unit) else { return String::new() };
     let share = share_of_cache(bytes, report.cache.size());
     let of = if share.contains('/') { "of" } else { "times" };
-    format!("{bench}: {bytes}, {share} {of} the cache, {unit}\n{}", table.render())
+    format!(
+        "{bench}: {bytes}, {share} {of} the cache, {unit}\n{}\n{}",
+        speeds(&rows),
+        ratios(&rows)
+    )
+}
+
+fn speeds(rows: &[&Row]) -> String {
+    let head =
+        ["placement", "quiet", "95 % interval", "between", "over time", "median", "p95", "uneven"];
+    let mut table = Table::new(head);
+    for row in rows {
+        let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        table.row([
+            row.placement.to_string(),
+            or_dash(row.quiet.map(|quiet| figure(quiet.median))),
+            or_dash(row.quiet.map(|q| format!("{} {}", figure(q.low), figure(q.high)))),
+            or_dash(row.between.map(|between| percent(between.spread))),
+            or_dash(row.over_time.map(|time| percent(time.spread))),
+            or_dash(row.whole.map(|whole| figure(whole.median))),
+            or_dash(row.whole.map(|whole| figure(whole.p95))),
+            or_dash(row.imbalance.map(percent)),
+        ]);
+    }
+    table.render()
+}
+
+fn ratios(rows: &[&Row]) -> String {
+    let baselines: Vec<Placement> =
+        [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random]
+            .into_iter()
+            .filter(|&to| rows.iter().any(|row| row.ratio_to(to).is_some()))
+            .collect();
+    if baselines.is_empty() {
+        return String::new();
+    }
+    let head = baselines.iter().map(|to| format!("x {to}"));
+    let mut table = Table::new(std::iter::once("times as fast".to_owned()).chain(head));
+    for row in rows {
+        let ratio = |to: &Placement| match row.ratio_to(*to) {
+            Some(r) => format!("{:.2} {:.2}-{:.2}", r.value, r.low, r.high),
+            None => "-".to_owned(),
+        };
+        table.row(std::iter::once(row.placement.to_string()).chain(baselines.iter().map(ratio)));
+    }
+    table.render()
 }

@@ -1,34 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Medians over all sizes, one column per placement.
+//! Speeds in quiet moments over all sizes, one column per placement.
 
 use huepage::units::Bytes;
 
 use super::{figure, table::Table};
 use crate::bench::{Placement, Report};
 
-/// The table of medians of one workload.
-pub fn medians(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
+/// The table of one workload.
+pub fn speeds(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
     let Some(unit) = report.rows_of(bench).next().map(|row| row.unit) else {
         return String::new();
     };
     let direction = if unit.lower_is_better() { "lower" } else { "higher" };
     let placements = report.placements();
-    let mut table =
-        Table::new(["cache", "size"].into_iter().chain(placements.iter().map(|p| short_name(*p))));
+    let mut table = Table::new(["cache"].into_iter().chain(placements.iter().map(|p| short(*p))));
     for &bytes in sizes {
         let cells = placements.iter().map(|&placement| {
-            let row = report.row(bench, bytes, placement);
-            row.map_or(String::new(), |row| figure(row.summary().median))
+            let quiet = report.row(bench, bytes, placement).and_then(|row| row.quiet);
+            quiet.map_or(String::new(), |quiet| figure(quiet.median))
         });
         let share = share_of_cache(bytes, report.cache.size());
-        let head = [share, bytes.to_string()];
-        table.row(head.into_iter().chain(cells));
+        table.row(std::iter::once(share).chain(cells));
     }
-    format!("{bench}: median {unit}, {direction} is better\n{}", table.render())
+    format!("{bench}: {unit} in quiet moments, {direction} is better\n{}", table.render())
 }
 
-/// Seven columns have to fit beside the size.
-fn short_name(placement: Placement) -> &'static str {
+/// Eight columns have to fit beside the size.
+fn short(placement: Placement) -> &'static str {
     match placement {
         Placement::ShuffledLabels => "shuffled",
         other => other.name(),

@@ -7,7 +7,7 @@ use huepage::units::Bytes;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
-use crate::bench::workload::{Unit, Workload, median_time, time};
+use crate::bench::workload::{Unit, Workload, time};
 
 /// One forward transform in place. Data and scratch lie in the memory given;
 /// the plan's table of roots does not (the library owns it) and is the same for
@@ -15,18 +15,17 @@ use crate::bench::workload::{Unit, Workload, median_time, time};
 pub struct Fft {
     name: &'static str,
     plan: Arc<dyn rustfft::Fft<f64>>,
-    repetitions: usize,
 }
 
 impl Fft {
     /// 65,536 points: 1 MiB of data.
     pub fn points_64k() -> Self {
-        Self::new("fft-64k", 1 << 16, 9)
+        Self::new("fft-64k", 1 << 16)
     }
 
     /// 1,048,576 points: 16 MiB of data.
     pub fn points_1m() -> Self {
-        Self::new("fft-1m", 1 << 20, 3)
+        Self::new("fft-1m", 1 << 20)
     }
 
     /// The largest power of two of points whose data and scratch fit the cache:
@@ -41,12 +40,31 @@ impl Fft {
             (13, "fft-8k"),
             (12, "fft-4k"),
         ];
-        let all = NAMES.iter().map(|&(bits, name)| Self::new(name, 1 << bits, 33));
+        let all = NAMES.iter().map(|&(bits, name)| Self::new(name, 1 << bits));
         all.into_iter().find(|fft| fft.footprint() <= cache)
     }
 
-    fn new(name: &'static str, points: usize, repetitions: usize) -> Self {
-        Fft { name, plan: FftPlanner::new().plan_fft_forward(points), repetitions }
+    fn new(name: &'static str, points: usize) -> Self {
+        Fft { name, plan: FftPlanner::new().plan_fft_forward(points) }
+    }
+
+    /// Transforms once; how long that takes.
+    fn transform(&self, memory: &mut [u8]) -> f64 {
+        let points: &mut [Complex64] = bytemuck::cast_slice_mut(memory);
+        let (data, rest) = points.split_at_mut(self.plan.len());
+        let scratch = &mut rest[..self.plan.get_inplace_scratch_len()];
+        // A transform of a transform of a transform would overflow.
+        fill(data);
+        let elapsed = time(|| self.plan.process_with_scratch(data, scratch));
+        black_box(data);
+        elapsed.as_secs_f64()
+    }
+
+    /// Operations as the field counts them: 5 N log2 N
+    /// (M. Frigo and S. Johnson, "The Design and Implementation of FFTW3", 2005).
+    fn operations(&self) -> f64 {
+        let points = self.plan.len() as f64;
+        5.0 * points * points.log2()
     }
 
     /// The memory it needs.
@@ -65,17 +83,23 @@ impl Workload for Fft {
         Unit::Milliseconds
     }
 
-    fn run(&self, memory: &mut [u8]) -> f64 {
-        let points: &mut [Complex64] = bytemuck::cast_slice_mut(memory);
-        let (data, rest) = points.split_at_mut(self.plan.len());
-        let scratch = &mut rest[..self.plan.get_inplace_scratch_len()];
-        let median = median_time(self.repetitions, || {
-            // A transform of a transform of a transform would overflow.
-            fill(data);
-            time(|| self.plan.process_with_scratch(data, scratch))
-        });
-        black_box(data);
-        median.as_secs_f64() * 1e3
+    fn warm(&self, memory: &mut [u8]) {
+        self.transform(memory);
+    }
+
+    fn slice(&self, memory: &mut [u8]) -> f64 {
+        self.transform(memory) * 1e3
+    }
+
+    /// By the rate of a transform of 512 points: 16 KiB with its scratch.
+    fn ceiling(&self) -> Option<f64> {
+        const TRANSFORMS: usize = 64;
+        let small = Fft::new("", 512);
+        let mut memory = vec![Complex64::default(); small.footprint().0 as usize / 16];
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
+        let mut times: Vec<f64> = (0..TRANSFORMS).map(|_| small.transform(memory)).collect();
+        times.sort_by(f64::total_cmp);
+        Some(times[TRANSFORMS / 2] / small.operations() * self.operations() * 1e3)
     }
 }
 
@@ -94,7 +118,7 @@ mod tests {
         let fft = Fft::points_64k();
         let n = fft.plan.len();
         let mut memory = vec![f64::NAN; fft.footprint().0 as usize / 8];
-        fft.run(bytemuck::cast_slice_mut(&mut memory));
+        fft.warm(bytemuck::cast_slice_mut(&mut memory));
         let data: &mut [Complex64] = &mut bytemuck::cast_slice_mut(&mut memory)[..n];
         FftPlanner::new().plan_fft_inverse(n).process(data);
         let mut signal = vec![Complex64::default(); n];
@@ -113,7 +137,7 @@ mod tests {
     fn the_fitting_transform_is_the_largest_that_fits() {
         for cache in [Bytes::kib(256), Bytes::mib(1), Bytes::mib(2)] {
             let fft = Fft::fitting(cache).unwrap();
-            let doubled = Fft::new("twice", 2 * fft.plan.len(), 1);
+            let doubled = Fft::new("twice", 2 * fft.plan.len());
             assert!(fft.footprint() <= cache && doubled.footprint() > cache, "{cache}");
         }
         assert!(Fft::fitting(Bytes::kib(4)).is_none());

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Cache-blocked matrix multiplication whose tile fills the L2.
 
-use std::hint::black_box;
+use std::{cell::Cell, hint::black_box, ops::Range};
 
 use huepage::units::Bytes;
 
-use crate::bench::workload::{Unit, Workload, median_time, time};
+use crate::bench::workload::{Unit, Workload, time};
 
 /// C = A × B for square matrices of doubles, by the scheme of K. Goto and R. van
 /// de Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008): a block
@@ -15,6 +15,7 @@ use crate::bench::workload::{Unit, Workload, median_time, time};
 pub struct Matmul {
     n: usize,
     block_rows: usize,
+    progress: Cell<Progress>,
 }
 
 /// Rows and columns of C that one micro-kernel keeps in registers.
@@ -23,6 +24,9 @@ const NR: usize = 8;
 
 /// Depth of a block: a sliver of B (DEPTH × NR doubles, 16 KiB) fits any L1.
 const DEPTH: usize = 256;
+
+/// Operations of one slice: most of a millisecond.
+const OPERATIONS: f64 = 2e7;
 
 /// Each part starts on a page of its own.
 const PAGE_WORDS: usize = 4096 / size_of::<f64>();
@@ -33,7 +37,7 @@ impl Matmul {
     pub fn new(n: usize, cache: Bytes) -> Self {
         let rows = cache.0 as usize / 8 * 7 / (DEPTH * size_of::<f64>());
         let block_rows = (rows / MR * MR).clamp(MR, n.next_multiple_of(MR));
-        Matmul { n, block_rows }
+        Matmul { n, block_rows, progress: Cell::default() }
     }
 
     /// The memory it needs.
@@ -70,41 +74,87 @@ impl Matmul {
         }
     }
 
-    fn multiply(&self, parts: &mut Parts<'_>) {
+    /// The blocks of A, in the order in which the whole product takes them.
+    fn blocks(&self) -> impl Iterator<Item = Block> + '_ {
+        let n = self.n;
+        (0..n).step_by(DEPTH).flat_map(move |k| {
+            (0..n).step_by(self.block_rows).map(move |i| Block {
+                i,
+                rows: self.block_rows.min(n - i),
+                k,
+                depth: DEPTH.min(n - k),
+            })
+        })
+    }
+
+    /// Packs a block of A, and the rows of B that it meets.
+    fn pack(&self, parts: &mut Parts<'_>, block: Block) {
+        let Block { i, rows, k, depth } = block;
+        pack_b(parts.b, self.n, k, depth, parts.tile_b);
+        pack_a(parts.a, self.n, i, rows, k, depth, parts.tile_a);
+    }
+
+    /// Slivers of B in all.
+    #[cfg(test)]
+    fn slivers(&self) -> usize {
+        self.n.div_ceil(NR)
+    }
+
+    /// Multiplies the packed block with some slivers of packed B, and adds to C.
+    fn panel(&self, parts: &mut Parts<'_>, block: Block, slivers: Range<usize>) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             #[target_feature(enable = "avx2,fma")]
-            fn multiply_fma(matmul: &Matmul, parts: &mut Parts<'_>) {
-                matmul.multiply_with(parts, |a, b, sum| a.mul_add(b, sum));
+            fn panel_fma(
+                matmul: &Matmul,
+                parts: &mut Parts<'_>,
+                block: Block,
+                slivers: Range<usize>,
+            ) {
+                matmul.panel_with(parts, block, slivers, |a, b, sum| a.mul_add(b, sum));
             }
             // SAFETY: this machine has AVX2 and FMA, as just checked.
-            return unsafe { multiply_fma(self, parts) };
+            return unsafe { panel_fma(self, parts, block, slivers) };
         }
-        self.multiply_with(parts, |a, b, sum| a * b + sum);
+        self.panel_with(parts, block, slivers, |a, b, sum| a * b + sum);
     }
 
     #[inline(always)]
-    fn multiply_with(&self, parts: &mut Parts<'_>, fma: impl Fn(f64, f64, f64) -> f64 + Copy) {
-        let n = self.n;
-        parts.c.fill(0.0);
-        for k in (0..n).step_by(DEPTH) {
-            let depth = DEPTH.min(n - k);
-            pack_b(parts.b, n, k, depth, parts.tile_b);
-            for i in (0..n).step_by(self.block_rows) {
-                let rows = self.block_rows.min(n - i);
-                pack_a(parts.a, n, i, rows, k, depth, parts.tile_a);
-                for (j, sliver_b) in (0..n).step_by(NR).zip(parts.tile_b.chunks_exact(depth * NR)) {
-                    for (r, sliver_a) in
-                        (0..rows).step_by(MR).zip(parts.tile_a.chunks_exact(depth * MR))
-                    {
-                        let sums = micro_kernel(sliver_a, sliver_b, fma);
-                        let (height, width) = (MR.min(rows - r), NR.min(n - j));
-                        add_to(&mut parts.c[(i + r) * n + j..], n, &sums, height, width);
-                    }
-                }
+    fn panel_with(
+        &self,
+        parts: &mut Parts<'_>,
+        block: Block,
+        slivers: Range<usize>,
+        fma: impl Fn(f64, f64, f64) -> f64 + Copy,
+    ) {
+        let (n, Block { i, rows, depth, .. }) = (self.n, block);
+        let tile_b = parts.tile_b.chunks_exact(depth * NR).enumerate();
+        for (j, sliver_b) in tile_b.skip(slivers.start).take(slivers.len()) {
+            let j = j * NR;
+            for (r, sliver_a) in (0..rows).step_by(MR).zip(parts.tile_a.chunks_exact(depth * MR)) {
+                let sums = micro_kernel(sliver_a, sliver_b, fma);
+                let (height, width) = (MR.min(rows - r), NR.min(n - j));
+                add_to(&mut parts.c[(i + r) * n + j..], n, &sums, height, width);
             }
         }
     }
+}
+
+/// A block of A: `rows` rows from `i`, `depth` columns from `k`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Block {
+    i: usize,
+    rows: usize,
+    k: usize,
+    depth: usize,
+}
+
+/// Where a visit is in the product.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    visits: usize,
+    block: Block,
+    sliver: usize,
 }
 
 struct Parts<'a> {
@@ -179,12 +229,64 @@ impl Workload for Matmul {
         Unit::GflopPerSecond
     }
 
-    fn run(&self, memory: &mut [u8]) -> f64 {
+    fn prepare(&self, memory: &mut [u8]) {
         let mut parts = self.parts(memory);
         fill(&mut parts);
-        let median = median_time(3, || time(|| self.multiply(&mut parts)));
+        parts.c.fill(0.0);
+    }
+
+    /// Another block of A in each visit.
+    fn warm(&self, memory: &mut [u8]) {
+        let mut parts = self.parts(memory);
+        let visits = self.progress.get().visits;
+        // Blocks at the edges of A are smaller, and fit whatever their placement.
+        let whole = self.blocks().filter(|block| {
+            block.rows == self.block_rows.min(self.n) && block.depth == DEPTH.min(self.n)
+        });
+        let blocks: Vec<Block> = whole.collect();
+        let block = blocks[visits % blocks.len()];
+        self.pack(&mut parts, block);
+        self.panel(&mut parts, block, 0..1);
+        self.progress.set(Progress { visits: visits + 1, block, sliver: 1 });
+    }
+
+    /// Some slivers of B against the packed block. Packing, a few percent of the
+    /// whole product, is not in the figure.
+    fn slice(&self, memory: &mut [u8]) -> f64 {
+        let mut parts = self.parts(memory);
+        let Progress { visits, block, sliver } = self.progress.get();
+        let per_sliver = 2.0 * (block.rows * block.depth * NR) as f64;
+        let wanted = (OPERATIONS / per_sliver).ceil() as usize;
+        // Whole slivers only: the last may be narrower.
+        let whole = (self.n / NR).max(1);
+        let first = if sliver + wanted > whole { 0 } else { sliver };
+        let last = (first + wanted).min(whole);
+        let elapsed = time(|| self.panel(&mut parts, block, first..last));
         black_box(&parts.c);
-        2.0 * (self.n as f64).powi(3) / median.as_secs_f64() / 1e9
+        self.progress.set(Progress { visits, block, sliver: last });
+        (last - first) as f64 * per_sliver / elapsed.as_secs_f64() / 1e9
+    }
+
+    /// The same with a block of so few rows that it stays in L1.
+    fn ceiling(&self) -> Option<f64> {
+        const ROWS: usize = 12;
+        let small = Matmul { n: self.n.min(DEPTH), block_rows: ROWS, ..Matmul::new(1, Bytes(0)) };
+        let mut memory = vec![0.0; small.footprint().0 as usize / size_of::<f64>()];
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
+        small.prepare(memory);
+        small.warm(memory);
+        let mut parts = small.parts(memory);
+        let block = small.progress.get().block;
+        // One sliver of B again and again: with the block 40 KiB, of which the
+        // half that is read last is in any L1.
+        let mut rates: Vec<f64> = (0..64)
+            .map(|_| {
+                let elapsed = time(|| (0..64).for_each(|_| small.panel(&mut parts, block, 0..1)));
+                128.0 * (block.rows * block.depth * NR) as f64 / elapsed.as_secs_f64() / 1e9
+            })
+            .collect();
+        rates.sort_by(f64::total_cmp);
+        Some(rates[rates.len() / 2])
     }
 }
 
@@ -216,12 +318,40 @@ mod tests {
                 let mut memory = vec![f64::NAN; matmul.footprint().0 as usize / 8];
                 let mut parts = matmul.parts(bytemuck::cast_slice_mut(&mut memory));
                 fill(&mut parts);
-                matmul.multiply(&mut parts);
-                assert_eq!(parts.c, naive(parts.a, parts.b, n), "{n} {cache}");
-                matmul.multiply_with(&mut parts, |a, b, sum| a * b + sum);
-                assert_eq!(parts.c, naive(parts.a, parts.b, n), "plain {n} {cache}");
+                let plain = |a, b, sum| a * b + sum;
+                for with_fma in [true, false] {
+                    parts.c.fill(0.0);
+                    for block in matmul.blocks() {
+                        matmul.pack(&mut parts, block);
+                        // In pieces, as slices do it.
+                        let middle = matmul.slivers() / 2;
+                        for slivers in [0..middle, middle..matmul.slivers()] {
+                            match with_fma {
+                                true => matmul.panel(&mut parts, block, slivers),
+                                false => matmul.panel_with(&mut parts, block, slivers, plain),
+                            }
+                        }
+                    }
+                    assert_eq!(parts.c, naive(parts.a, parts.b, n), "{n} {cache} {with_fma}");
+                }
             }
         }
+    }
+
+    #[test]
+    fn every_slice_of_every_visit_has_a_figure() {
+        let matmul = Matmul::new(200, Bytes::kib(256));
+        let mut memory = vec![f64::NAN; matmul.footprint().0 as usize / 8];
+        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
+        matmul.prepare(memory);
+        for _ in 0..5 {
+            matmul.warm(memory);
+            for _ in 0..40 {
+                let figure = matmul.slice(memory);
+                assert!(figure > 0.0 && figure.is_finite(), "{figure}");
+            }
+        }
+        assert!(matmul.ceiling().unwrap() > 0.0);
     }
 
     #[test]

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What can be known about the moment of a slice without looking at its result.
+
+use std::{
+    fs::File,
+    hint::black_box,
+    os::unix::fs::FileExt,
+    time::{Duration, Instant},
+};
+
+use serde::{Deserialize, Serialize};
+
+/// What was seen around one slice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// Nanoseconds by the wall clock.
+    pub elapsed: u64,
+    /// Nanoseconds that the thread had the CPU.
+    pub cpu: u64,
+    /// How often it had to give the CPU away.
+    pub switches: u64,
+    /// Hundredths of a second that the hypervisor took from the CPU during the
+    /// visit; 0 where it does not tell.
+    pub steal: u64,
+    /// Nanoseconds of a fixed loop of arithmetic just before: longer where the
+    /// clock is slower or another hyperthread computes.
+    pub arithmetic: u64,
+    /// Share of held cache lines that others evicted just before and just after
+    /// the visit; null where nothing can tell.
+    pub evicted: Option<f64>,
+    /// Whether neither look saw more than a quiet machine shows; null where
+    /// nothing can tell.
+    pub cache_quiet: Option<bool>,
+}
+
+/// Arithmetic this much slower than in the run's quick moments is another
+/// moment: processors change their clocks in steps of about this size.
+const SLOWER: f64 = 1.05;
+/// A slice that had its CPU for less of its time than this was interrupted.
+const WHOLE: f64 = 0.99;
+
+impl Moment {
+    /// Whether the CPU was taken away, by another program or the hypervisor.
+    pub fn lost_cpu(&self) -> bool {
+        self.switches > 0 || self.steal > 0 || (self.cpu as f64) < WHOLE * self.elapsed as f64
+    }
+
+    /// Whether the CPU computed as fast as in quick moments of the same run,
+    /// whose loop took `quick` nanoseconds.
+    pub fn full_speed(&self, quick: f64) -> bool {
+        self.arithmetic as f64 <= SLOWER * quick
+    }
+
+    /// Whether others used the cache; not known counts as no.
+    pub fn cache_shared(&self) -> bool {
+        self.cache_quiet == Some(false)
+    }
+
+    /// Nobody took the CPU, the cache, or a part of the clock.
+    pub fn is_quiet(&self, quick: f64) -> bool {
+        !self.lost_cpu() && !self.cache_shared() && self.full_speed(quick)
+    }
+}
+
+/// Reads the clocks of the thread and of its CPU.
+pub struct Clocks {
+    stat: Option<File>,
+    cpu: u32,
+}
+
+/// The thread's clocks at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading {
+    at: Instant,
+    cpu: Duration,
+    switches: u64,
+}
+
+impl Clocks {
+    /// The clocks of the calling thread on a CPU.
+    pub fn of(cpu: u32) -> Self {
+        Clocks { stat: File::open("/proc/stat").ok(), cpu }
+    }
+
+    /// The thread's clocks now. The wall clock is read last, so that what the
+    /// other clocks take is not counted by the one that begins with it.
+    pub fn read(&self) -> Reading {
+        let usage = thread_usage();
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        let cpu = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
+        Reading { at: Instant::now(), cpu, switches: usage }
+    }
+
+    /// What passed since an earlier reading.
+    pub fn since(&self, before: Reading) -> Moment {
+        let elapsed = before.at.elapsed();
+        let now = self.read();
+        Moment {
+            elapsed: elapsed.as_nanos() as u64,
+            cpu: (now.cpu - before.cpu).as_nanos() as u64,
+            switches: now.switches - before.switches,
+            ..Moment::default()
+        }
+    }
+
+    /// Time stolen from the CPU since the machine started, in hundredths of a
+    /// second: the eighth figure in proc_stat(5).
+    pub fn steal(&self) -> u64 {
+        let mut text = vec![0; 1 << 16];
+        let Some(length) = self.stat.as_ref().and_then(|file| file.read_at(&mut text, 0).ok())
+        else {
+            return 0;
+        };
+        steal_in(&String::from_utf8_lossy(&text[..length]), self.cpu).unwrap_or(0)
+    }
+}
+
+fn steal_in(stat: &str, cpu: u32) -> Option<u64> {
+    let name = format!("cpu{cpu}");
+    let line = stat.lines().find(|line| line.split(' ').next() == Some(name.as_str()))?;
+    line.split_whitespace().nth(8)?.parse().ok()
+}
+
+/// How often the calling thread was made to give its CPU away.
+fn thread_usage() -> u64 {
+    // SAFETY: all fields of the structure are integers, for which zero is valid.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    // SAFETY: the pointer is to a structure of the type asked for.
+    let done = unsafe { libc::getrusage(libc::RUSAGE_THREAD, &mut usage) };
+    if done == 0 { usage.ru_nivcsw as u64 } else { 0 }
+}
+
+/// Nanoseconds for a fixed chain of multiplications: some ten microseconds.
+pub fn arithmetic() -> u64 {
+    let begin = Instant::now();
+    let mut value = black_box(1u64);
+    for _ in 0..8192 {
+        value = black_box(value.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    }
+    black_box(value);
+    begin.elapsed().as_nanos() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn quiet() -> Moment {
+        Moment {
+            elapsed: 1000,
+            cpu: 995,
+            arithmetic: 100,
+            evicted: Some(0.0),
+            cache_quiet: Some(true),
+            ..Moment::default()
+        }
+    }
+
+    #[test]
+    fn any_sign_of_others_makes_a_moment_unquiet() {
+        assert!(quiet().is_quiet(100.0));
+        assert!(Moment { cache_quiet: None, ..quiet() }.is_quiet(100.0));
+        for moment in [
+            Moment { switches: 1, ..quiet() },
+            Moment { steal: 1, ..quiet() },
+            Moment { cpu: 980, ..quiet() },
+            Moment { arithmetic: 106, ..quiet() },
+            Moment { cache_quiet: Some(false), ..quiet() },
+        ] {
+            assert!(!moment.is_quiet(100.0), "{moment:?}");
+        }
+    }
+
+    #[test]
+    fn the_clocks_of_a_busy_thread_go_on() {
+        let clocks = Clocks::of(0);
+        let before = clocks.read();
+        let took = arithmetic();
+        let moment = clocks.since(before);
+        assert!(took > 0 && moment.elapsed >= took, "{moment:?} {took}");
+        assert!(moment.cpu > 0);
+    }
+
+    #[test]
+    fn steal_is_read_of_the_cpu_asked_for() {
+        let stat = "cpu  9 9 9 9 9 9 9 99 0 0\ncpu1 1 2 3 4 5 6 7 8 0 0\n\
+                    cpu11 1 2 3 4 5 6 7 88 0 0\nintr 5\n";
+        assert_eq!(steal_in(stat, 1), Some(8));
+        assert_eq!(steal_in(stat, 11), Some(88));
+        assert_eq!(steal_in(stat, 2), None);
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Everything that was measured, before any of it is summed up.
+
+use std::io::{self, Write};
+
+use huepage::units::Bytes;
+use serde::Serialize;
+
+use super::{Placement, moment::Moment, workload::Unit};
+
+/// One timed slice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Slice {
+    /// The block in which its allocation was visited.
+    pub block: usize,
+    /// Seconds since the first visit.
+    pub start: f64,
+    /// In the unit of the workload.
+    pub figure: f64,
+    /// What is known of its moment.
+    pub moment: Moment,
+}
+
+/// The slices of one workload over one size in allocations of one placement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Name of the workload.
+    pub bench: &'static str,
+    /// Memory that it ran over.
+    pub bytes: Bytes,
+    /// How that was placed.
+    pub placement: Placement,
+    /// Unit of the figures.
+    pub unit: Unit,
+    /// Per allocation, what became of its pages and its slices.
+    pub allocations: Vec<Allocation>,
+}
+
+/// One allocation as one workload saw it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Allocation {
+    /// Whether some of its pages had other colors in the end.
+    pub moved: bool,
+    /// Share of its pages that the cache cannot hold together although it has
+    /// room for them; `None` where colors cannot be told.
+    pub imbalance: Option<f64>,
+    /// In the order in which they were taken.
+    pub slices: Vec<Slice>,
+}
+
+/// What arithmetic alone would give, measured in the same run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ceiling {
+    /// Name of the workload.
+    pub bench: &'static str,
+    /// Unit of the figure.
+    pub unit: Unit,
+    /// The figure, the best of all blocks.
+    pub figure: f64,
+}
+
+/// All slices of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// One group for each workload, size and placement.
+    pub groups: Vec<Group>,
+    /// Blocks of visits in which every allocation was visited once.
+    pub blocks: usize,
+    /// For workloads that have one.
+    pub ceilings: Vec<Ceiling>,
+}
+
+/// A line of a samples file (schema `huepage.bench-samples/1`).
+#[derive(Serialize)]
+struct Line<'a> {
+    bench: &'a str,
+    bytes: Bytes,
+    placement: Placement,
+    allocation: usize,
+    moved: bool,
+    block: usize,
+    start: f64,
+    figure: f64,
+    unit: Unit,
+    quiet: bool,
+    #[serde(flatten)]
+    moment: &'a Moment,
+}
+
+impl Samples {
+    /// Every slice.
+    pub fn slices(&self) -> impl Iterator<Item = &Slice> {
+        self.groups.iter().flat_map(|group| &group.allocations).flat_map(|a| &a.slices)
+    }
+
+    /// Nanoseconds that the loop of arithmetic takes in quick moments: a tenth
+    /// of all moments are quicker.
+    pub fn quick_arithmetic(&self) -> f64 {
+        let mut times: Vec<u64> = self.slices().map(|slice| slice.moment.arithmetic).collect();
+        times.sort_unstable();
+        times.get(times.len() / 10).map_or(0.0, |&time| time as f64)
+    }
+
+    /// Writes every slice as a line of JSON after one that names the schema.
+    ///
+    /// # Errors
+    /// What the writer reports.
+    pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        let quick = self.quick_arithmetic();
+        writeln!(out, "{{\"schema\":\"huepage.bench-samples/1\"}}")?;
+        for group in &self.groups {
+            for (number, allocation) in group.allocations.iter().enumerate() {
+                for slice in &allocation.slices {
+                    let line = Line {
+                        bench: group.bench,
+                        bytes: group.bytes,
+                        placement: group.placement,
+                        allocation: number,
+                        moved: allocation.moved,
+                        block: slice.block,
+                        start: slice.start,
+                        figure: slice.figure,
+                        unit: group.unit,
+                        quiet: slice.moment.is_quiet(quick),
+                        moment: &slice.moment,
+                    };
+                    serde_json::to_writer(&mut *out, &line)?;
+                    out.write_all(b"\n")?;
+                }
+            }
+        }
+        Ok(())
+    }
+}

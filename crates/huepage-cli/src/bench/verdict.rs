@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether balanced placement is better, in one of three words. Intervals
+//! decide: no difference is too small to be called one, if it is sure.
+
+use huepage::topology::CacheGeometry;
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Placement,
+    analysis::LEAST_ALLOCATIONS,
+    bootstrap::Estimate,
+    findings::percent,
+    report::{Moments, Row},
+    suite::eighths_of,
+};
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictKind {
+    /// The interval of the ratio lies above 1.
+    Better,
+    /// It lies below 1, or ends there.
+    NotBetter,
+    /// It lies around 1, or there were too few quiet moments.
+    CannotTell,
+}
+
+/// The answer and its reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The answer.
+    pub kind: VerdictKind,
+    /// As a sentence or a few.
+    pub text: String,
+}
+
+/// What a ratio with its interval says.
+pub fn judge(ratio: Option<Estimate>) -> VerdictKind {
+    match ratio {
+        Some(ratio) if ratio.low > 1.0 => VerdictKind::Better,
+        Some(ratio) if ratio.high <= 1.0 => VerdictKind::NotBetter,
+        _ => VerdictKind::CannotTell,
+    }
+}
+
+/// What balanced pages are judged against: what programs get today, or else
+/// random pages of the same pool.
+pub const BASELINES: [Placement; 3] = [Placement::Default, Placement::Random, Placement::Stirred];
+
+/// The row that a suite's claim is about: balanced pages at seven eighths of the
+/// cache where there are many sizes, else the first size.
+pub fn claimed(rows: &[Row], cache: CacheGeometry) -> Option<&Row> {
+    let balanced = || rows.iter().filter(|row| row.placement == Placement::Balanced);
+    balanced().find(|row| row.bytes == eighths_of(cache, 7)).or_else(|| balanced().next())
+}
+
+/// The first baseline that ran beside a row.
+pub fn baseline<'a>(rows: &'a [Row], row: &Row) -> Option<&'a Row> {
+    BASELINES.into_iter().find_map(|placement| {
+        rows.iter().find(|other| {
+            (&other.bench, other.bytes, other.placement) == (&row.bench, row.bytes, placement)
+        })
+    })
+}
+
+/// The verdict of a run.
+pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict {
+    let cannot_tell = |text: String| Verdict { kind: VerdictKind::CannotTell, text };
+    let Some(row) = claimed(rows, cache) else {
+        return cannot_tell("Balanced placement is not among those compared.".to_owned());
+    };
+    let Some(other) = baseline(rows, row) else {
+        return cannot_tell("Nothing to compare balanced placement with was measured.".to_owned());
+    };
+    let what = format!("{}, {}", row.bench, row.bytes);
+    let ratio = row.ratio_to(other.placement);
+    let kind = judge(ratio);
+    let Some(found) = ratio else {
+        return cannot_tell(format!(
+            "Cannot tell here ({what}): fewer than {LEAST_ALLOCATIONS} allocations of a placement \
+             had quiet moments enough. {} Try again at another time, on another CPU (--cpu), or \
+             longer (--time-limit).",
+            told(moments)
+        ));
+    };
+    let Estimate { value, low, high } = found;
+    let than = named(other.placement);
+    let first = match kind {
+        VerdictKind::Better => {
+            format!("Balanced is {value:.2} times as fast as {than} [{low:.2} to {high:.2}]")
+        }
+        VerdictKind::NotBetter => format!(
+            "Balanced is not better: {value:.2} times as fast as {than} [{low:.2} to {high:.2}]"
+        ),
+        VerdictKind::CannotTell => format!(
+            "Cannot tell balanced from {than} here: it is between {low:.2} and {high:.2} times as \
+             fast"
+        ),
+    };
+    let spread = match (row.between, other.between) {
+        (Some(a), Some(b)) => format!(
+            " Between allocations it varies by {} instead of {}.",
+            percent(a.spread),
+            percent(b.spread)
+        ),
+        _ => String::new(),
+    };
+    let whole = match (row.whole, other.whole) {
+        (Some(a), Some(b)) => {
+            let ratio = row.unit.cost(b.median) / row.unit.cost(a.median);
+            format!(" Over all moments, quiet or not, it is {ratio:.2} times as fast.")
+        }
+        _ => String::new(),
+    };
+    let advice = match kind {
+        VerdictKind::CannotTell => " More visits make the interval narrower (--visits).",
+        _ => "",
+    };
+    Verdict {
+        kind,
+        text: format!(
+            "{first} in quiet moments ({what}).{spread} {}{whole}{advice}",
+            told(moments)
+        ),
+    }
+}
+
+/// How quiet it was.
+fn told(moments: &Moments) -> String {
+    let cache = match moments.cache_shared {
+        Some(share) => format!("others used the cache in {}", percent(share)),
+        None => "nothing can tell whether others used the cache".to_owned(),
+    };
+    format!(
+        "{} of the moments were quiet; {cache}, took the CPU in {}.",
+        percent(moments.quiet),
+        percent(moments.lost_cpu)
+    )
+}
+
+/// A baseline as people call it.
+pub fn named(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Default => "the kernel's own pages",
+        Placement::Stirred => "the kernel's own pages from stirred memory",
+        Placement::Thp => "the kernel's huge pages",
+        Placement::Random => "random pages",
+        other => other.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::report::sample;
+
+    fn ratio(low: f64, high: f64) -> Option<Estimate> {
+        Some(Estimate { value: (low + high) / 2.0, low, high })
+    }
+
+    #[test]
+    fn intervals_decide() {
+        assert_eq!(judge(ratio(1.001, 1.003)), VerdictKind::Better);
+        assert_eq!(judge(ratio(0.5, 1.0)), VerdictKind::NotBetter);
+        assert_eq!(judge(ratio(0.999, 3.0)), VerdictKind::CannotTell);
+        assert_eq!(judge(None), VerdictKind::CannotTell);
+    }
+
+    #[test]
+    fn the_verdict_is_about_seven_eighths_and_the_kernels_pages() {
+        let report = sample::working_set();
+        let text = &report.verdict.text;
+        assert_eq!(report.verdict.kind, VerdictKind::Better);
+        assert!(text.starts_with("Balanced is 2.00 times as fast as the kernel's own"), "{text}");
+        assert!(text.contains("(chase, 896 KiB)"), "{text}");
+        assert!(text.contains("quiet moments"), "{text}");
+    }
+
+    #[test]
+    fn without_quiet_moments_the_verdict_says_what_to_do() {
+        let mut report = sample::repeat();
+        for row in &mut report.rows {
+            (row.quiet, row.ratio, row.ratio_to_default) = (None, None, None);
+        }
+        let moments = Moments { quiet: 0.01, cache_shared: Some(0.98), ..report.moments };
+        let verdict = verdict(&report.rows, report.cache, &moments);
+        assert_eq!(verdict.kind, VerdictKind::CannotTell);
+        assert!(verdict.text.contains("others used the cache in 98%"), "{}", verdict.text);
+        assert!(verdict.text.contains("--cpu"), "{}", verdict.text);
+    }
+
+    #[test]
+    fn what_was_not_compared_is_not_judged() {
+        let mut report = sample::repeat();
+        report.rows.retain(|row| row.placement == Placement::Default);
+        let verdict = verdict(&report.rows, report.cache, &report.moments);
+        assert_eq!(verdict.kind, VerdictKind::CannotTell);
+        assert!(verdict.text.contains("not among those compared"), "{}", verdict.text);
+    }
+}
