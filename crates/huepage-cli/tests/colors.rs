@@ -311,8 +311,19 @@ fn without_privileges_frame_numbers_are_refused_with_the_privilege_they_need() {
 fn without_privileges_balanced_memory_is_served() {
     let Some(user) = Unprivileged::new() else { return };
     let _alone = alone();
-    let arguments =
-        ["bench", "repeat", "--placements", "default,balanced", "--samples", "3", "--json"];
+    let arguments = [
+        "bench",
+        "repeat",
+        "--placements",
+        "default,balanced",
+        "--allocations",
+        "3",
+        "--visits",
+        "1",
+        "--time-limit",
+        "0",
+        "--json",
+    ];
     let output = user.command(&arguments).output().unwrap();
     if no_colors_here(&output) {
         return;
@@ -321,7 +332,10 @@ fn without_privileges_balanced_memory_is_served() {
     let rows = report["rows"].as_array().unwrap();
     let placements: Vec<&Value> = rows.iter().map(|row| &row["placement"]).collect();
     assert_eq!(placements, ["default", "balanced"]);
-    assert!(rows.iter().all(|row| row["samples"].as_array().unwrap().len() == 3));
+    assert_eq!(report["allocations"], 3);
+    assert!(rows.iter().all(|row| row["whole"]["median"].as_f64().unwrap() > 0.0));
+    // Placed pages are even, whatever the moment.
+    assert!(rows[1]["imbalance"].as_f64().unwrap() < 0.02, "{}", rows[1]);
 }
 
 #[test]
@@ -331,7 +345,7 @@ fn without_privileges_bin_hopping_names_what_it_lacks() {
         return println!("skipped: this machine lets everybody handle page faults");
     }
     let _alone = alone();
-    let arguments = ["bench", "repeat", "--placements", "sequence", "--samples", "1"];
+    let arguments = ["bench", "repeat", "--placements", "sequence", "--allocations", "1"];
     let output = user.command(&arguments).output().unwrap();
     if no_colors_here(&output) {
         return;

@@ -31,7 +31,7 @@ fn a_demo_prints_every_section_and_replaces_its_own_six_files() {
     for name in FILES.iter().chain(&["notes.txt"]) {
         fs::write(path(name), "old").unwrap();
     }
-    let output = demo(directory.path(), &["--samples", "3"]);
+    let output = demo(directory.path(), &["--allocations", "4", "--time-limit", "1"]);
     if no_colors_here(&output) {
         return;
     }
@@ -52,22 +52,20 @@ fn a_demo_prints_every_section_and_replaces_its_own_six_files() {
         assert!(verdict.contains(name), "{name}: {verdict}");
     }
 
-    for (name, benches, samples) in
-        [("working-set", &["chase", "read"][..], 3), ("repeat", &["repeat"], 6)]
-    {
+    for (name, benches) in [("working-set", &["chase", "read"][..]), ("repeat", &["repeat"])] {
         let json = fs::read(path(&format!("{name}.json"))).unwrap();
         let report: Value = serde_json::from_slice(&json).unwrap();
-        assert_eq!(report["schema"], "huepage.bench/1");
-        assert_eq!(report["samples_wanted"], samples);
+        assert_eq!(report["schema"], "huepage.bench/2");
+        assert_eq!(report["allocations"], 4);
+        // One round of visits is made however slow the machine.
+        assert!(report["visits"].as_u64().unwrap() >= 1);
         let rows = report["rows"].as_array().unwrap();
         for bench in benches {
             assert!(rows.iter().any(|row| row["bench"] == *bench), "{name}: {bench}");
         }
-        for placement in ["balanced", if name == "repeat" { "default" } else { "random" }] {
+        for placement in ["balanced", "default", "random"] {
             assert!(rows.iter().any(|row| row["placement"] == placement), "{name}: {placement}");
         }
-        // At least one round is taken however slow the machine.
-        assert!(rows.iter().all(|row| !row["samples"].as_array().unwrap().is_empty()));
         assert!(fs::read(path(&format!("{name}.png"))).unwrap().starts_with(b"\x89PNG\r\n\x1a\n"));
         let svg = fs::read_to_string(path(&format!("{name}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
@@ -85,7 +83,7 @@ fn what_cannot_be_a_directory_is_told_before_anything_is_measured() {
         (file.clone(), "is no directory: choose another with --out"),
         (file.join("below"), "cannot make the directory "),
     ] {
-        let output = demo(&out, &["--samples", "3"]);
+        let output = demo(&out, &["--allocations", "4", "--time-limit", "1"]);
         assert_eq!(code(&output), Some(1));
         assert_eq!(stdout(&output), "");
         let text = stderr(&output);
@@ -99,8 +97,8 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
     for (arguments, message) in [
-        (&["--samples", "2"][..], "2 is not in 3..=10000"),
-        (&["--samples", "some"], "invalid digit"),
+        (&["--allocations", "3"][..], "3 is not in 4..=10000"),
+        (&["--allocations", "some"], "invalid digit"),
         (&["--cpu", "99999"], "CPU 99999 is not available to this process: choose one of "),
         (&["--cache", "big"], "'big' is no KEY=VALUE"),
         (&["--colors-by", "pfn"], "[possible values: auto, frame-number, measurement]"),
@@ -118,7 +116,7 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
 #[test]
 fn a_cache_without_colors_is_told_and_nothing_is_written() {
     let directory = tempfile::tempdir().unwrap();
-    let output = demo(directory.path(), &["--samples", "3", "--cache", "size=32k,ways=8"]);
+    let output = demo(directory.path(), &["--allocations", "4", "--cache", "size=32k,ways=8"]);
     assert_eq!(code(&output), Some(1));
     let text = stderr(&output);
     assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{text}");
