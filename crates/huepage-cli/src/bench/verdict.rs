@@ -73,34 +73,37 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
     let Some(other) = baseline(rows, row) else {
         return cannot_tell("Nothing to compare balanced placement with was measured.".to_owned());
     };
-    let what = format!("{}, {}", row.bench, row.bytes);
     let ratio = row.ratio_to(other.placement);
     let kind = judge(ratio);
-    let Some(found) = ratio else {
+    let Some(Estimate { value, low, high }) = ratio else {
         return cannot_tell(format!(
-            "Cannot tell here ({what}): fewer than {LEAST_ALLOCATIONS} allocations of a placement \
-             had quiet moments enough. {} Try again at another time, on another CPU (--cpu), or \
+            "Cannot tell here: fewer than {LEAST_ALLOCATIONS} allocations of a placement had quiet \
+             moments enough ({}, {}). {} Try again at another time, on another CPU (--cpu), or \
              longer (--time-limit).",
+            row.bench,
+            row.bytes,
             told(moments)
         ));
     };
-    let Estimate { value, low, high } = found;
     let than = named(other.placement);
+    let subject =
+        format!("in quiet moments {} over {} placed evenly by color", row.bench, row.bytes);
+    let interval = format!("95 % interval {low:.2} to {high:.2}");
     let first = match kind {
         VerdictKind::Better => {
-            format!("Balanced is {value:.2} times as fast as {than} [{low:.2} to {high:.2}]")
+            format!("Better: {subject} is {value:.2} times as fast as on {than} ({interval})")
         }
-        VerdictKind::NotBetter => format!(
-            "Balanced is not better: {value:.2} times as fast as {than} [{low:.2} to {high:.2}]"
-        ),
+        VerdictKind::NotBetter => {
+            format!("Not better: {subject} is {value:.2} times as fast as on {than} ({interval})")
+        }
         VerdictKind::CannotTell => format!(
-            "Cannot tell balanced from {than} here: it is between {low:.2} and {high:.2} times as \
-             fast"
+            "Cannot tell here: {subject} is between {low:.2} and {high:.2} times as fast as on \
+             {than}; more visits (--visits) make that narrower"
         ),
     };
     let spread = match (row.between, other.between) {
         (Some(a), Some(b)) => format!(
-            " Between allocations it varies by {} instead of {}.",
+            ", and varies by {} from allocation to allocation instead of {}",
             percent(a.spread),
             percent(b.spread)
         ),
@@ -109,28 +112,18 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
     let whole = match (row.whole, other.whole) {
         (Some(a), Some(b)) => {
             let ratio = row.unit.cost(b.median) / row.unit.cost(a.median);
-            format!(" Over all moments, quiet or not, it is {ratio:.2} times as fast.")
+            format!(" Over all moments, quiet or not: {ratio:.2} times.")
         }
         _ => String::new(),
     };
-    let advice = match kind {
-        VerdictKind::CannotTell => " More visits make the interval narrower (--visits).",
-        _ => "",
-    };
-    Verdict {
-        kind,
-        text: format!(
-            "{first} in quiet moments ({what}).{spread} {}{whole}{advice}",
-            told(moments)
-        ),
-    }
+    Verdict { kind, text: format!("{first}{spread}.{whole} {}", told(moments)) }
 }
 
 /// How quiet it was.
 fn told(moments: &Moments) -> String {
     let cache = match moments.cache_shared {
         Some(share) => format!("others used the cache in {}", percent(share)),
-        None => "nothing can tell whether others used the cache".to_owned(),
+        None => "whether others used the cache cannot be told".to_owned(),
     };
     format!(
         "{} of the moments were quiet; {cache}, took the CPU in {}.",
@@ -172,9 +165,14 @@ mod tests {
         let report = sample::working_set();
         let text = &report.verdict.text;
         assert_eq!(report.verdict.kind, VerdictKind::Better);
-        assert!(text.starts_with("Balanced is 2.00 times as fast as the kernel's own"), "{text}");
-        assert!(text.contains("(chase, 896 KiB)"), "{text}");
-        assert!(text.contains("quiet moments"), "{text}");
+        assert!(
+            text.starts_with(
+                "Better: in quiet moments chase over 896 KiB placed evenly by color is 2.00 times \
+                 as fast as on the kernel's own pages (95 % interval "
+            ),
+            "{text}"
+        );
+        assert!(text.contains("Over all moments, quiet or not: 2.00 times."), "{text}");
     }
 
     #[test]

@@ -37,7 +37,7 @@ pub fn text(report: &Report) -> String {
     for sentence in findings(report) {
         text.push_str(&wrap(&sentence, "  "));
     }
-    text.push_str(&wrap(&format!("Verdict: {}", report.verdict.text), "  "));
+    text.push_str(&wrap(&report.verdict.text, "  "));
     text
 }
 

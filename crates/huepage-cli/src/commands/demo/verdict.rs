@@ -11,8 +11,8 @@ use crate::{
 
 /// What was found, what it is worth, and whether it is real.
 pub fn verdict(survey: &colors::Report, working_set: &Report, repeat: &Report) -> String {
-    let whole = format!("A whole program: {}", repeat.verdict.text);
-    let worth = working_set.verdict.text.clone();
+    let whole = format!("A small program. {}", repeat.verdict.text);
+    let worth = format!("A working set near the size of the cache. {}", working_set.verdict.text);
     let sentences = [found(survey), worth, whole, real(working_set)];
     sentences.into_iter().map(|sentence| wrap(&sentence, "")).collect()
 }
