@@ -7,8 +7,12 @@ mod commands;
 mod destination;
 mod escape;
 mod layout;
+mod oklch;
 mod output;
 mod png;
+mod seconds;
+mod signals;
+mod svg;
 mod usage;
 mod wrap;
 

@@ -2,6 +2,7 @@
 //! One file per subcommand.
 
 pub mod bench;
+pub mod cache_json;
 pub mod cache_options;
 pub mod colors;
 pub mod completions;
