@@ -9,4 +9,5 @@ pub mod completions;
 pub mod demo;
 pub mod man;
 pub mod map;
+pub mod pressure;
 pub mod topology;
