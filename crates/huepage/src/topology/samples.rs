@@ -18,16 +18,20 @@ pub struct Witnessed {
     /// Samples in quiet moments, those included for which such a moment was
     /// waited for.
     pub quiet: u32,
-    /// Their median nanoseconds per access; `None` where they are fewer than
-    /// three.
+    /// Nanoseconds per access in their fastest stretches, in the median of them;
+    /// `None` where they are fewer than three.
     pub quiet_nanoseconds: Option<f64>,
 }
 
-/// One sample: nanoseconds per access, and whether the moment was quiet;
-/// `None` if nobody can tell.
+/// One sample, of an allocation of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Sample {
+    /// Nanoseconds per access, in the median of its stretches.
     pub nanoseconds: f64,
+    /// In its fastest stretch: a neighbor that came and went between two looks
+    /// slowed some stretches, and no neighbor makes one faster.
+    pub fastest: f64,
+    /// Whether the moment was quiet; `None` if nobody can tell.
     pub quiet: Option<bool>,
 }
 
@@ -53,7 +57,7 @@ impl Samples {
     /// it says nothing of what is usual now.
     pub fn add_waited_for(&mut self, sample: Sample) {
         if sample.quiet == Some(true) {
-            self.quiet.push(sample.nanoseconds);
+            self.quiet.push(sample.fastest);
         }
     }
 
@@ -115,7 +119,7 @@ mod tests {
     fn samples(list: &[(f64, Option<bool>)]) -> Samples {
         let mut samples = Samples::default();
         for &(nanoseconds, quiet) in list {
-            samples.add(Sample { nanoseconds, quiet });
+            samples.add(Sample { nanoseconds, fastest: nanoseconds - 0.5, quiet });
         }
         samples
     }
@@ -129,12 +133,12 @@ mod tests {
         let two = samples.witnessed().unwrap();
         assert_eq!((two.samples, two.with_neighbor, two.quiet), (4, 2, 2));
         assert_eq!((samples.nanoseconds(), two.quiet_nanoseconds), (80.0, None));
-        samples.add_waited_for(Sample { nanoseconds: 6.5, quiet });
-        samples.add_waited_for(Sample { nanoseconds: 99.0, quiet: Some(false) });
+        samples.add_waited_for(Sample { nanoseconds: 80.0, fastest: 6.0, quiet });
+        samples.add_waited_for(Sample { nanoseconds: 99.0, fastest: 1.0, quiet: Some(false) });
         assert!(!samples.lack_quiet());
         let three = samples.witnessed().unwrap();
         assert_eq!((three.samples, three.with_neighbor, three.quiet), (4, 2, 3));
-        assert_eq!((samples.nanoseconds(), three.quiet_nanoseconds), (80.0, Some(6.5)));
+        assert_eq!((samples.nanoseconds(), three.quiet_nanoseconds), (80.0, Some(6.0)));
     }
 
     #[test]
