@@ -35,10 +35,11 @@ use crate::{
 /// Show how much of the cache others take, now or over time
 ///
 /// Lines of known colors are held in the cache for 0.3 ms and then timed, some
-/// ten times a second: those gone were evicted by others, on another hyperthread
-/// of the core (which may be another virtual machine's) or between two turns of
-/// this program on its CPU. A look is quiet if no more lines were gone than on a
-/// quiet machine. Colors are always measured, never told by frame number.
+/// ten times a second: those gone were evicted by others, who run on another
+/// hyperthread of the core (maybe in another virtual machine) or interrupted the
+/// look. What takes turns on the CPU between two looks is not seen. A look is
+/// quiet if no more lines were gone than on a quiet machine. Colors are always
+/// measured, never told by frame number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage pressure                        three seconds, then a summary
@@ -96,6 +97,10 @@ pub struct Options {
 
 /// How long it looks without `--watch`.
 const ONCE: Duration = Duration::from_secs(3);
+/// After so long the user is told that others disturb the search for colors.
+const UNHURRIED: Duration = Duration::from_secs(4);
+/// How long it is tried then: those who watch a neighbor have one.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs the command.
 ///
@@ -131,8 +136,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 /// Finds the colors; where that is not possible, says what cannot be done.
 fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
-    let about = || format!("pressure on the cache of CPU {}", cache.cpu);
-    MeasuredOracle::discover(&cache.measure_options())
+    let mut measure = cache.measure_options();
+    measure.time_limit = UNHURRIED;
+    let found = match MeasuredOracle::discover(&measure) {
+        Err(ColorError::NotTrusted(seen)) if !seen.is_unanimous() => {
+            eprintln!("huepage: others disturb the search for colors; going on for half a minute");
+            measure.time_limit = PATIENCE;
+            MeasuredOracle::discover(&measure)
+        }
+        found => found,
+    };
+    found
         .map_err(|error| match error {
             // What these advise, frame numbers, helps to place and not to watch.
             ColorError::NotAvailable(architecture) => anyhow!(
@@ -145,5 +159,5 @@ fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
             ),
             other => other.into(),
         })
-        .with_context(about)
+        .with_context(|| format!("pressure on the cache of CPU {}", cache.cpu))
 }
