@@ -7,6 +7,7 @@ mod heat;
 use super::{
     report::{Point, Report},
     scale,
+    tally::WAIT,
 };
 use crate::svg::{self, Anchor, Svg};
 
@@ -96,10 +97,10 @@ fn head(svg: &mut Svg, report: &Report) -> f64 {
     let steal = report.steal.map_or("not told".to_owned(), percent);
     let texts = [
         format!(
-            "{}; measured: lines of known colors held in the cache, left alone for {:.1} ms, and \
+            "{}; measured: lines of known colors held in the cache, left alone for {} ms, and \
              timed",
             about.join(", "),
-            1e3 * report.wait
+            1e3 * WAIT.as_secs_f64()
         ),
         format!(
             "{} looks in {:.1} s: {seen}; quiet: {quiet}; steal: {steal}",

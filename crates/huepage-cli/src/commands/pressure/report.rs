@@ -82,8 +82,9 @@ pub struct Report {
     /// Seconds from the beginning of the run to that of the interval.
     pub at: f64,
     pub seconds: f64,
-    /// How long lines were left alone, in the mean.
-    pub wait: f64,
+    /// How long lines were left alone, in the mean: longer than asked for where
+    /// looks were interrupted.
+    wait: f64,
     pub looks: u32,
     pub quiet_looks: u32,
     pub interrupted_looks: u32,

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use huepage::list;
 
-use super::report::Report;
+use super::{report::Report, tally::WAIT};
 use crate::layout::put;
 
 /// The heading of [`line`].
@@ -51,12 +51,10 @@ pub fn summary(report: &Report) -> String {
     );
     let mut entry = |name: &str, text: &str| put(&mut out, &format!("{name:<10} "), text);
     let (looks, seconds) = (report.looks, report.seconds);
-    let microseconds = 1e6 * report.wait;
+    let wait = 1e3 * WAIT.as_secs_f64();
     entry(
         "looks",
-        &format!(
-            "{looks} in {seconds:.1} s: lines held, left alone for {microseconds:.0} µs, timed"
-        ),
+        &format!("{looks} in {seconds:.1} s: lines held, left alone for {wait} ms, timed"),
     );
     let quiet = percent(report.quiet_share(), 0);
     entry("quiet", &format!("{quiet} of the looks: no more lines gone than on a quiet machine"));
