@@ -7,8 +7,12 @@ mod commands;
 mod destination;
 mod escape;
 mod layout;
+mod oklch;
 mod output;
 mod png;
+mod seconds;
+mod signals;
+mod svg;
 mod usage;
 mod wrap;
 
@@ -36,6 +40,7 @@ use usage::UsageError;
   huepage demo              all of it in a minute, with pictures in out/
   huepage colors            which colors the cache has, and how sure that is
   huepage map postgres      where the pages of that process are
+  huepage pressure          how much of the cache others take
   huepage bench repeat      the same program, the same time?
   huepage help colors       more on one command
 
@@ -55,6 +60,7 @@ enum Command {
     Topology(commands::topology::Options),
     Colors(commands::colors::Options),
     Map(commands::map::Options),
+    Pressure(commands::pressure::Options),
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
@@ -100,6 +106,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Topology(options) => commands::topology::run(options),
         Command::Colors(options) => commands::colors::run(options),
         Command::Map(options) => commands::map::run(options),
+        Command::Pressure(options) => commands::pressure::run(&options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
         Command::Completions(options) => commands::completions::run(&options, Cli::command()),

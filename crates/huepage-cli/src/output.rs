@@ -6,9 +6,14 @@ use std::io::{self, ErrorKind, Write};
 /// Prints text, or its bytes. A reader that has gone away, such as `| head`, has what it
 /// wanted: that is no error.
 pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
+    print_if_read(text).map(drop)
+}
+
+/// The same for those who would go on: false if the reader has gone away.
+pub fn print_if_read(text: impl AsRef<[u8]>) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        result => result.map(|()| true),
     }
 }

@@ -7,11 +7,12 @@ use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
 use support::{code, huepage, stderr, stdout};
 
-const COMMANDS: [&[&str]; 12] = [
+const COMMANDS: [&[&str]; 13] = [
     &[],
     &["topology"],
     &["colors"],
     &["map"],
+    &["pressure"],
     &["demo"],
     &["bench"],
     &["bench", "working-set"],
@@ -67,7 +68,17 @@ fn every_command_is_listed_with_a_summary_of_one_line() {
     for (parent, names) in [
         (
             &[][..],
-            &["topology", "colors", "map", "demo", "bench", "completions", "man", "help"][..],
+            &[
+                "topology",
+                "colors",
+                "map",
+                "pressure",
+                "demo",
+                "bench",
+                "completions",
+                "man",
+                "help",
+            ][..],
         ),
         (&["bench"], &["working-set", "matmul", "fft", "repeat", "help"]),
     ] {

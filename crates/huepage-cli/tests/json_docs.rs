@@ -47,6 +47,7 @@ fn fits(value: &Value, of: &str) -> bool {
             Some("strings") => entries(list, "string"),
             Some("integers") => entries(list, "integer"),
             Some("numbers") => entries(list, "number"),
+            Some("numbers or nulls") => entries(list, "number or null"),
             Some("2 integers") => list.len() == 2 && entries(list, "integer"),
             Some("4 integers") => list.len() == 4 && entries(list, "integer"),
             _ => false,
@@ -181,6 +182,22 @@ fn every_field_of_colors_is_documented() {
         return println!("skipped: this machine declares no cache to show");
     }
     check_all("huepage.colors/1", &[report]);
+}
+
+#[test]
+fn every_field_of_pressure_is_documented() {
+    let _alone = alone();
+    let output =
+        huepage(&["pressure", "--watch", "0.5", "--count", "1", "--json"]).output().unwrap();
+    if no_colors_here(&output) {
+        return;
+    }
+    let reports: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    if reports[0]["cache"] == Value::Null {
+        return println!("skipped: this machine declares no cache to show");
+    }
+    check_all("huepage.pressure/1", &reports);
 }
 
 #[test]

@@ -18,7 +18,11 @@ use huepage::{
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::{commands::cache_options::CacheOptions, output, wrap::wrap};
+use crate::{
+    commands::{cache_json::CacheJson, cache_options::CacheOptions},
+    output,
+    wrap::wrap,
+};
 
 /// Find the colors of the cache and show how sure that is
 ///
@@ -72,27 +76,6 @@ pub struct Report {
     frame_number_agreement_by_chance: f64,
     attempts: usize,
     evidence: Evidence,
-}
-
-#[derive(Debug, Serialize)]
-struct CacheJson {
-    level: u8,
-    size: Bytes,
-    ways: u32,
-    line: u32,
-    sets: u32,
-}
-
-impl From<CacheGeometry> for CacheJson {
-    fn from(cache: CacheGeometry) -> Self {
-        CacheJson {
-            level: cache.level(),
-            size: cache.size(),
-            ways: cache.ways(),
-            line: cache.line(),
-            sets: cache.sets(),
-        }
-    }
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -10,7 +10,6 @@ mod picture;
 mod read;
 mod record;
 mod rows;
-mod signals;
 mod sum;
 mod text;
 mod watch;
@@ -26,6 +25,7 @@ use read::Reader;
 use crate::{
     destination::{Destination, Format, check_file},
     escape, png,
+    seconds::seconds,
 };
 
 /// Show where the pages of a process are
@@ -104,14 +104,6 @@ pub struct Options {
     #[arg(long, value_name = "SECONDS", value_parser = seconds,
           conflicts_with_all = ["target", "input"])]
     after: Option<Duration>,
-}
-
-/// From a tenth of a second to a day.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().filter(|seconds| (0.1..=86400.0).contains(seconds));
-    seconds
-        .map(Duration::from_secs_f64)
-        .ok_or_else(|| "write a number of seconds from 0.1 to 86400".to_owned())
 }
 
 /// Runs the subcommand.

@@ -2,10 +2,12 @@
 //! One file per subcommand.
 
 pub mod bench;
+pub mod cache_json;
 pub mod cache_options;
 pub mod colors;
 pub mod completions;
 pub mod demo;
 pub mod man;
 pub mod map;
+pub mod pressure;
 pub mod topology;

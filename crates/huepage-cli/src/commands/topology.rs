@@ -3,6 +3,7 @@
 
 mod record;
 mod text;
+mod witness;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -13,13 +14,15 @@ use huepage::topology::{
     allowed_cpus,
 };
 use serde::Serialize;
+use witness::Witness;
 
 use crate::output;
 
 /// Show caches, their colors, NUMA nodes and memory-side caches
 ///
 /// Caches are shown as the system declares them and, beside that, where timing
-/// says they end. A machine can be recorded and shown again elsewhere.
+/// says they end: now, and in moments without a neighbor on the same core, where
+/// these can be told. A machine can be recorded and shown again elsewhere.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage topology
@@ -122,10 +125,10 @@ fn live(options: &Options) -> anyhow::Result<Report> {
     let mut topology = Topology::read(&machine)?;
     let cache_to_color = topology.choose(cpu, options.cache)?;
     if !options.no_measure {
-        let plan = CurvePlan::for_l2(
-            cache_to_color.geometry.filter(|cache| cache.level() == 2).map(|cache| cache.size()),
-        );
-        match Curve::measure(cpu, &plan, &mut Rng::new()) {
+        let l2 = cache_to_color.geometry.filter(|cache| cache.level() == 2);
+        let plan = CurvePlan::for_l2(l2.map(|cache| cache.size()));
+        let mut witness = Witness::new(cpu, l2);
+        match Curve::measure(cpu, &plan, &mut Rng::new(), || witness.is_quiet()) {
             Ok(curve) => topology.measured = Some(curve.into()),
             Err(error) => topology.problems.push(format!("not measured: {error}")),
         }

@@ -9,7 +9,11 @@ use std::{
 use fastrand::Rng;
 use serde::{Deserialize, Serialize};
 
-use super::{PinError, Pinned, chase::Chase};
+use super::{
+    PinError, Pinned, Witnessed,
+    chase::Chase,
+    samples::{Sample, Samples, median},
+};
 use crate::units::Bytes;
 
 /// Nanoseconds per access of a random pointer chase over growing working sets.
@@ -32,6 +36,16 @@ pub struct Point {
     pub bytes: Bytes,
     /// Median nanoseconds per access.
     pub nanoseconds: f64,
+    /// The same in quiet moments; `None` where nobody could tell these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub witnessed: Option<Witnessed>,
+}
+
+impl Point {
+    /// A point of which nobody could tell whether the moments were quiet.
+    pub fn new(bytes: Bytes, nanoseconds: f64) -> Self {
+        Point { bytes, nanoseconds, witnessed: None }
+    }
 }
 
 /// How to measure a curve.
@@ -44,6 +58,8 @@ pub struct CurvePlan {
     /// When to stop. A machine too slow for one round in this time leaves out
     /// the largest working sets.
     pub budget: Duration,
+    /// How long to go on for quiet moments, for working sets that had too few.
+    pub patience: Duration,
 }
 
 impl CurvePlan {
@@ -54,7 +70,8 @@ impl CurvePlan {
             Some(size) => Bytes(size.0.saturating_mul(4)).clamp(Bytes::mib(2), Bytes::mib(16)),
             None => Bytes::mib(12),
         };
-        CurvePlan { largest, rounds: 9, budget: Duration::from_millis(1500) }
+        let (budget, patience) = (Duration::from_millis(1500), Duration::from_millis(700));
+        CurvePlan { largest, rounds: 9, budget, patience }
     }
 }
 
@@ -86,13 +103,23 @@ impl Curve {
     /// Every round allocates every working set anew, since the frames that the
     /// kernel happens to give decide how many lines collide near a cache's end.
     ///
+    /// `witness` is asked before and after each sample whether the moment is a
+    /// quiet one, without a neighbor in the cache, and says `None` if it cannot
+    /// tell. Where it can, working sets with too few quiet samples get more of
+    /// them, until `plan.patience` is at its end.
+    ///
     /// # Errors
     /// [`MeasureError`] if the CPU is not available or memory is short.
-    pub fn measure(cpu: u32, plan: &CurvePlan, rng: &mut Rng) -> Result<Self, MeasureError> {
+    pub fn measure(
+        cpu: u32,
+        plan: &CurvePlan,
+        rng: &mut Rng,
+        mut witness: impl FnMut() -> Option<bool>,
+    ) -> Result<Self, MeasureError> {
         let _pinned = Pinned::to(cpu)?;
         let begin = Instant::now();
         let mut sizes = sizes(plan.largest);
-        let mut samples: Vec<Vec<f64>> = vec![Vec::new(); sizes.len()];
+        let mut samples = vec![Samples::default(); sizes.len()];
         let mut rounds = 0;
         let mut longest = Duration::ZERO;
         while rounds < plan.rounds.max(1)
@@ -104,19 +131,32 @@ impl Curve {
                 if rounds == 0 && done > 0 && begin.elapsed() >= plan.budget {
                     break;
                 }
-                samples.push(latency(*size, rng)?);
+                let before = witness();
+                samples.add(sample(*size, rng, before, &mut witness)?);
                 done += 1;
             }
             sizes.truncate(done);
+            samples.truncate(done);
             rounds += 1;
             longest = longest.max(round.elapsed());
         }
-        let points = sizes
-            .into_iter()
-            .zip(samples)
-            .map(|(bytes, samples)| Point { bytes, nanoseconds: rounded(median(samples)) })
-            .collect();
-        Ok(Curve { cpu, rounds, points })
+        let begin = Instant::now();
+        while samples.iter().any(Samples::lack_quiet) && begin.elapsed() < plan.patience {
+            let lacking =
+                sizes.iter().zip(&mut samples).filter(|(_, samples)| samples.lack_quiet());
+            for (size, samples) in lacking {
+                let before = witness();
+                if before == Some(true) && begin.elapsed() < plan.patience {
+                    samples.add_waited_for(sample(*size, rng, before, &mut witness)?);
+                }
+            }
+        }
+        let points = sizes.into_iter().zip(&samples).map(|(bytes, samples)| Point {
+            bytes,
+            nanoseconds: samples.nanoseconds(),
+            witnessed: samples.witnessed(),
+        });
+        Ok(Curve { cpu, rounds, points: points.collect() })
     }
 
     /// Whether a curve read from a file can be one.
@@ -126,17 +166,31 @@ impl Curve {
         }
         match self.points.iter().find(|p| !(p.nanoseconds.is_finite() && p.nanoseconds > 0.0)) {
             Some(point) => Err(format!("an access of {} ns in the curve", point.nanoseconds)),
-            None => Ok(()),
+            None => self
+                .points
+                .iter()
+                .filter_map(|point| point.witnessed)
+                .try_for_each(|witnessed| witnessed.validate()),
         }
     }
 }
 
-/// Nanoseconds per access in one fresh allocation.
-fn latency(size: Bytes, rng: &mut Rng) -> io::Result<f64> {
+/// Nanoseconds per access in one fresh allocation, and whether it was quiet
+/// before, as `before` says, and after.
+fn sample(
+    size: Bytes,
+    rng: &mut Rng,
+    before: Option<bool>,
+    mut witness: impl FnMut() -> Option<bool>,
+) -> io::Result<Sample> {
     let mut chase = Chase::new(size, 64, rng)?;
+    // The first visit also brings back what a look has evicted.
     chase.nanoseconds_per_step(chase.lines());
     let stretches = (PASSES * chase.lines() / STRETCH).max(STRETCHES);
-    Ok(median((0..stretches).map(|_| chase.nanoseconds_per_step(STRETCH)).collect()))
+    let times: Vec<f64> = (0..stretches).map(|_| chase.nanoseconds_per_step(STRETCH)).collect();
+    let quiet = if before == Some(true) { witness() } else { before };
+    let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
+    Ok(Sample { nanoseconds: median(times), fastest, quiet })
 }
 
 /// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All that caches of
@@ -146,16 +200,6 @@ fn sizes(largest: Bytes) -> Vec<Bytes> {
         .flat_map(|octave| (4..8).map(move |quarter| Bytes((SMALLEST / 4 * quarter) << octave)))
         .take_while(|size| *size <= largest.max(Bytes(SMALLEST)))
         .collect()
-}
-
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() / 2]
-}
-
-/// To whole picoseconds: more would be noise in the record.
-fn rounded(nanoseconds: f64) -> f64 {
-    ((nanoseconds * 1000.0).round() / 1000.0).max(0.001)
 }
 
 #[cfg(test)]
@@ -169,22 +213,68 @@ mod tests {
         assert_eq!(sizes(Bytes(0)), [Bytes::kib(4)]);
     }
 
+    fn patient(largest: Bytes) -> CurvePlan {
+        let long = Duration::from_secs(3600);
+        CurvePlan { largest, rounds: 3, budget: long, patience: long }
+    }
+
+    fn measure(plan: &CurvePlan, witness: impl FnMut() -> Option<bool>) -> Vec<Witnessed> {
+        let cpu = crate::topology::allowed_cpus().unwrap()[0];
+        let curve = Curve::measure(cpu, plan, &mut Rng::with_seed(1), witness).unwrap();
+        assert_eq!(curve.validate(), Ok(()));
+        curve.points.iter().map(|point| point.witnessed.unwrap()).collect()
+    }
+
+    #[test]
+    fn a_neighbor_that_comes_and_goes_is_told_and_quiet_waited_for() {
+        let mut looks = 0;
+        // Quiet for one look in each four: never before and after.
+        let never = || {
+            looks += 1;
+            Some(looks % 4 == 0)
+        };
+        let plan = CurvePlan { patience: Duration::ZERO, ..patient(Bytes::kib(8)) };
+        for of in measure(&plan, never) {
+            assert_eq!((of.samples, of.with_neighbor, of.quiet), (3, 3, 0));
+            assert_eq!(of.quiet_nanoseconds, None);
+        }
+        // Five looks of quiet, five looks beside a neighbor.
+        let mut looks = 0;
+        let turns = || {
+            looks += 1;
+            Some(looks / 5 % 2 == 0)
+        };
+        let witnessed = measure(&patient(Bytes::kib(8)), turns);
+        let with_neighbor: u32 = witnessed.iter().map(|of| of.with_neighbor).sum();
+        assert!((1..15).contains(&with_neighbor), "{witnessed:?}");
+        assert!(witnessed.iter().all(|of| of.quiet >= 3 && of.samples == 3), "{witnessed:?}");
+        assert!(witnessed.iter().all(|of| of.quiet_nanoseconds.is_some()));
+    }
+
+    #[test]
+    fn a_quiet_machine_needs_no_patience() {
+        let witnessed = measure(&patient(Bytes::kib(8)), || Some(true));
+        for of in witnessed {
+            assert_eq!((of.samples, of.with_neighbor, of.quiet), (3, 0, 3));
+        }
+    }
+
     #[test]
     fn a_curve_has_a_point_per_size_and_leaves_the_affinity_as_it_was() {
         let before = crate::topology::allowed_cpus().unwrap();
-        let plan =
-            CurvePlan { largest: Bytes::kib(16), rounds: 3, budget: Duration::from_secs(3600) };
-        let curve = Curve::measure(before[0], &plan, &mut Rng::with_seed(1)).unwrap();
+        let plan = patient(Bytes::kib(16));
+        let curve = Curve::measure(before[0], &plan, &mut Rng::with_seed(1), || None).unwrap();
         assert_eq!((curve.cpu, curve.rounds, curve.points.len()), (before[0], 3, 9));
+        assert!(curve.points.iter().all(|point| point.witnessed.is_none()));
         assert_eq!(curve.validate(), Ok(()));
         assert_eq!(crate::topology::allowed_cpus().unwrap(), before);
     }
 
     #[test]
     fn without_time_the_largest_sets_are_left_out() {
-        let plan = CurvePlan { largest: Bytes::mib(8), rounds: 3, budget: Duration::ZERO };
+        let plan = CurvePlan { budget: Duration::ZERO, ..patient(Bytes::mib(8)) };
         let cpu = crate::topology::allowed_cpus().unwrap()[0];
-        let curve = Curve::measure(cpu, &plan, &mut Rng::with_seed(1)).unwrap();
+        let curve = Curve::measure(cpu, &plan, &mut Rng::with_seed(1), || None).unwrap();
         assert_eq!((curve.rounds, curve.points.len()), (1, 1));
         assert_eq!(curve.points[0].bytes, Bytes::kib(4));
     }

@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-use super::{Curve, curve::Point};
+use super::{Curve, QuietEnds, curve::Point};
 use crate::units::Bytes;
 
 /// The curve and what follows from it.
@@ -21,6 +21,8 @@ pub struct Measured {
     pub l1: Option<CacheEnd>,
     /// Where the L2 ends; `None` where no end is seen.
     pub l2: Option<CacheEnd>,
+    /// The same in quiet moments; `None` where nobody could tell these.
+    pub quiet: Option<QuietEnds>,
 }
 
 /// The measured end of a cache.
@@ -59,12 +61,13 @@ impl From<Curve> for Measured {
     fn from(curve: Curve) -> Self {
         let mut ends = ends(&curve.points).into_iter();
         let (l1, l2) = (ends.next(), ends.next());
-        Measured { curve, l1, l2 }
+        let quiet = QuietEnds::of(&curve.points);
+        Measured { curve, l1, l2, quiet }
     }
 }
 
 /// The ends of all caches in a curve, ascending.
-fn ends(points: &[Point]) -> Vec<CacheEnd> {
+pub(super) fn ends(points: &[Point]) -> Vec<CacheEnd> {
     let points = smoothed(points);
     // One per starting point, with how much the latency climbs in it. None where
     // the curve ends first, as the climb was not seen to its top.
@@ -150,9 +153,8 @@ fn smoothed(points: &[Point]) -> Vec<Point> {
         times.sort_by(f64::total_cmp);
         if times.len() == 3 { times[1] } else { times[0] }
     };
-    let mut smooth: Vec<Point> = (0..points.len())
-        .map(|i| Point { bytes: points[i].bytes, nanoseconds: middle(i) })
-        .collect();
+    let mut smooth: Vec<Point> =
+        (0..points.len()).map(|i| Point::new(points[i].bytes, middle(i))).collect();
     let mut least = f64::INFINITY;
     for point in smooth.iter_mut().rev() {
         least = least.min(point.nanoseconds);
@@ -195,10 +197,7 @@ mod tests {
                         l2 * (1.0 - missed) + l3 * missed
                     };
                     let jitter = 1.0 + noise * (rng.f64() - 0.5);
-                    points.push(Point {
-                        bytes: Bytes((size * 1024.0) as u64),
-                        nanoseconds: time * jitter,
-                    });
+                    points.push(Point::new(Bytes((size * 1024.0) as u64), time * jitter));
                 }
                 kib *= 2.0;
             }
@@ -254,7 +253,7 @@ mod tests {
             .map(|i| {
                 let bytes = Bytes((4096.0 * 2f64.powf(f64::from(i) / 4.0)) as u64);
                 let beyond = (1.0 - 393_216.0 / bytes.0 as f64).max(0.0);
-                Point { bytes, nanoseconds: 3.0 * (1.0 + 0.5 * beyond) }
+                Point::new(bytes, 3.0 * (1.0 + 0.5 * beyond))
             })
             .collect();
         let found = Measured::from(Curve { cpu: 0, rounds: 1, points });
@@ -263,8 +262,7 @@ mod tests {
 
     #[test]
     fn one_disturbed_point_is_no_end() {
-        let mut points: Vec<Point> =
-            (0..20).map(|i| Point { bytes: Bytes::kib(4 + i), nanoseconds: 1.0 }).collect();
+        let mut points: Vec<Point> = (0..20).map(|i| Point::new(Bytes::kib(4 + i), 1.0)).collect();
         points[9].nanoseconds = 50.0;
         let found = Measured::from(Curve { cpu: 0, rounds: 1, points });
         assert_eq!(found.l1, None);
@@ -319,7 +317,7 @@ mod tests {
         let points = l1
             .into_iter()
             .chain(rest)
-            .map(|(kib, nanoseconds)| Point { bytes: Bytes::kib(kib), nanoseconds })
+            .map(|(kib, nanoseconds)| Point::new(Bytes::kib(kib), nanoseconds))
             .collect();
         let found = Measured::from(Curve { cpu: 0, rounds: 9, points });
         let range = |end: CacheEnd| (end.at_least, end.at_most);

@@ -12,8 +12,9 @@ use std::{
 use anyhow::{Context, bail};
 use huepage::map::ProcessMap;
 
-use super::{read::Reader, signals::LeftToCommand};
+use super::read::Reader;
 use crate::escape::printable;
+use crate::signals::LeftToCommand;
 
 /// How often to look whether the command has ended.
 const STEP: Duration = Duration::from_millis(20);

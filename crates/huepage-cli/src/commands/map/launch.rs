@@ -19,8 +19,8 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use super::signals::LeftToCommand;
 use crate::escape::printable;
+use crate::signals::LeftToCommand;
 
 /// A command that was started here and is traced by this thread.
 pub struct Launched {

@@ -7,7 +7,6 @@ mod legend;
 mod paint;
 mod row;
 mod strip;
-mod svg;
 
 use huepage::map::ProcessMap;
 
@@ -15,7 +14,7 @@ use super::{
     by::By,
     rows::{self, Limits},
 };
-use svg::Svg;
+use crate::svg::Svg;
 
 /// Width of every picture.
 const WIDTH: f64 = 1200.0;

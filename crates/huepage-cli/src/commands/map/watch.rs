@@ -9,8 +9,8 @@ use std::{
 
 use huepage::map::{MapError, ProcessMap};
 
-use super::{read::Reader, signals::Signals, text};
-use crate::{output, usage::UsageError};
+use super::{read::Reader, text};
+use crate::{output, signals::Signals, usage::UsageError};
 
 /// Redraws until the process ends or a signal asks to end.
 ///

@@ -49,7 +49,8 @@ fn choice(out: &mut String, report: &Report) {
     let (Some(geometry), Some(colors)) = (choice.geometry, choice.colors) else {
         let reason = choice.reason.as_deref().unwrap_or_default();
         put(out, "\nTo color   ", &format!("nothing: {reason}"));
-        if let Some(end) = report.topology.measured.as_ref().and_then(|m| m.l2.as_ref()) {
+        let measured = report.topology.measured.as_ref();
+        if let Some(end) = measured.and_then(|m| m.quiet.and_then(|quiet| quiet.l2).or(m.l2)) {
             let CacheEnd { at_least, at_most, estimate, .. } = end;
             let hint = format!("timing says {at_least} to {at_most}, about {estimate}");
             put(out, "           ", &hint);

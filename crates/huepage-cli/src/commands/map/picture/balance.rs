@@ -3,11 +3,8 @@
 
 use huepage::map::Balance;
 
-use super::{
-    super::format::expected,
-    column, paint,
-    svg::{self, Anchor, Svg},
-};
+use super::{super::format::expected, column, paint};
+use crate::svg::{self, Anchor, Svg};
 
 /// The most bars of a histogram.
 const BARS: usize = 48;

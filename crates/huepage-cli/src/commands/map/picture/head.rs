@@ -10,8 +10,8 @@ use super::{
         text::{change_text, doubt, shortfall_text},
     },
     MARGIN, WIDTH, column, paint,
-    svg::{self, Anchor, Svg},
 };
+use crate::svg::{self, Anchor, Svg};
 
 const SIZE: u32 = 12;
 const LINE: f64 = 18.0;
@@ -79,18 +79,8 @@ pub fn foot(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
 
 /// Some words on as many lines as they need.
 fn line(svg: &mut Svg, y: &mut f64, fill: &str, text: &str) {
-    let room = WIDTH - 2.0 * MARGIN;
-    let mut current = String::new();
-    for word in text.split(' ') {
-        let longer = format!("{current}{}{word}", if current.is_empty() { "" } else { " " });
-        if svg::width(&longer, SIZE) > room && !current.is_empty() {
-            svg.text((MARGIN, *y), SIZE, fill, Anchor::Start, &current);
-            *y += LINE;
-            current = word.to_owned();
-        } else {
-            current = longer;
-        }
+    for text in svg::lines(text, SIZE, WIDTH - 2.0 * MARGIN) {
+        svg.text((MARGIN, *y), SIZE, fill, Anchor::Start, &text);
+        *y += LINE;
     }
-    svg.text((MARGIN, *y), SIZE, fill, Anchor::Start, &svg::fit(&current, SIZE, room));
-    *y += LINE;
 }

@@ -9,8 +9,8 @@ use super::{
         format::share,
     },
     MARGIN, WIDTH, paint, row,
-    svg::{self, Anchor, Svg},
 };
+use crate::svg::{self, Anchor, Svg};
 
 const SWATCH: f64 = 12.0;
 const LINE: f64 = 22.0;

@@ -18,8 +18,8 @@ use super::{
     },
     balance, column, paint,
     strip::{self, Strip},
-    svg::{self, Anchor, Svg},
 };
+use crate::svg::{self, Anchor, Svg};
 
 /// Space between two rows.
 const GAP: f64 = 10.0;

@@ -11,8 +11,8 @@ use huepage::map::{Cell, Cells};
 use super::{
     super::by::{Part, UNKNOWN},
     column, paint,
-    svg::Svg,
 };
+use crate::svg::Svg;
 
 /// Least width of a cell.
 const CELL: f64 = 4.0;

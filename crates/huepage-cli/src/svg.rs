@@ -73,6 +73,18 @@ impl Svg {
         );
     }
 
+    /// A line through all points.
+    pub fn polyline(&mut self, points: &[(f64, f64)], width: f64, stroke: &str) {
+        let points: Vec<String> =
+            points.iter().map(|&(x, y)| format!("{},{}", short(x), short(y))).collect();
+        let _ = writeln!(
+            self.body,
+            r#"<polyline points="{}" fill="none" stroke="{stroke}" stroke-width="{}"/>"#,
+            points.join(" "),
+            short(width)
+        );
+    }
+
     /// Begins a group that tells `title` where the pointer rests on it.
     pub fn begin(&mut self, title: &str) {
         let _ = writeln!(self.body, "<g><title>{}</title>", xml(title));
@@ -132,6 +144,20 @@ pub fn fit(text: &str, size: u32, room: f64) -> String {
     fitted
 }
 
+/// The text in lines no wider than `room`, broken between words; a word wider
+/// than that is shortened.
+pub fn lines(text: &str, size: u32, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        let longer = lines.last().map(|line| format!("{line} {word}"));
+        match longer.filter(|longer| width(longer, size) <= room) {
+            Some(longer) => *lines.last_mut().expect("there was one to make longer") = longer,
+            None => lines.push(fit(word, size, room)),
+        }
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -148,6 +174,15 @@ mod tests {
     }
 
     const INK: &str = "#222";
+
+    #[test]
+    fn words_are_broken_into_lines_that_fit() {
+        assert_eq!(lines("a few words", 12, 500.0), ["a few words"]);
+        let long = "word ".repeat(40) + &"long".repeat(100);
+        let found = lines(&long, 12, 200.0);
+        assert!(found.len() > 5 && found.iter().all(|line| width(line, 12) <= 200.0), "{found:?}");
+        assert_eq!(found.join(" ").matches("word").count(), 40);
+    }
 
     #[test]
     fn a_text_is_fitted_and_one_that_fits_is_kept() {

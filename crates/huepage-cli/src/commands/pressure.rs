@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage pressure`: how much of the cache others take.
+
+mod bins;
+mod clocks;
+mod output;
+mod pace;
+mod picture;
+mod report;
+mod scale;
+mod shares;
+mod tally;
+mod text;
+mod watch;
+
+#[cfg(test)]
+mod sample;
+
+use std::{process::ExitCode, time::Duration};
+
+use anyhow::{Context, anyhow};
+use huepage::{
+    color::{ColorError, ColorsBy, MeasuredOracle},
+    topology::{CacheOverride, Pinned},
+};
+use report::Subject;
+use watch::Plan;
+
+use crate::{
+    commands::cache_options::{CacheOptions, ResolvedCache},
+    destination::Destination,
+    seconds::seconds,
+};
+
+/// Show how much of the cache others take, now or over time
+///
+/// Lines of known colors are held in the cache for 0.3 ms and then timed, some
+/// ten times a second: those gone were evicted by others, who run on another
+/// hyperthread of the core (maybe in another virtual machine) or interrupted the
+/// look. What takes turns on the CPU between two looks is not seen. A look is
+/// quiet if no more lines were gone than on a quiet machine. Colors are always
+/// measured, never told by frame number.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  huepage pressure                        three seconds, then a summary
+  huepage pressure --watch 1              a line every second, end with Ctrl-C
+  huepage pressure --watch 60 >> log      plain lines, flushed one by one
+  huepage pressure --watch 1 --count 60 -o pressure.png
+
+What each column of --watch means:
+  seconds       since the beginning
+  looks         how often it looked, and how many of these looks were quiet
+  evicted       lines that others evicted: mean, median and p95 of the looks
+  most (color)  the same mean for the color that lost most
+  steal         of the CPU's time, taken by the hypervisor, as mpstat has it
+  lost          looks in which others had the CPU for a while
+  own           this program's own share of the CPU, always below 2 %
+
+Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
+pub struct Options {
+    /// Print a line every so many seconds, until Ctrl-C or --count
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    watch: Option<Duration>,
+
+    /// End after so many lines of --watch
+    #[arg(long, value_name = "N", requires = "watch",
+          value_parser = clap::value_parser!(u64).range(1..))]
+    count: Option<u64>,
+
+    /// The CPU whose cache to watch [default: the last one available]
+    #[arg(long, value_name = "N")]
+    cpu: Option<u32>,
+
+    /// Geometry of the cache, instead of what the machine declares, such as
+    /// size=2M,ways=16
+    #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
+    cache: Option<CacheOverride>,
+
+    /// Seed of all random choices [default: random]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Print JSON (schema huepage.pressure/1); with --watch one object on each
+    /// line, the last of which is of the whole run
+    #[arg(long)]
+    json: bool,
+
+    /// Write the whole run to FILE.svg, .png, .json or .txt, or - for standard
+    /// output; can be given more than once
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: Vec<Destination>,
+
+    /// Overwrite files that exist
+    #[arg(short, long)]
+    force: bool,
+}
+
+/// How long it looks without `--watch`.
+const ONCE: Duration = Duration::from_secs(3);
+/// After so long the user is told that others disturb the search for colors.
+const UNHURRIED: Duration = Duration::from_secs(4);
+/// How long it is tried then: those who watch a neighbor have one.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs the command.
+///
+/// # Errors
+/// If colors cannot be measured here, or a result cannot be written.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let outputs = output::destinations(options);
+    outputs.iter().try_for_each(|output| output.check(options.force))?;
+    let cache = CacheOptions {
+        cpu: options.cpu,
+        cache: options.cache,
+        colors_by: ColorsBy::Measurement,
+        seed: options.seed,
+    }
+    .resolve()?;
+    // For the whole run: the caches of another CPU are not to be warmed.
+    let _pinned = Pinned::to(cache.cpu)?;
+    let mut oracle = discover(&cache)?;
+    let subject = Subject::new(&cache, &oracle);
+    let plan = Plan {
+        interval: options.watch.unwrap_or(ONCE),
+        count: options.watch.map_or(Some(1), |_| options.count),
+        seed: options.seed,
+    };
+    let mut lines = output::Lines::new(options.json);
+    let report = watch::watch(&mut oracle, &subject, &plan, |interval| match options.watch {
+        Some(_) => lines.print(interval),
+        None => Ok(true),
+    })?;
+    output::write(&report, &outputs, options)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Finds the colors; where that is not possible, says what cannot be done.
+fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
+    let mut measure = cache.measure_options();
+    measure.time_limit = UNHURRIED;
+    let found = match MeasuredOracle::discover(&measure) {
+        Err(ColorError::NotTrusted(seen)) if !seen.is_unanimous() => {
+            eprintln!("huepage: others disturb the search for colors; going on for half a minute");
+            measure.time_limit = PATIENCE;
+            MeasuredOracle::discover(&measure)
+        }
+        found => found,
+    };
+    found
+        .map_err(|error| match error {
+            // What these advise, frame numbers, helps to place and not to watch.
+            ColorError::NotAvailable(architecture) => anyhow!(
+                "measuring colors is not available on {architecture}: what others evict is seen \
+                 by timing, which needs the time stamp counter of x86_64"
+            ),
+            ColorError::NoTimeStamp => anyhow!(
+                "measuring colors needs the rdtscp instruction, which this CPU or hypervisor does \
+                 not offer: what others evict is seen by timing"
+            ),
+            other => other.into(),
+        })
+        .with_context(|| format!("pressure on the cache of CPU {}", cache.cpu))
+}

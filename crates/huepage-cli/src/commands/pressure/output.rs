@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where lines and reports go.
+
+use std::io::{self, IsTerminal, stdout};
+
+use super::{Options, picture, report::Report, text};
+use crate::{
+    destination::{Destination, Format},
+    output, png,
+};
+
+/// A heading comes again after so many lines on a terminal.
+const SCREEN: u32 = 20;
+
+/// What the options say, and what they mean.
+pub fn destinations(options: &Options) -> Vec<Destination> {
+    let mut outputs = options.output.clone();
+    // Lines and JSON go to standard output beside any file, and their end too.
+    let printed = options.json || options.watch.is_some();
+    if printed && !outputs.contains(&Destination::Stdout) {
+        outputs.push(Destination::Stdout);
+    }
+    outputs
+}
+
+/// Prints one line per interval.
+pub struct Lines {
+    json: bool,
+    terminal: bool,
+    printed: u32,
+}
+
+impl Lines {
+    /// None printed yet.
+    pub fn new(json: bool) -> Self {
+        Lines { json, terminal: stdout().is_terminal(), printed: 0 }
+    }
+
+    /// Prints one more; false if nobody reads it any more.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn print(&mut self, interval: &Report) -> io::Result<bool> {
+        let mut line = String::new();
+        if self.json {
+            line += &json(interval, false)?;
+        } else {
+            if self.printed == 0 || self.terminal && self.printed.is_multiple_of(SCREEN) {
+                line += text::HEADING;
+            }
+            line += &text::line(interval);
+        }
+        self.printed += 1;
+        output::print_if_read(line)
+    }
+}
+
+/// Writes the run everywhere.
+///
+/// # Errors
+/// The first output that could not be written.
+pub fn write(report: &Report, outputs: &[Destination], options: &Options) -> anyhow::Result<()> {
+    let stdout = if options.json { Format::Json } else { Format::Text };
+    outputs.iter().try_for_each(|output| {
+        // One line among lines, and below other lines.
+        let watched = options.watch.is_some() && *output == Destination::Stdout;
+        output.write(stdout, options.force, |format| {
+            Ok(match format {
+                Format::Text if watched => format!("\n{}", text::summary(report)).into_bytes(),
+                Format::Text => text::summary(report).into_bytes(),
+                Format::Json => json(report, !watched)?.into_bytes(),
+                Format::Svg => picture::svg(report).into_bytes(),
+                Format::Png => png::render(&picture::svg(report))?,
+            })
+        })
+    })
+}
+
+fn json(report: &Report, pretty: bool) -> io::Result<String> {
+    let json = match pretty {
+        true => serde_json::to_string_pretty(report)?,
+        false => serde_json::to_string(report)?,
+    };
+    Ok(json + "\n")
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Who tells whether a neighbor is in the cache while it is measured.
+
+use std::time::{Duration, Instant};
+
+use huepage::{
+    color::{MeasureOptions, MeasuredOracle},
+    topology::CacheGeometry,
+};
+
+/// How long lines are held, to see whether others evict them.
+const WAIT: Duration = Duration::from_micros(300);
+/// Discovery that has not succeeded by now is given up: the curve matters more.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Sees what others evict, where the colors of the cache can be measured.
+pub struct Witness(Option<MeasuredOracle>);
+
+impl Witness {
+    /// Finds the colors, of the cache as it is said to be or, if that is not
+    /// true, as it is.
+    pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
+        let begin = Instant::now();
+        let discover = |geometry| {
+            let mut options = MeasureOptions::new(cpu, geometry);
+            options.time_limit = PATIENCE.saturating_sub(begin.elapsed());
+            MeasuredOracle::discover(&options).ok()
+        };
+        let as_it_is =
+            || (geometry.is_some() && begin.elapsed() < PATIENCE).then(|| discover(None));
+        Witness(discover(geometry).or_else(|| as_it_is().flatten()))
+    }
+
+    /// Whether nobody is there at the moment; `None` if that cannot be told.
+    pub fn is_quiet(&mut self) -> Option<bool> {
+        Some(self.0.as_mut()?.pressure(WAIT).ok()?.is_quiet())
+    }
+}

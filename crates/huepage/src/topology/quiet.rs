@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Where caches end in quiet moments, and what that says of a declared size.
+
+use serde::Serialize;
+
+use super::{CacheEnd, Measured, Point, knee::ends};
+use crate::units::Bytes;
+
+/// The part of a curve that was measured in quiet moments.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct QuietEnds {
+    /// Samples taken at any moment, of all working sets together.
+    pub samples: u32,
+    /// The share of them beside which a neighbor was seen.
+    pub neighbor_share: f64,
+    /// Whether every working set had enough quiet samples. Where not, an end
+    /// that is not seen may still be there.
+    pub complete: bool,
+    /// Where the L1 data cache ends; `None` where no end is seen.
+    pub l1: Option<CacheEnd>,
+    /// Where the L2 ends; `None` where no end is seen.
+    pub l2: Option<CacheEnd>,
+}
+
+/// What timing says of a declared size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SizeVerdict {
+    /// It is the one.
+    Fits,
+    /// It is the one in quiet moments; now others take part of it.
+    FitsWhenQuiet,
+    /// It is another one, in quiet moments too.
+    Differs,
+    /// It is another one now; nobody could tell whether others take part of it.
+    DiffersNow,
+    /// It is another one now, and too few moments were quiet to tell why.
+    CannotTell,
+}
+
+/// With a neighbor in more samples than that, those called quiet are not quite:
+/// he comes and goes between two looks. A cache that looks smaller than declared
+/// is then no proof.
+const MOSTLY: f64 = 0.5;
+/// A curve that begins beyond this size may have missed the end of the L1.
+const FIRST: Bytes = Bytes::kib(8);
+/// Within a gap from one size to twice that, the end of a cache is still told
+/// from that of the next one.
+const GAP: u64 = 2;
+
+impl QuietEnds {
+    /// `None` if nobody could tell what was quiet.
+    pub(super) fn of(points: &[Point]) -> Option<Self> {
+        let witnessed = || points.iter().filter_map(|point| point.witnessed);
+        let samples: u32 = witnessed().map(|of| of.samples).sum();
+        let beside: u32 = witnessed().map(|of| of.with_neighbor).sum();
+        if samples == 0 {
+            return None;
+        }
+        let quiet = quiet(points);
+        let mut ends = ends(&quiet).into_iter();
+        Some(QuietEnds {
+            samples,
+            neighbor_share: f64::from(beside) / f64::from(samples),
+            complete: quiet.len() == points.len(),
+            l1: ends.next(),
+            l2: ends.next(),
+        })
+    }
+}
+
+/// The points with enough quiet samples, as far as they are near each other.
+fn quiet(points: &[Point]) -> Vec<Point> {
+    let all = points
+        .iter()
+        .filter_map(|point| Some(Point::new(point.bytes, point.witnessed?.quiet_nanoseconds?)));
+    let mut quiet: Vec<Point> = Vec::new();
+    for point in all {
+        let before = quiet.last().map_or(FIRST.0 / GAP, |point| point.bytes.0);
+        if point.bytes.0 > before * GAP {
+            break;
+        }
+        quiet.push(point);
+    }
+    quiet
+}
+
+impl Measured {
+    /// What timing says of an L1 data cache (`level` 1) or an L2 of a declared
+    /// size; `None` where no end is seen.
+    pub fn verdict(&self, level: u8, declared: Bytes) -> Option<SizeVerdict> {
+        let ends = |l1, l2| if level == 1 { l1 } else { l2 };
+        let now: Option<CacheEnd> = ends(self.l1, self.l2);
+        let fits_now = now.is_some_and(|end| end.fits(declared));
+        let Some(quiet) = self.quiet else {
+            let verdict = if fits_now { SizeVerdict::Fits } else { SizeVerdict::DiffersNow };
+            return now.map(|_| verdict);
+        };
+        match ends(quiet.l1, quiet.l2) {
+            // Others can take of a cache, and not add to it.
+            Some(end) if end.at_least > declared => Some(SizeVerdict::Differs),
+            Some(end) if end.fits(declared) && (fits_now || now.is_none()) => {
+                Some(SizeVerdict::Fits)
+            }
+            Some(end) if end.fits(declared) => Some(SizeVerdict::FitsWhenQuiet),
+            _ if fits_now => Some(SizeVerdict::Fits),
+            Some(_) if quiet.neighbor_share <= MOSTLY => Some(SizeVerdict::Differs),
+            None if quiet.complete => None,
+            _ => now.map(|_| SizeVerdict::CannotTell),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Witnessed, *};
+    use crate::topology::Curve;
+
+    /// A curve with an L1 of 48 KiB and an L2 that ends where given, now and in
+    /// quiet moments; quiet samples for sizes that `told` picks.
+    fn measured(now: Bytes, quiet: Bytes, told: impl Fn(Bytes) -> bool) -> Measured {
+        let sizes =
+            (0..).flat_map(|octave| (4..8).map(move |quarter| Bytes((1024 * quarter) << octave)));
+        let time = |size: Bytes, end: Bytes| match size {
+            size if size <= Bytes::kib(48) => 1.0,
+            size if size <= end => 4.0,
+            size => 40.0 - 30.0 * end.0 as f64 / size.0 as f64,
+        };
+        let points = sizes.take_while(|&size| size <= Bytes::mib(8)).map(|size| Point {
+            bytes: size,
+            nanoseconds: time(size, now),
+            witnessed: Some(Witnessed {
+                samples: 4,
+                with_neighbor: if now == quiet { 1 } else { 3 },
+                quiet: if told(size) { 3 } else { 1 },
+                quiet_nanoseconds: told(size).then(|| time(size, quiet)),
+            }),
+        });
+        Measured::from(Curve { cpu: 0, rounds: 4, points: points.collect() })
+    }
+
+    const MIB: Bytes = Bytes::mib(1);
+
+    #[test]
+    fn a_neighbor_that_takes_half_is_no_difference() {
+        let found = measured(MIB, Bytes::mib(2), |_| true);
+        let quiet = found.quiet.unwrap();
+        assert!(found.l2.unwrap().fits(MIB) && quiet.l2.unwrap().fits(Bytes::mib(2)), "{found:?}");
+        assert_eq!((quiet.samples, quiet.neighbor_share, quiet.complete), (45 * 4, 0.75, true));
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::FitsWhenQuiet));
+        assert_eq!(found.verdict(1, Bytes::kib(48)), Some(SizeVerdict::Fits));
+    }
+
+    #[test]
+    fn what_is_declared_wrong_differs_in_quiet_moments_too() {
+        let found = measured(MIB, MIB, |_| true);
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::Differs));
+        assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Fits));
+        assert_eq!(found.verdict(1, Bytes::kib(32)), Some(SizeVerdict::Differs));
+        // A larger one, of which others happen to leave what is declared.
+        let found = measured(MIB, Bytes::mib(2), |_| true);
+        assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Differs));
+    }
+
+    #[test]
+    fn a_cache_that_looks_small_beside_a_neighbor_who_hardly_rests_is_no_proof() {
+        let found = measured(Bytes::kib(512), MIB, |_| true);
+        assert_eq!(found.quiet.unwrap().neighbor_share, 0.75);
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::CannotTell));
+        // What was called quiet was not, as the rest of the samples shows.
+        let found = measured(Bytes::mib(2), MIB, |_| true);
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::Fits));
+    }
+
+    #[test]
+    fn too_few_quiet_moments_are_no_verdict() {
+        for told in [|_| false, |size| size < Bytes::kib(512), |size| size > Bytes::kib(16)] {
+            let found = measured(MIB, Bytes::mib(2), told);
+            assert_eq!(found.quiet.unwrap().l2, None, "{found:?}");
+            assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::CannotTell));
+            // A neighbor can only take.
+            assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Fits));
+        }
+    }
+
+    #[test]
+    fn a_few_sizes_without_quiet_moments_make_the_range_wider_only() {
+        let gap = |size: Bytes| !(Bytes::kib(1536)..Bytes::kib(2560)).contains(&size);
+        let found = measured(MIB, Bytes::mib(2), gap);
+        let end = found.quiet.unwrap().l2.unwrap();
+        assert!(end.at_least <= Bytes::kib(1280) && end.at_most >= Bytes::kib(2560), "{end:?}");
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::FitsWhenQuiet));
+    }
+
+    #[test]
+    fn without_a_witness_a_difference_is_one_of_this_moment() {
+        let mut found = measured(MIB, MIB, |_| true);
+        found.curve.points.iter_mut().for_each(|point| point.witnessed = None);
+        let found = Measured::from(found.curve);
+        assert_eq!(found.quiet, None);
+        assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::DiffersNow));
+        assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Fits));
+    }
+}
