@@ -157,10 +157,14 @@ impl<P: Prober> Tester<P> {
         rounds: u32,
     ) -> Vec<PageId> {
         let mut yes = vec![0; targets.len()];
-        for _ in 0..rounds {
-            for (count, vote) in yes.iter_mut().zip(self.votes(targets, batch, set, passes)) {
-                *count += u32::from(vote == Some(true));
+        // Only those that further votes can still decide are asked again.
+        let mut open: Vec<usize> = (0..targets.len()).collect();
+        for left in (0..rounds).rev() {
+            let asked: Vec<PageId> = open.iter().map(|&i| targets[i]).collect();
+            for (&i, vote) in open.iter().zip(self.votes(&asked, batch, set, passes)) {
+                yes[i] += u32::from(vote == Some(true));
             }
+            open.retain(|&i| yes[i] < need && yes[i] + left >= need);
         }
         targets.iter().zip(yes).filter(|(_, yes)| *yes >= need).map(|(&page, _)| page).collect()
     }
