@@ -131,7 +131,8 @@ pub(super) fn discover<P: Prober>(
             break;
         }
         let effort = least_effort(tester, &found.sets, shape);
-        let colors = sweep_once(tester, &unclaimed, &found.sets, shape, effort);
+        let batch = shape.batch(found.sets.len());
+        let colors = sweep_once(tester, &unclaimed, &found.sets, batch, effort);
         let mut claimed = colors.iter().map(Option::is_some);
         unclaimed.retain(|_| !claimed.next().unwrap_or(false));
         if unclaimed.len() < shape.least() {
