@@ -14,7 +14,7 @@ use super::{
 use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
-        Survey, agreement::agreement,
+        Survey,
     },
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::{CacheGeometry, Pinned},
@@ -120,8 +120,8 @@ impl MeasuredOracle {
         Ok(measured_ways(&mut first.tester, &first.found.sets))
     }
 
-    /// Tells the colors of `pages`, and by two independent runs at held-out
-    /// lines how reliable that is.
+    /// Tells the colors of `pages`, and how reliable that is: what the second
+    /// run, which shares no sets and no lines with the first, says of each.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
@@ -134,8 +134,7 @@ impl MeasuredOracle {
             let begin = Instant::now();
             let colors = oracle.runs.first.assign(ids);
             let assign = begin.elapsed();
-            let (a, b) = oracle.runs.assign_held_out(ids);
-            let agreement = agreement(&a, &b).among_all;
+            let agreement = oracle.runs.check(ids, &colors);
             Survey { colors, agreement, assign, verify: begin.elapsed() - assign }
         };
         // SAFETY: the caller's contract is that of `with_pages`.

@@ -48,13 +48,21 @@ impl<P: Prober> Tester<P> {
             samples: 0,
             disturbed: 0,
         };
-        tester.use_lines(masks, bases);
+        tester.take_lines(masks, bases);
         tester
     }
 
-    /// Reads lines of the groups of `bases` from now on.
-    pub fn use_lines(&mut self, masks: &Masks, bases: &[u8]) {
-        self.probes = self.choose_probes(masks, bases);
+    /// Reads lines of the groups of `bases` from now on. Returns what was used
+    /// before, for [`Tester::give_back`].
+    pub fn take_lines(&mut self, masks: &Masks, bases: &[u8]) -> Vec<Probe> {
+        let probes = self.choose_probes(masks, bases);
+        std::mem::replace(&mut self.probes, probes)
+    }
+
+    /// Reads the lines used before from now on.
+    pub fn give_back(&mut self, probes: Vec<Probe>) {
+        self.probes = probes;
+        self.recalibrate();
     }
 
     /// The narrowest chains with good contrast: a narrow chain is quicker, a
