@@ -30,7 +30,7 @@ const ASSUMED_WAYS: u32 = 16;
 /// Tells colors by timing which pages evict each other.
 ///
 /// Holds the pages that it discovered with (about 26 MiB for a cache of 2 MiB,
-/// at most 500 MiB) as long as it lives.
+/// at most 100 MiB) as long as it lives.
 #[derive(Debug)]
 pub struct MeasuredOracle {
     cpu: u32,
