@@ -85,6 +85,28 @@ fn a_cache_of_one_color_is_told() {
     }
 }
 
+/// 24 GB, 70 GB and 34 GB would be touched, for an hour or more.
+#[test]
+fn a_cache_that_no_core_has_is_refused_before_memory_is_taken() {
+    for (cache, is) in [
+        ("size=2G,ways=16", "a cache of 2 GiB and 16 ways has 32768 colors"),
+        ("size=64G,ways=1", "a cache of 64 GiB and 1 ways has 16777216 colors"),
+        ("size=4G,ways=1024", "a cache of 4 GiB and 1024 ways has 1024 colors"),
+        ("size=4M,ways=4", "a cache of 4 MiB and 4 ways has 256 colors"),
+    ] {
+        for by in ["auto", "measurement"] {
+            let begin = Instant::now();
+            let output = colors(&["--cache", cache, "--colors-by", by]);
+            let text = stderr(&output);
+            assert_eq!((code(&output), stdout(&output)), (Some(1), String::new()), "{text}");
+            assert!(text.contains(is), "{cache} {by}: {text}");
+            assert!(text.contains("at most 8 MiB and 128 colors; give the "), "{text}");
+            assert!(text.ends_with("use --colors-by frame-number\n"), "{text}");
+            assert!(begin.elapsed() < Duration::from_secs(10), "{cache}: {:?}", begin.elapsed());
+        }
+    }
+}
+
 #[test]
 fn more_pages_than_there_is_memory_are_refused_rather_than_tried() {
     let meminfo = fs::read_to_string("/proc/meminfo").unwrap();

@@ -274,7 +274,7 @@ pub fn text(report: &Report) -> String {
     if let Some(agreement) = report.agreement {
         let _ = writeln!(
             out,
-            "agreement  {} of pages, two independent runs at held-out lines",
+            "agreement  {} of pages, with an independent run at held-out lines",
             percent(agreement)
         );
     }

@@ -51,6 +51,35 @@ pub enum ColorError {
         /// Associativity.
         ways: u32,
     },
+    /// Not the cache of one core: measuring it would take minutes, or gigabytes.
+    #[error(
+        "a cache of {size} and {ways} ways has {colors} colors: measuring is for the cache of \
+         one core, of at most {most} and {most_colors} colors; give the geometry of such a one \
+         with --cache size=…,ways=…, or on bare metal use --colors-by frame-number"
+    )]
+    TooLarge {
+        /// Capacity.
+        size: Bytes,
+        /// Associativity.
+        ways: u32,
+        /// Colors that follow.
+        colors: u32,
+        /// The largest capacity that is measured.
+        most: Bytes,
+        /// The most colors that are measured.
+        most_colors: u32,
+    },
+    /// The kernel would kill something for it.
+    #[error(
+        "measuring colors takes {needed} of memory, and {available} are available: free some, \
+         or on bare metal use --colors-by frame-number"
+    )]
+    NoMemory {
+        /// What discovery would touch.
+        needed: Bytes,
+        /// What is left.
+        available: Bytes,
+    },
     /// No result was good enough to be believed.
     #[error("no color map could be trusted:{0}")]
     NotTrusted(Evidence),

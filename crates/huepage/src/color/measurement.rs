@@ -41,11 +41,11 @@ impl MeasureOptions {
 pub struct Survey {
     /// The color of each page.
     pub colors: Vec<Option<Color>>,
-    /// Share of all pages to which two independent runs gave the same color, at
-    /// line offsets that neither used for discovery.
+    /// Share of all pages to which an independent run gave the color in `colors`:
+    /// by sets of its own, at line offsets that neither run discovered with.
     pub agreement: f64,
     /// Time for telling the colors.
     pub assign: Duration,
-    /// Time for telling them twice more and comparing.
+    /// Time for telling them again by the other run, and comparing.
     pub verify: Duration,
 }

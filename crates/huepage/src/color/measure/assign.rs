@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use super::{
+    code::{Answers, Code, ENOUGH, MOST_WORDS, QUESTIONS},
     discover::{SMALL_SET_PASSES, Shape},
     prober::{PageId, Prober},
     tester::Tester,
@@ -17,18 +18,19 @@ pub(super) struct Effort {
     passes: u32,
 }
 
-/// Share of its own color that a sweep must evict: those missed are asked again
-/// in the next sweep.
+/// Share of pages that the set of their color must evict: of sixteen answers
+/// two may be wrong.
 const SURE: f64 = 0.97;
-/// Further votes on a page that was evicted once: that many must agree, of at
-/// most that many.
-const CONFIRM: (u32, u32) = (2, 4);
 /// Sweeps over pages not yet assigned.
 const SWEEPS: usize = 5;
-/// Sets between calibrations.
-const CALIBRATE_EVERY: usize = 4;
+/// Sweeps by the least effort.
+const LIGHT_SWEEPS: usize = 2;
 
 /// The least reading that evicts a color's own pages nearly always.
+///
+/// Pages of each set that are not read are asked about halves of all colors, as
+/// in a sweep: in larger batches, and with more sets read together, a page is
+/// not evicted as surely as by one set alone.
 pub(super) fn least_effort<P: Prober>(
     tester: &mut Tester<P>,
     sets: &[Vec<PageId>],
@@ -37,23 +39,43 @@ pub(super) fn least_effort<P: Prober>(
     let ways = shape.ways_to_fill();
     let most = Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES };
     let levels = [(ways + ways / 2, 1), (ways + ways / 2, 2), (2 * ways, 2), (2 * ways, 4)];
+    let batch = shape.batch(sets.len());
     for (pages, passes) in levels {
+        let effort = Effort { pages, passes };
         let (mut evicted, mut asked) = (0, 0);
-        for set in sets.iter().filter(|set| set.len() > pages) {
-            let (set, members) = set.split_at(pages);
-            let votes = tester.votes(members, shape.batch(1), set, passes);
-            evicted += votes.iter().filter(|v| **v == Some(true)).count();
-            asked += votes.iter().flatten().count();
+        // One page of each color after the other, so that a batch is of all.
+        let held: Vec<(usize, PageId)> = (pages..shape.set_size())
+            .flat_map(|i| {
+                (0..).zip(sets).filter_map(move |(color, set)| Some((color, *set.get(i)?)))
+            })
+            .collect();
+        let targets: Vec<PageId> = held.iter().map(|&(_, page)| page).collect();
+        for half in 0..2 {
+            let set = effort.pages_of(sets.iter().skip(half).step_by(2));
+            let votes = tester.votes(&targets, batch, &set, passes);
+            let read = held.iter().zip(votes).filter(|((color, _), _)| color % 2 == half);
+            for vote in read.filter_map(|(_, vote)| vote) {
+                evicted += u32::from(vote);
+                asked += 1;
+            }
         }
-        if asked >= 32 && evicted as f64 >= SURE * asked as f64 {
-            return Effort { pages, passes };
+        if asked >= 32 && f64::from(evicted) >= SURE * f64::from(asked) {
+            return effort;
         }
     }
     most
 }
 
-/// Assigns a color to each page: the one whose set evicts it again and again.
-/// `None` for pages that no set evicts reliably.
+impl Effort {
+    /// What to read of some sets.
+    fn pages_of<'a>(self, sets: impl Iterator<Item = &'a Vec<PageId>>) -> Vec<PageId> {
+        sets.flat_map(|set| set.iter().take(self.pages).copied()).collect()
+    }
+}
+
+/// Assigns a color to each page: the one whose set evicts it again and again,
+/// while those of the others do not. `None` for pages that answer unlike any
+/// color.
 pub(super) fn assign<P: Prober>(
     tester: &mut Tester<P>,
     pages: &[PageId],
@@ -61,19 +83,22 @@ pub(super) fn assign<P: Prober>(
     shape: Shape,
 ) -> Vec<Option<Color>> {
     let effort = least_effort(tester, sets, shape);
+    let most = Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES };
     let mut colors = vec![None; pages.len()];
+    let mut before = usize::MAX;
     for sweep in 0..SWEEPS {
         let open: Vec<usize> = (0..pages.len()).filter(|&i| colors[i].is_none()).collect();
         if open.is_empty() {
             break;
         }
-        let effort = match sweep {
-            0 | 1 => effort,
-            _ => Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES },
-        };
+        let effort = if sweep < LIGHT_SWEEPS { effort } else { most };
+        // Where many pages are left over, they may be of few colors and evict
+        // each other: then so few at a time that they cannot.
+        let alone = sweep >= LIGHT_SWEEPS || open.len() > before / 8;
+        let batch = shape.batch(if alone { 1 } else { sets.len() });
+        before = open.len();
         let targets: Vec<PageId> = open.iter().map(|&i| pages[i]).collect();
-        let found = sweep_once(tester, &targets, sets, shape, effort);
-        let found = recheck(tester, &targets, found, sets, shape, effort);
+        let found = sweep_once(tester, &targets, sets, batch, effort);
         for (&i, color) in open.iter().zip(found) {
             colors[i] = color;
         }
@@ -81,41 +106,12 @@ pub(super) fn assign<P: Prober>(
     colors
 }
 
-/// Asks each page once more about its color, some milliseconds later: what a
-/// noisy moment told three times over is not told again. Who answers no is open
-/// again.
-fn recheck<P: Prober>(
-    tester: &mut Tester<P>,
-    pages: &[PageId],
-    mut colors: Vec<Option<Color>>,
-    sets: &[Vec<PageId>],
-    shape: Shape,
-    effort: Effort,
-) -> Vec<Option<Color>> {
-    let members = members(sets);
-    for (color, set) in sets.iter().enumerate() {
-        let color = Some(Color(color as u32));
-        let of_color = |&i: &usize| colors[i] == color && !members.contains_key(&pages[i]);
-        let asked: Vec<usize> = (0..pages.len()).filter(of_color).collect();
-        let targets: Vec<PageId> = asked.iter().map(|&i| pages[i]).collect();
-        let set = &set[..effort.pages.min(set.len())];
-        let votes = tester.votes(&targets, shape.batch(1), set, effort.passes);
-        for (i, vote) in asked.into_iter().zip(votes) {
-            if vote == Some(false) {
-                colors[i] = None;
-            }
-        }
-    }
-    colors
-}
-
-/// One sweep of all sets over `pages`. A page is taken out as soon as it has a
-/// color, so the average page meets half of the sets.
+/// One sweep of all sets over `pages`, timing `batch` of them at once.
 pub(super) fn sweep_once<P: Prober>(
     tester: &mut Tester<P>,
     pages: &[PageId],
     sets: &[Vec<PageId>],
-    shape: Shape,
+    batch: usize,
     effort: Effort,
 ) -> Vec<Option<Color>> {
     // A page that is read with a set cannot be evicted by it: its color is known.
@@ -125,27 +121,52 @@ pub(super) fn sweep_once<P: Prober>(
     // In random order: neighbors in ascending order wake the prefetchers.
     let mut open: Vec<usize> = (0..pages.len()).filter(|&i| colors[i].is_none()).collect();
     tester.rng.shuffle(&mut open);
-    for (color, set) in sets.iter().enumerate() {
-        if color % CALIBRATE_EVERY == 0 {
-            tester.recalibrate();
-        }
-        let color = Color(color as u32);
-        let set = &set[..effort.pages.min(set.len())];
-        let batch = shape.batch(sets.len() - color.index());
+    let mut first = 0;
+    for part in parts(sets) {
         let targets: Vec<PageId> = open.iter().map(|&i| pages[i]).collect();
-        let votes = tester.votes(&targets, batch, set, effort.passes);
-        let suspects: Vec<(PageId, usize)> = open
-            .iter()
-            .zip(votes)
-            .filter(|(_, vote)| *vote == Some(true))
-            .map(|(&i, _)| (pages[i], i))
-            .collect();
-        for i in confirmed(tester, suspects, set, shape, effort.passes) {
-            colors[i] = Some(color);
+        for (&i, told) in open.iter().zip(tell(tester, &targets, part, batch, effort)) {
+            colors[i] = told.map(|color| Color((first + color) as u32));
         }
         open.retain(|&i| colors[i].is_none());
+        first += part.len();
     }
     colors
+}
+
+/// As few and as even parts as have a code.
+fn parts(sets: &[Vec<PageId>]) -> impl Iterator<Item = &[Vec<PageId>]> {
+    let count = sets.len().div_ceil(MOST_WORDS).max(1);
+    sets.chunks(sets.len().div_ceil(count).max(1))
+}
+
+/// Tells for each target which of `sets` evicts it. Between two questions to a
+/// page all others are asked: a noisy moment spoils one of its answers.
+fn tell<P: Prober>(
+    tester: &mut Tester<P>,
+    targets: &[PageId],
+    sets: &[Vec<PageId>],
+    batch: usize,
+    effort: Effort,
+) -> Vec<Option<usize>> {
+    let code = Code::draw(sets.len(), &mut tester.rng);
+    let mut answers = vec![Answers::default(); targets.len()];
+    let mut open: Vec<usize> = (0..targets.len()).collect();
+    for question in 0..QUESTIONS {
+        if question == ENOUGH {
+            open.retain(|&i| code.decode(answers[i]).is_none());
+        }
+        if open.is_empty() {
+            break;
+        }
+        tester.recalibrate_next();
+        let mut set = effort.pages_of(code.asked(question).map(|color| &sets[color]));
+        tester.rng.shuffle(&mut set);
+        let asked: Vec<PageId> = open.iter().map(|&i| targets[i]).collect();
+        for (&i, vote) in open.iter().zip(tester.votes(&asked, batch, &set, effort.passes)) {
+            answers[i].note(question, vote);
+        }
+    }
+    answers.into_iter().map(|answers| code.decode(answers)).collect()
 }
 
 /// The color of every page that is in a set.
@@ -154,32 +175,83 @@ fn members(sets: &[Vec<PageId>]) -> HashMap<PageId, Color> {
     colors.flat_map(|(color, set)| set.iter().map(move |&page| (page, color))).collect()
 }
 
-/// Of pages evicted once, those that are evicted again: a disturbed moment
-/// makes a whole batch look evicted, but not twice more.
-fn confirmed<P: Prober>(
-    tester: &mut Tester<P>,
-    mut suspects: Vec<(PageId, usize)>,
-    set: &[PageId],
-    shape: Shape,
-    passes: u32,
-) -> Vec<usize> {
-    let (need, most) = CONFIRM;
-    let mut yes = vec![0; suspects.len()];
-    let mut done = Vec::new();
-    for asked in 1..=most {
-        let targets: Vec<PageId> = suspects.iter().map(|&(page, _)| page).collect();
-        let votes = tester.votes(&targets, shape.batch(1), set, passes);
-        let mut open = (Vec::new(), Vec::new());
-        for ((suspect, count), vote) in suspects.into_iter().zip(yes).zip(votes) {
-            let count = count + u32::from(vote == Some(true));
-            if count >= need {
-                done.push(suspect.1);
-            } else if count + (most - asked) >= need {
-                open.0.push(suspect);
-                open.1.push(count);
-            }
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::{
+            calibrate::Gauge,
+            lines::Masks,
+            simulated::{Machine, Simulated},
+        },
+        *,
+    };
+
+    /// A tester, the pages that no set needs, and a true set of each color.
+    fn sorted(machine: Machine, seed: u64) -> (Tester<Simulated>, Vec<PageId>, Shape, Sets) {
+        let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
+        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
+        let prober = Simulated::new(machine, pages.len(), seed);
+        let mut sets = vec![Vec::new(); shape.colors_assumed() as usize];
+        let mut others = Vec::new();
+        for &page in &pages {
+            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
+            if set.len() < shape.set_size() { set.push(page) } else { others.push(page) }
         }
-        (suspects, yes) = open;
+        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
+        let rng = fastrand::Rng::with_seed(seed);
+        let masks = Masks::generated_by([]);
+        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), others, shape, sets)
     }
-    done
+
+    type Sets = Vec<Vec<PageId>>;
+
+    fn truth(tester: &Tester<Simulated>, pages: &[PageId]) -> Vec<Option<Color>> {
+        pages.iter().map(|&page| Some(Color(tester.prober.color(page)))).collect()
+    }
+
+    #[test]
+    fn more_colors_than_a_code_has_words_are_told_apart() {
+        let machine = Machine::new(1 << 20, 4);
+        assert_eq!(machine.colors(), 64);
+        let (mut tester, pages, shape, sets) = sorted(machine, 71);
+        assert!(pages.len() > 1000);
+        let colors = assign(&mut tester, &pages, &sets, shape);
+        assert_eq!(colors, truth(&tester, &pages));
+    }
+
+    /// In one batch they would all evict each other.
+    #[test]
+    fn pages_of_one_color_are_told_as_those_of_many() {
+        let (mut tester, pages, shape, sets) = sorted(Machine::new(512 << 10, 8), 72);
+        let of_color = |page: &PageId| tester.prober.color(*page) == 5;
+        let pages: Vec<PageId> = pages.into_iter().filter(of_color).collect();
+        assert!(pages.len() > 2 * shape.batch_all(), "{}", pages.len());
+        let colors = assign(&mut tester, &pages, &sets, shape);
+        assert_eq!(colors, truth(&tester, &pages));
+    }
+
+    #[test]
+    fn a_page_whose_color_has_no_set_is_given_none() {
+        let (mut tester, pages, shape, mut sets) = sorted(Machine::new(512 << 10, 8), 73);
+        sets.pop();
+        let colors = assign(&mut tester, &pages, &sets, shape);
+        let last = Color(sets.len() as u32);
+        let expected = truth(&tester, &pages).into_iter().map(|color| color.filter(|c| *c < last));
+        assert_eq!(colors, expected.collect::<Vec<_>>());
+    }
+
+    /// Where a set holds two colors, pages of both answer like it; where two sets
+    /// have one color, its pages answer like both, and none is told.
+    #[test]
+    fn a_color_with_two_sets_is_given_neither() {
+        let (mut tester, pages, shape, mut sets) = sorted(Machine::new(512 << 10, 8), 74);
+        let half = sets[3].len() / 2;
+        let twin = sets[3].split_off(half);
+        sets.push(twin);
+        let colors = assign(&mut tester, &pages, &sets, shape);
+        for (page, color) in pages.iter().zip(colors) {
+            let truth = tester.prober.color(*page);
+            assert_eq!(color, (truth != 3).then_some(Color(truth)));
+        }
+    }
 }

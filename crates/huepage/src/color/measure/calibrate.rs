@@ -37,7 +37,7 @@ impl Threshold {
 /// slow moment of the clock; four do not all.
 const BATCHES: usize = 4;
 /// Targets per batch at most.
-pub(super) const BATCH: usize = 32;
+pub(super) const BATCH: usize = 64;
 
 /// Pages to calibrate with.
 #[derive(Clone, Debug)]

@@ -10,7 +10,9 @@ use super::{
     tester::Tester,
 };
 
-/// What discovery goes by.
+/// What discovery goes by. Its figures are for shapes that
+/// [`limits::check`](super::limits::check) lets pass: those of others may not
+/// fit 32 bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Colors expected from the declared geometry, if any.
@@ -28,6 +30,8 @@ const TARGETS_PER_COLOR: usize = 56;
 /// The most ways of an L1 data cache in the field (Intel since Sunny Cove, AMD
 /// since Zen 5).
 const L1_WAYS: usize = 12;
+/// Pages beyond those wanted: another draw in another run, and more to judge by.
+const SPARE: usize = 1024;
 /// Rounds of looking for colors among pages that no set claims.
 const ROUNDS: usize = 3;
 
@@ -62,7 +66,7 @@ impl Shape {
 
     /// Pages that fill every set of a plainly indexed cache.
     pub fn full(self) -> usize {
-        (self.colors_assumed() * self.ways) as usize
+        self.colors_assumed() as usize * self.ways as usize
     }
 
     pub fn colors_assumed(self) -> u32 {
@@ -77,6 +81,11 @@ impl Shape {
     /// Pages that discovery wants in all: targets, and others for crowds.
     pub fn pages(self) -> usize {
         self.targets() + 8 * self.full()
+    }
+
+    /// Pages to give to both runs.
+    pub fn arena(self) -> usize {
+        self.pages() + SPARE
     }
 
     fn is_complete(self, colors: usize) -> bool {
@@ -131,7 +140,8 @@ pub(super) fn discover<P: Prober>(
             break;
         }
         let effort = least_effort(tester, &found.sets, shape);
-        let colors = sweep_once(tester, &unclaimed, &found.sets, shape, effort);
+        let batch = shape.batch(found.sets.len());
+        let colors = sweep_once(tester, &unclaimed, &found.sets, batch, effort);
         let mut claimed = colors.iter().map(Option::is_some);
         unclaimed.retain(|_| !claimed.next().unwrap_or(false));
         if unclaimed.len() < shape.least() {

@@ -14,10 +14,21 @@ use crate::mapping::PageAddr;
 /// from memory takes about one.
 const INTERRUPTED: u64 = 20_000;
 
+/// Targets whose TLB entries are fetched together: their waits overlap, and
+/// each is still there when its turn comes.
+const WARMED: usize = 8;
+
 /// Probes pages of this process on the CPU it runs on.
 #[derive(Clone, Debug)]
 pub(super) struct Hardware {
     pages: Vec<PageAddr>,
+    /// The set read last, and where its pages are. Looked up once for many
+    /// batches, and not while it is read: the table is as large as a cache.
+    set: (Vec<PageId>, Vec<PageAddr>),
+    /// Where the targets of a batch are.
+    targets: Vec<PageAddr>,
+    /// Draws the lines that warm the TLB.
+    rng: fastrand::Rng,
 }
 
 impl Hardware {
@@ -25,12 +36,13 @@ impl Hardware {
     /// Every page given here, or added later, must be mapped and readable for
     /// as long as it is in the table.
     pub unsafe fn new(pages: Vec<PageAddr>) -> Self {
-        Hardware { pages }
+        Hardware { pages, set: Default::default(), targets: Vec::new(), rng: fastrand::Rng::new() }
     }
 
     /// Forgets all pages from `len` on.
     pub fn truncate(&mut self, len: usize) {
         self.pages.truncate(len);
+        self.set = Default::default();
     }
 
     /// Adds pages to the table.
@@ -43,33 +55,54 @@ impl Hardware {
 }
 
 impl Hardware {
-    fn start(&self, page: PageId) -> *const u8 {
-        self.pages[page.index()].as_ptr().cast_const()
+    /// Looks up where the pages of an experiment are.
+    fn find(&mut self, targets: &[PageId], set: &[PageId]) {
+        let (known, found) = &mut self.set;
+        if known != set {
+            known.clear();
+            known.extend_from_slice(set);
+            found.clear();
+            found.extend(set.iter().map(|page| self.pages[page.index()]));
+        }
+        self.targets.clear();
+        self.targets.extend(targets.iter().map(|page| self.pages[page.index()]));
     }
 
+    /// Reads the target lines of each target `times` times.
     #[inline(always)]
-    fn read(&self, page: PageId, line: u8) {
-        // SAFETY: pages in the table are mapped and readable (contract of `new`
-        // and `extend`); a line number below 64 stays in the page.
-        unsafe { touch(self.start(page).wrapping_add(usize::from(line) * 64)) };
+    fn cache_targets(&self, pattern: &Pattern, times: u32) {
+        for _ in 0..times {
+            for &target in &self.targets {
+                pattern.target.iter().for_each(|line| read(target, line));
+            }
+        }
     }
 
     /// Times the target lines of each target.
     #[inline(always)]
-    fn time<'a>(
-        &self,
-        targets: impl IntoIterator<Item = &'a PageId>,
-        pattern: &Pattern,
-        out: &mut Vec<Sample>,
-    ) {
-        for &target in targets {
-            self.read(target, pattern.warm);
-            // SAFETY: as in `read`.
-            let timed = unsafe { timed_chain(self.start(target), pattern.target) };
-            let disturbed = timed.cpu.0 != timed.cpu.1 || timed.ticks > INTERRUPTED;
-            out.push((!disturbed).then_some(timed.ticks as u32));
+    fn time(&mut self, pattern: &Pattern, out: &mut Vec<Sample>) {
+        for group in self.targets.chunks(WARMED) {
+            for &target in group {
+                read(target, pattern.warm.draw(self.rng.u32(0..u64::BITS)));
+            }
+            fence();
+            for &target in group {
+                // SAFETY: as in `read`.
+                let timed = unsafe { timed_chain(target.as_ptr().cast_const(), pattern.target) };
+                let disturbed = timed.cpu.0 != timed.cpu.1 || timed.ticks > INTERRUPTED;
+                out.push((!disturbed).then_some(timed.ticks as u32));
+            }
         }
     }
+}
+
+/// Reads a line of a page that is in the table of a [`Hardware`].
+#[inline(always)]
+fn read(page: PageAddr, line: u8) {
+    // SAFETY: pages in the table are mapped and readable (contract of `new`
+    // and `extend`), and only such are looked up; a line number below 64 stays
+    // in the page.
+    unsafe { touch(page.as_ptr().cast_const().wrapping_add(usize::from(line) * 64)) };
 }
 
 impl Prober for Hardware {
@@ -82,22 +115,19 @@ impl Prober for Hardware {
         out: &mut Vec<Sample>,
     ) {
         out.clear();
+        self.find(targets, set);
         // Twice, so that the lines are no newcomers to the replacement policy.
-        for _ in 0..2 {
-            for &target in targets {
-                pattern.target.iter().for_each(|line| self.read(target, line));
-            }
-        }
+        self.cache_targets(pattern, 2);
         fence();
         // All pages at one line before the next line: a page's lines read in a
         // row wake prefetchers, which then evict on their own account.
         for _ in 0..passes {
             for &line in &pattern.set {
-                set.iter().for_each(|&page| self.read(page, line));
+                self.set.1.iter().for_each(|&page| read(page, line));
             }
         }
         fence();
-        self.time(targets, pattern, out);
+        self.time(pattern, out);
     }
 
     fn hold(
@@ -108,12 +138,9 @@ impl Prober for Hardware {
         out: &mut Vec<Sample>,
     ) -> Duration {
         out.clear();
+        self.find(targets, &[]);
         // More often than a target that stands alone: the sets are nearly full.
-        for _ in 0..4 {
-            for &target in targets {
-                pattern.target.iter().for_each(|line| self.read(target, line));
-            }
-        }
+        self.cache_targets(pattern, 4);
         fence();
         let begin = Instant::now();
         let waited = loop {
@@ -123,7 +150,8 @@ impl Prober for Hardware {
             }
             std::hint::spin_loop();
         };
-        self.time(targets.iter().rev(), pattern, out);
+        self.targets.reverse();
+        self.time(pattern, out);
         out.reverse();
         waited
     }

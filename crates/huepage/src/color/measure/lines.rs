@@ -11,7 +11,7 @@
 
 use super::{
     calibrate::{Gauge, Threshold},
-    prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober, Sample},
+    prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober, Sample, Warm},
 };
 
 /// The XOR masks between lines that can share a set: a group under XOR,
@@ -51,7 +51,7 @@ impl Masks {
             bases.iter().flat_map(|base| self.0.iter().map(move |mask| base ^ mask)).collect();
         rng.shuffle(&mut set);
         let target = Chain::new(&set[..width.clamp(1, Chain::MAX).min(set.len())]);
-        Pattern { target, warm: far_from(&set, &[], rng), set }
+        Pattern { target, warm: far_from(&set, &[]), set }
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) fn find_masks(
 ) -> Masks {
     let mut scan = Scan { prober, threshold, gauge, rng, out: Vec::new() };
     let mut count = 2 * full_sets;
-    while !scan.can_meet(0, 0.75, &pages[..count.min(pages.len())]) {
+    while !scan.can_meet(0, &ALONE, 0.75, &pages[..count.min(pages.len())]) {
         if count >= pages.len() {
             // The same line of other pages never evicts, however many: index
             // bits are mixed so thoroughly that only whole pages can be told.
@@ -83,8 +83,7 @@ pub(super) fn find_masks(
     let flush = &pages[..count.min(pages.len())];
     let mut least = Masks::generated_by(0..LINES_PER_PAGE);
     for _ in 0..SCANS {
-        let found: Vec<u8> =
-            (1..LINES_PER_PAGE).filter(|&mask| scan.can_meet(mask, 0.5, flush)).collect();
+        let found = scan.masks(flush);
         let masks = Masks::generated_by(found.iter().copied());
         // True masks form a group; a wrong one among them makes it grow.
         let complete = masks.len() == found.len() + 1;
@@ -116,13 +115,47 @@ struct Scan<'a, P> {
     out: Vec<Sample>,
 }
 
+/// Stands for drawing each line by itself.
+const ALONE: Masks = Masks(Vec::new());
+
 impl<P: Prober> Scan<'_, P> {
-    /// Whether lines at distance `mask` can meet: in nearly all draws, more
-    /// than `share` of the targets are evicted.
-    fn can_meet(&mut self, mask: u8, share: f64, flush: &[PageId]) -> bool {
+    /// The masks, other than 0, at whose distance lines can meet.
+    ///
+    /// Four masks are asked for at once: lines that differ by a group of four
+    /// masks are timed, all of them moved by one further mask are read, and so
+    /// each line timed is met at four distances. On most machines all answers
+    /// are no, and a quarter of the reads is enough.
+    fn masks(&mut self, flush: &[PageId]) -> Vec<u8> {
+        let a = self.rng.u8(1..LINES_PER_PAGE);
+        // Any mask but 0 and a.
+        let b = 1 + (a - 1 + self.rng.u8(1..LINES_PER_PAGE - 1)) % (LINES_PER_PAGE - 1);
+        let four = Masks::generated_by([a, b]);
+        let mut found = Vec::new();
+        for first in four.representatives() {
+            // Moved by one of its own masks, the group would read what it times.
+            if first == 0 || self.can_meet(first, &four, 0.5, flush) {
+                let masks = four.0.iter().map(|mask| mask ^ first).filter(|mask| *mask != 0);
+                found.extend(masks.filter(|&mask| self.can_meet(mask, &ALONE, 0.5, flush)));
+            }
+        }
+        found
+    }
+
+    /// Whether lines at distance `mask` can meet, or at a distance by one of
+    /// `group` more: in nearly all draws, more than `share` of the targets are
+    /// evicted.
+    fn can_meet(&mut self, mask: u8, group: &Masks, share: f64, flush: &[PageId]) -> bool {
         let mut no = 0;
         for _ in 0..DRAWS {
-            no += usize::from(self.evicted_share(mask, flush) <= share);
+            let lines = if group == &ALONE {
+                self.rng.choose_multiple(0..LINES_PER_PAGE, SCAN_WIDTH)
+            } else {
+                let base = self.rng.u8(0..LINES_PER_PAGE);
+                let mut lines: Vec<u8> = group.0.iter().map(|mask| base ^ mask).collect();
+                self.rng.shuffle(&mut lines);
+                lines
+            };
+            no += usize::from(self.evicted_share(mask, &lines, flush) <= share);
             if no > MAY_SAY_NO {
                 return false;
             }
@@ -130,11 +163,9 @@ impl<P: Prober> Scan<'_, P> {
         true
     }
 
-    fn evicted_share(&mut self, mask: u8, flush: &[PageId]) -> f64 {
-        let lines: Vec<u8> = self.rng.choose_multiple(0..LINES_PER_PAGE, SCAN_WIDTH);
+    fn evicted_share(&mut self, mask: u8, lines: &[u8], flush: &[PageId]) -> f64 {
         let set: Vec<u8> = lines.iter().map(|l| l ^ mask).collect();
-        let pattern =
-            Pattern { target: Chain::new(&lines), warm: far_from(&lines, &set, self.rng), set };
+        let pattern = Pattern { target: Chain::new(lines), warm: far_from(lines, &set), set };
         let targets =
             self.rng.choose_multiple(self.gauge.targets.iter().copied(), self.gauge.batch);
         self.prober.probe(&targets, flush, &pattern, 1, &mut self.out);
@@ -144,17 +175,22 @@ impl<P: Prober> Scan<'_, P> {
     }
 }
 
-/// A line that is neither among `a` or `b` nor next to one of them, where a
-/// neighbor would have it prefetched; else one that is at least not among them.
-fn far_from(a: &[u8], b: &[u8], rng: &mut fastrand::Rng) -> u8 {
-    let mut lines: Vec<u8> = (0..LINES_PER_PAGE).collect();
-    rng.shuffle(&mut lines);
+/// The lines that are neither among `a` or `b` nor next to one of them, where a
+/// neighbor would have them prefetched; else those that are at least not among
+/// them.
+fn far_from(a: &[u8], b: &[u8]) -> Warm {
     let used = || a.iter().chain(b);
     let distant = |l: &u8| used().all(|u| u.abs_diff(*l) > 1 && u ^ 1 != *l);
     let unused = |l: &u8| used().all(|u| u != l);
-    let find = |fits: &dyn Fn(&u8) -> bool| lines.iter().copied().find(|l| fits(l));
-    // Where every line is read, warming costs one line of the chain its say.
-    find(&distant).or_else(|| find(&unused)).unwrap_or(lines[0])
+    let all = || 0..LINES_PER_PAGE;
+    if all().any(|l| distant(&l)) {
+        Warm::new(all().filter(distant))
+    } else if all().any(|l| unused(&l)) {
+        Warm::new(all().filter(unused))
+    } else {
+        // Where every line is read, warming costs one line of the chain its say.
+        Warm::new([a[0]])
+    }
 }
 
 #[cfg(test)]
@@ -192,7 +228,7 @@ mod tests {
             let masks = Masks::generated_by([16, 32]);
             let pattern = masks.pattern(&[rng.u8(0..16)], 4, &mut rng);
             assert_eq!((pattern.target.len(), pattern.set.len()), (4, 4));
-            assert!(pattern.set.iter().all(|l| l.abs_diff(pattern.warm) > 1));
+            assert!(pattern.warm.iter().all(|w| pattern.set.iter().all(|l| l.abs_diff(w) > 1)));
         }
         let all = Masks::generated_by(0..64).pattern(&[0], 8, &mut rng);
         assert_eq!((all.target.len(), all.set.len()), (8, 64));

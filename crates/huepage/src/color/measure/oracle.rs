@@ -8,13 +8,14 @@ use std::{
 };
 
 use super::{
-    canary::Canary, discover::Shape, hardware::Hardware, prober::PageId, runs::Runs,
+    canary::Canary, discover::Shape, hardware::Hardware, limits, prober::PageId, runs::Runs,
     ways::measured_ways,
 };
 use crate::{
+    available_memory,
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
-        Survey, agreement::agreement,
+        Survey,
     },
     mapping::{Mapping, PageAddr, PageKind, page_size},
     topology::{CacheGeometry, Pinned},
@@ -28,8 +29,8 @@ const ASSUMED_WAYS: u32 = 16;
 
 /// Tells colors by timing which pages evict each other.
 ///
-/// Holds the pages that make up its sets (about 12 MiB for 16 colors, 24 MiB
-/// for 32) as long as it lives.
+/// Holds the pages that it discovered with (about 26 MiB for a cache of 2 MiB,
+/// at most 100 MiB) as long as it lives.
 #[derive(Debug)]
 pub struct MeasuredOracle {
     cpu: u32,
@@ -49,9 +50,12 @@ impl MeasuredOracle {
     /// [`ColorError::NotTrusted`] with what was seen if no attempt convinces;
     /// [`ColorError::NoTimeStamp`], [`ColorError::Unsupported`] or
     /// [`ColorError::OneColor`] where there is nothing to measure with or for;
+    /// [`ColorError::TooLarge`] or [`ColorError::NoMemory`], before any memory is
+    /// taken, where it would take too much;
     /// [`ColorError::Pin`] if the thread may not run on the CPU.
     pub fn discover(options: &MeasureOptions) -> Result<Self, ColorError> {
         let shape = shape(options.geometry.as_ref())?;
+        limits::check(shape, page_size(), available_memory())?;
         if !has_rdtscp() {
             return Err(ColorError::NoTimeStamp);
         }
@@ -61,7 +65,7 @@ impl MeasuredOracle {
         let mut evidence = Evidence::default();
         loop {
             // Other frames each time: what spoiled one attempt may be theirs.
-            let arena = Mapping::populated(shape.pages() + 1024, PageKind::Base)
+            let arena = Mapping::populated(shape.arena(), PageKind::Base)
                 .map_err(|source| ColorError::System { action: "allocate pages", source })?;
             // SAFETY: the pages belong to `arena`, which lives as long as the
             // prober: both become fields of one value, or both are dropped here.
@@ -120,8 +124,8 @@ impl MeasuredOracle {
         Ok(measured_ways(&mut first.tester, &first.found.sets))
     }
 
-    /// Tells the colors of `pages`, and by two independent runs at held-out
-    /// lines how reliable that is.
+    /// Tells the colors of `pages`, and how reliable that is: what the second
+    /// run, which shares no sets and no lines with the first, says of each.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
@@ -134,8 +138,7 @@ impl MeasuredOracle {
             let begin = Instant::now();
             let colors = oracle.runs.first.assign(ids);
             let assign = begin.elapsed();
-            let (a, b) = oracle.runs.assign_held_out(ids);
-            let agreement = agreement(&a, &b).among_all;
+            let agreement = oracle.runs.check(ids, &colors);
             Survey { colors, agreement, assign, verify: begin.elapsed() - assign }
         };
         // SAFETY: the caller's contract is that of `with_pages`.

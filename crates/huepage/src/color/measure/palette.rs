@@ -6,7 +6,7 @@ use super::{
     calibrate::{Gauge, calibrate},
     discover::{Discovery, Shape, discover},
     lines::{Masks, SCAN_WIDTH, find_masks},
-    prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober},
+    prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober, Warm},
     tester::Tester,
 };
 use crate::color::Color;
@@ -76,12 +76,15 @@ fn scan(
     shape: Shape,
     rng: &mut fastrand::Rng,
 ) -> Masks {
-    let gauge = Gauge::new(pages, shape.full(), shape.batch_all());
-    // Here nothing is known of the lines, so all are read to empty the cache.
+    let mut gauge = Gauge::new(pages, shape.full(), shape.batch_all());
+    // Here nothing is known of the lines, so all are read to empty the cache,
+    // of no more pages than it takes.
+    gauge.flush.truncate(2 * shape.full());
     let mut lines: Vec<u8> = (0..LINES_PER_PAGE).collect();
     rng.shuffle(&mut lines);
     let target = Chain::new(&lines[..SCAN_WIDTH]);
-    let pattern = Pattern { target, warm: lines[SCAN_WIDTH], set: lines };
+    let pattern =
+        Pattern { target, warm: Warm::new(lines[SCAN_WIDTH..].iter().copied()), set: lines };
     let threshold = calibrate(prober, &pattern, &gauge);
     let rest: Vec<PageId> =
         pages.iter().copied().filter(|page| !gauge.targets.contains(page)).collect();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Detects groups that mix two colors and colors that fell into two groups.
 
+use std::collections::{HashSet, VecDeque};
+
 use super::{
     discover::{SMALL_SET_PASSES, Shape},
     prober::{PageId, Prober},
@@ -46,19 +48,28 @@ pub(super) fn join<P: Prober>(
     // Large sets first: what stays is the larger of two.
     sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
     let mut kept: Vec<Vec<PageId>> = Vec::new();
-    for set in sets.drain(..) {
-        let sample = &set[..SAMPLE.min(set.len())];
-        let twin = kept.iter_mut().find(|other| {
-            let evicted = tester.evicted(sample, shape.batch(1), other, SMALL_SET_PASSES, 2, 3);
-            2 * evicted.len() > sample.len()
-        });
-        match twin {
-            Some(twin) => {
-                twin.extend(set);
-                twin.truncate(shape.set_size());
+    let mut left: VecDeque<Vec<PageId>> = sets.drain(..).collect();
+    while let Some(mut set) = left.pop_front() {
+        // One page of each of the others, then a second one: pages of one color
+        // are far enough from each other that a batch holds few of them.
+        let sample: Vec<PageId> = (0..SAMPLE)
+            .flat_map(|i| left.iter().filter_map(move |other| other.get(i)))
+            .copied()
+            .collect();
+        let batch = shape.batch(left.len().max(1));
+        let evicted: HashSet<PageId> =
+            tester.evicted(&sample, batch, &set, SMALL_SET_PASSES, 2, 3).into_iter().collect();
+        left.retain_mut(|other| {
+            let sample = &other[..SAMPLE.min(other.len())];
+            let is_twin =
+                2 * sample.iter().filter(|page| evicted.contains(page)).count() > sample.len();
+            if is_twin {
+                set.append(other);
             }
-            None => kept.push(set),
-        }
+            !is_twin
+        });
+        set.truncate(shape.set_size());
+        kept.push(set);
     }
     *sets = kept;
     before - sets.len()

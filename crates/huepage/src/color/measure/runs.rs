@@ -82,7 +82,8 @@ impl<P: Prober + Clone> Runs<P> {
             Some(Distrust::RunsDiffer)
         } else {
             let judged = rng.choose_multiple(pages.iter().copied(), JUDGED);
-            let (a, b) = self.assign_held_out(&judged);
+            let a = held_out(&mut self.first, &self.lines, &judged);
+            let b = held_out(&mut self.second, &self.lines, &judged);
             let unassigned = a.iter().filter(|color| color.is_none()).count();
             attempt.unassigned = unassigned as f64 / a.len().max(1) as f64;
             attempt.agreement = agreement(&a, &b).among_all;
@@ -96,20 +97,25 @@ impl<P: Prober + Clone> Runs<P> {
         attempt
     }
 
-    /// Both runs' colors of the pages, at lines that neither discovered with.
-    pub fn assign_held_out(
-        &mut self,
-        pages: &[PageId],
-    ) -> (Vec<Option<Color>>, Vec<Option<Color>>) {
-        let lines = &self.lines;
-        let run = |palette: &mut Palette<P>, own: &[u8]| {
-            palette.tester.use_lines(&lines.masks, &lines.held_out);
-            let colors = palette.assign(pages);
-            palette.tester.use_lines(&lines.masks, own);
-            colors
-        };
-        (run(&mut self.first, &lines.first), run(&mut self.second, &lines.second))
+    /// The share of `pages` to which the second run gives the color that
+    /// `colors` gives, told blindly: by its own sets, all of them, at lines that
+    /// neither run discovered with and no color in `colors` was told by.
+    pub fn check(&mut self, pages: &[PageId], colors: &[Option<Color>]) -> f64 {
+        let again = held_out(&mut self.second, &self.lines, pages);
+        agreement(colors, &again).among_all
     }
+}
+
+/// A run's colors of the pages, at lines that neither run discovered with.
+fn held_out<P: Prober>(
+    palette: &mut Palette<P>,
+    lines: &Lines,
+    pages: &[PageId],
+) -> Vec<Option<Color>> {
+    let own = palette.tester.take_lines(&lines.masks, &lines.held_out);
+    let colors = palette.assign(pages);
+    palette.tester.give_back(own);
+    colors
 }
 
 #[cfg(test)]
@@ -119,12 +125,21 @@ mod tests {
         *,
     };
 
-    fn judged(machine: Machine, shape: Shape, seed: u64) -> Attempt {
+    fn runs(
+        machine: Machine,
+        shape: Shape,
+        seed: u64,
+    ) -> (Runs<Simulated>, Vec<PageId>, fastrand::Rng) {
         let count = shape.pages() + 500;
         let prober = Simulated::new(machine, count, seed);
         let pages: Vec<PageId> = (0..count as u32).map(PageId).collect();
         let mut rng = fastrand::Rng::with_seed(seed);
-        Runs::new(prober, pages.clone(), shape, &mut rng).judge(&pages, &mut rng)
+        (Runs::new(prober, pages.clone(), shape, &mut rng), pages, rng)
+    }
+
+    fn judged(machine: Machine, shape: Shape, seed: u64) -> Attempt {
+        let (mut runs, pages, mut rng) = runs(machine, shape, seed);
+        runs.judge(&pages, &mut rng)
     }
 
     fn shape(colors: u32) -> Shape {
@@ -161,5 +176,70 @@ mod tests {
             34,
         );
         assert!(attempt.distrust.is_some(), "{attempt}");
+    }
+
+    /// Two colors in one set and a third one in two: as many sets as before.
+    fn merge_and_split(sets: &mut [Vec<PageId>]) {
+        let [a, b, c] = &mut sets[..3] else { panic!("three colors at least") };
+        let merged: Vec<PageId> = a.iter().zip(&*b).flat_map(|(&a, &b)| [a, b]).collect();
+        *b = c.split_off(c.len() / 2);
+        *a = merged;
+    }
+
+    /// Pages judged or surveyed that are of one of three colors out of eight.
+    const THREE_OF_EIGHT: f64 = 3.0 / 8.0;
+
+    #[test]
+    fn colors_merged_in_one_run_are_noticed() {
+        for first in [true, false] {
+            let (mut runs, pages, mut rng) = runs(Machine::new(256 << 10, 8), shape(8), 35);
+            let run = if first { &mut runs.first } else { &mut runs.second };
+            merge_and_split(&mut run.found.sets);
+            let attempt = runs.judge(&pages, &mut rng);
+            assert_eq!(attempt.colors, (8, 8), "counting them is not enough");
+            assert!(attempt.distrust.is_some(), "{attempt}");
+            // And were it believed, the survey would tell.
+            let colors = runs.first.assign(&pages);
+            let agreement = runs.check(&pages, &colors);
+            // Of the two merged colors at most one agrees.
+            assert!(agreement < 1.0 - THREE_OF_EIGHT / 3.0 + 0.02, "{agreement}");
+        }
+    }
+
+    #[test]
+    fn pages_with_a_wrong_color_are_counted_one_by_one() {
+        let (mut runs, pages, _) = runs(Machine::new(256 << 10, 8), shape(8), 36);
+        let told = runs.first.assign(&pages);
+        assert_eq!(runs.check(&pages, &told), 1.0);
+        for wrong in [1, 7, 100] {
+            let mut colors = told.clone();
+            for color in colors.iter_mut().step_by(5).take(wrong) {
+                *color = color.map(|color| Color((color.0 + 1) % 8));
+            }
+            let agreement = runs.check(&pages, &colors);
+            let expected = 1.0 - wrong as f64 / pages.len() as f64;
+            assert!((agreement - expected).abs() < 1e-9, "{wrong}: {agreement}");
+        }
+    }
+
+    #[test]
+    fn shuffled_labels_agree_as_often_as_chance_does() {
+        let (mut runs, pages, mut rng) = runs(Machine::new(256 << 10, 8), shape(8), 37);
+        let mut colors = runs.first.assign(&pages);
+        rng.shuffle(&mut colors);
+        let agreement = runs.check(&pages, &colors);
+        assert!(agreement < 1.0 / 8.0 + 0.1, "{agreement}");
+    }
+
+    /// Other names for the same colors are no other colors; and a page that the
+    /// map leaves out is no page that agrees.
+    #[test]
+    fn names_do_not_count_and_pages_without_a_color_do() {
+        let (mut runs, pages, _) = runs(Machine::new(256 << 10, 8), shape(8), 38);
+        let rename = |color: Color| Color((color.0 + 3) % 8);
+        let told: Vec<_> = runs.first.assign(&pages).into_iter().map(|c| c.map(rename)).collect();
+        assert_eq!(runs.check(&pages, &told), 1.0);
+        let half: Vec<_> = told.iter().enumerate().map(|(i, c)| c.filter(|_| i % 2 == 0)).collect();
+        assert!((runs.check(&pages, &half) - 0.5).abs() < 0.01);
     }
 }

@@ -234,7 +234,8 @@ impl Simulated {
         out: &mut Vec<Sample>,
     ) {
         for &target in targets {
-            self.read(target, pattern.warm);
+            let draw = self.rng.u32(0..u64::BITS);
+            self.read(target, pattern.warm.draw(draw));
             let mut ticks = 40.0;
             for line in pattern.target.iter() {
                 ticks += f64::from(self.read(target, line));

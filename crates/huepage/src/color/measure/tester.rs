@@ -48,13 +48,21 @@ impl<P: Prober> Tester<P> {
             samples: 0,
             disturbed: 0,
         };
-        tester.use_lines(masks, bases);
+        tester.take_lines(masks, bases);
         tester
     }
 
-    /// Reads lines of the groups of `bases` from now on.
-    pub fn use_lines(&mut self, masks: &Masks, bases: &[u8]) {
-        self.probes = self.choose_probes(masks, bases);
+    /// Reads lines of the groups of `bases` from now on. Returns what was used
+    /// before, for [`Tester::give_back`].
+    pub fn take_lines(&mut self, masks: &Masks, bases: &[u8]) -> Vec<Probe> {
+        let probes = self.choose_probes(masks, bases);
+        std::mem::replace(&mut self.probes, probes)
+    }
+
+    /// Reads the lines used before from now on.
+    pub fn give_back(&mut self, probes: Vec<Probe>) {
+        self.probes = probes;
+        self.recalibrate();
     }
 
     /// The narrowest chains with good contrast: a narrow chain is quicker, a
@@ -157,10 +165,14 @@ impl<P: Prober> Tester<P> {
         rounds: u32,
     ) -> Vec<PageId> {
         let mut yes = vec![0; targets.len()];
-        for _ in 0..rounds {
-            for (count, vote) in yes.iter_mut().zip(self.votes(targets, batch, set, passes)) {
-                *count += u32::from(vote == Some(true));
+        // Only those that further votes can still decide are asked again.
+        let mut open: Vec<usize> = (0..targets.len()).collect();
+        for left in (0..rounds).rev() {
+            let asked: Vec<PageId> = open.iter().map(|&i| targets[i]).collect();
+            for (&i, vote) in open.iter().zip(self.votes(&asked, batch, set, passes)) {
+                yes[i] += u32::from(vote == Some(true));
             }
+            open.retain(|&i| yes[i] < need && yes[i] + left >= need);
         }
         targets.iter().zip(yes).filter(|(_, yes)| *yes >= need).map(|(&page, _)| page).collect()
     }
