@@ -107,13 +107,34 @@ static uint64_t choose(struct zone *zone, uint32_t word, uint64_t some,
 	return best;
 }
 
-static bool refill(struct zone *zone, struct space *space, struct run *run,
-		   unsigned int want)
+/* The lowest @count bits that are set. */
+static uint64_t lowest_bits(uint64_t some, uint32_t count)
 {
-	uint32_t frames[RUN_MAX], count = 0;
-	uint32_t at = space->cursor / 64 % state.words;
+	uint64_t rest = some;
 
-	for (uint32_t i = 0; i <= state.words && !count; i++) {
+	while (count-- && rest)
+		rest &= rest - 1;
+	return some & ~rest;
+}
+
+/* Frames of one word of one copy that are to be taken. */
+struct part {
+	uint32_t word, first;
+	uint64_t frames;
+};
+
+/* Words that one hold of the lock takes from at most. */
+#define PARTS 8
+
+/* Without the lock: a guess, which is looked at again under it. */
+static unsigned int gather(struct zone *zone, struct space *space,
+			   uint32_t length, unsigned int want,
+			   struct part *parts)
+{
+	uint32_t at = space->cursor / 64 % state.words;
+	unsigned int nr = 0;
+
+	for (uint32_t i = 0; i <= state.words && length && nr < PARTS; i++) {
 		uint32_t word = (at + i) % state.words;
 		uint64_t some = wanted(space, word, want);
 		uint32_t copy;
@@ -121,27 +142,56 @@ static bool refill(struct zone *zone, struct space *space, struct run *run,
 		zone->cost.outside++;
 		if (!i)
 			some &= ~0ULL << space->cursor % 64;
+		/* Round once: what lies before the cursor. */
+		if (i == state.words)
+			some &= ~(~0ULL << space->cursor % 64);
 		if (!some)
 			continue;
-		/* A guess: it is looked at again under the lock. */
-		some = choose(zone, word, some, run->length, &copy);
+		some = choose(zone, word, some, length, &copy);
 		if (!some)
 			continue;
-		zone_lock(zone);
-		for (; some && count < run->length; some &= some - 1) {
-			uint32_t color = word * 64 + __builtin_ctzll(some);
-
-			frames[count] = color + copy * zone->colors;
-			buddy_take(zone, frames[count++], 0);
-			/* Counted as soon as it is taken: others look elsewhere. */
-			counts_change(&state.counts, zone->colors, color, true);
-			space->cursor = color + 1;
-		}
-		zone_unlock(zone);
+		some = lowest_bits(some, length);
+		parts[nr++] = (struct part){
+			.word = word,
+			.first = word * 64 + copy * zone->colors,
+			.frames = some,
+		};
+		length -= __builtin_popcountll(some);
 	}
+	return nr;
+}
+
+static bool refill(struct zone *zone, struct space *space, struct run *run,
+		   unsigned int want)
+{
+	struct part parts[PARTS];
+	uint32_t frames[RUN_MAX], count = 0;
+	unsigned int nr = gather(zone, space, run->length, want, parts);
+
+	if (!nr)
+		return false;
+	zone_lock(zone);
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct part *part = &parts[i];
+
+		if (part->first % 64 == 0)
+			buddy_take_mask(zone, part->first, part->frames);
+		for (uint64_t some = part->frames; some; some &= some - 1) {
+			frames[count] = part->first + __builtin_ctzll(some);
+			if (part->first % 64)
+				buddy_take(zone, frames[count], 0);
+			count++;
+		}
+	}
+	zone_unlock(zone);
+	/* Counted as soon as they are taken: others look elsewhere. */
+	for (uint32_t i = 0; i < count; i++)
+		counts_change(&state.counts, zone->colors,
+			      zone_color(zone, frames[i]), true);
+	space->cursor = zone_color(zone, frames[count - 1]) + 1;
 	while (count)
 		run->frames[run->count++] = frames[--count];
-	return run->count;
+	return true;
 }
 
 /* From here on it is large: what it holds already is marked. */
@@ -273,13 +323,15 @@ static uint32_t file(struct zone *zone, unsigned int cpu)
 		if (block >= zone->frames)
 			return stock_file(zone, cpu);
 		zone_lock(zone);
-		for (uint32_t i = BLOCK_FRAMES; i-- && count < RUN_MAX; ) {
-			uint32_t frame = block + BLOCK_FRAMES - 1 - i;
+		for (uint32_t at = block; at < block + BLOCK_FRAMES; at += 64) {
+			uint64_t some = lowest_bits(state.free.words[at / 64],
+						    RUN_MAX - count);
 
-			if (!free_bits_has(&state.free, frame))
-				continue;
-			buddy_take(zone, frame, 0);
-			run->frames[count++] = frame;
+			zone_step(zone, 1);
+			buddy_take_mask(zone, at, some);
+			for (; some; some &= some - 1)
+				run->frames[count++] =
+					at + __builtin_ctzll(some);
 		}
 		zone_unlock(zone);
 		/* Ascending, as the last is used first. */

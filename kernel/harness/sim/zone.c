@@ -220,6 +220,54 @@ void buddy_take(struct zone *zone, uint32_t frame, unsigned int order)
 	}
 }
 
+/* What is wanted of a block that is off its list; the rest goes back. */
+static void take_part(struct zone *zone, uint32_t frame, unsigned int order,
+		      uint64_t mask, enum kind kind)
+{
+	uint64_t all = order < 6 ? (1ULL << (1U << order)) - 1 : ~0ULL;
+
+	zone_step(zone, 1);
+	if (!mask) {
+		block_add(zone, frame, order, kind, false);
+	} else if (mask != all) {
+		uint32_t half = 1U << --order;
+
+		all >>= half;
+		take_part(zone, frame, order, mask & all, kind);
+		take_part(zone, frame + half, order, mask >> half, kind);
+	}
+}
+
+void buddy_take_mask(struct zone *zone, uint32_t first, uint64_t mask)
+{
+	while (mask) {
+		uint32_t at = __builtin_ctzll(mask);
+		uint32_t block = buddy_holding(zone, first + at);
+		unsigned int order = zone->order[block];
+		enum kind kind = zone->list[block];
+		uint64_t all;
+
+		zone_step(zone, 1);
+		block_del(zone, block);
+		/* Down to the 64 frames, where it is larger. */
+		while (order > 6) {
+			uint32_t half = 1U << --order;
+
+			if (first & half) {
+				block_add(zone, block, order, kind, false);
+				block += half;
+			} else {
+				block_add(zone, block + half, order, kind,
+					  false);
+			}
+		}
+		all = order < 6 ? (1ULL << (1U << order)) - 1 : ~0ULL;
+		take_part(zone, block, order, mask >> (block - first) & all,
+			  kind);
+		mask &= ~(all << (block - first));
+	}
+}
+
 uint32_t cpu_alloc(struct zone *zone, unsigned int cpu, enum kind kind)
 {
 	struct cpu_list *list = &zone->cpus[cpu][kind];

@@ -86,6 +86,9 @@ uint32_t buddy_holding(struct zone *zone, uint32_t frame);
 /* Takes just these frames out of the free block that holds them. */
 void buddy_take(struct zone *zone, uint32_t frame, unsigned int order);
 
+/* Takes those of 64 aligned frames that @mask names, all of them free. */
+void buddy_take_mask(struct zone *zone, uint32_t first, uint64_t mask);
+
 /* Through the lists of a CPU, which take the lock when they must. */
 uint32_t cpu_alloc(struct zone *zone, unsigned int cpu, enum kind kind);
 void cpu_free(struct zone *zone, unsigned int cpu, uint32_t frame);

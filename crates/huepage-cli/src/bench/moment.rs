@@ -22,8 +22,8 @@ pub struct Moment {
     /// Hundredths of a second that the hypervisor took from the CPU during the
     /// visit; 0 where it does not tell.
     pub steal: u64,
-    /// Nanoseconds of a fixed loop of arithmetic just before: longer where the
-    /// clock is slower or another hyperthread computes.
+    /// Nanoseconds of a fixed loop of arithmetic, the longer of just before and just
+    /// after: longer where the clock is slower or another hyperthread computes.
     pub arithmetic: u64,
     /// Share of held cache lines that others evicted just before and just after
     /// the visit; null where nothing can tell.

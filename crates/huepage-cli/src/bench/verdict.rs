@@ -98,7 +98,7 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
         }
         VerdictKind::CannotTell => format!(
             "Cannot tell here: {subject} is between {low:.2} and {high:.2} times as fast as on \
-             {than}; more visits (--visits) make that narrower"
+             {than}"
         ),
     };
     let spread = match (row.between, other.between) {
@@ -116,7 +116,11 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
         }
         _ => String::new(),
     };
-    Verdict { kind, text: format!("{first}{spread}.{whole} {}", told(moments)) }
+    let advice = match kind {
+        VerdictKind::CannotTell => " More visits make the interval narrower (--visits).",
+        _ => "",
+    };
+    Verdict { kind, text: format!("{first}{spread}.{whole} {}{advice}", told(moments)) }
 }
 
 /// How quiet it was.

@@ -23,15 +23,17 @@ pub struct MeasureOptions {
 }
 
 impl MeasureOptions {
-    /// The defaults for a CPU: a seed from the system, at most 20 attempts, none
-    /// begun after ten seconds.
+    /// The defaults for a CPU: a seed from the system, at most 60 attempts, none
+    /// begun after half a minute. Neighbors that keep a cache for ten seconds have
+    /// been seen; what cannot succeed ends sooner (see
+    /// [`Evidence::is_unanimous`](super::Evidence::is_unanimous)).
     pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
         MeasureOptions {
             cpu,
             geometry,
             seed: fastrand::u64(..),
-            attempts: 20,
-            time_limit: Duration::from_secs(10),
+            attempts: 60,
+            time_limit: Duration::from_secs(30),
         }
     }
 }
