@@ -4,6 +4,7 @@
 
 mod bench;
 mod commands;
+mod cpu_ticks;
 mod destination;
 mod escape;
 mod layout;

@@ -367,12 +367,12 @@ fn without_privileges_bin_hopping_names_what_it_lacks() {
         return println!("skipped: this machine lets everybody handle page faults");
     }
     let _alone = alone();
-    let arguments = ["bench", "repeat", "--placements", "sequence", "--allocations", "1"];
+    let arguments = ["bench", "repeat", "--placements", "sequence", "--time-limit", "0"];
     let output = user.command(&arguments).output().unwrap();
     if no_colors_here(&output) {
         return;
     }
-    if code(&output) == Some(0) {
+    if code(&output) != Some(1) {
         return println!("skipped: /dev/userfaultfd is open to everybody here");
     }
     assert_eq!(code(&output), Some(1));

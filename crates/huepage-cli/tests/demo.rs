@@ -31,7 +31,7 @@ fn a_demo_prints_every_section_and_replaces_its_own_six_files() {
     for name in FILES.iter().chain(&["notes.txt"]) {
         fs::write(path(name), "old").unwrap();
     }
-    let output = demo(directory.path(), &["--allocations", "4", "--time-limit", "1"]);
+    let output = demo(directory.path(), &["--allocations", "6", "--time-limit", "1"]);
     if no_colors_here(&output) {
         return;
     }
@@ -56,7 +56,7 @@ fn a_demo_prints_every_section_and_replaces_its_own_six_files() {
         let json = fs::read(path(&format!("{name}.json"))).unwrap();
         let report: Value = serde_json::from_slice(&json).unwrap();
         assert_eq!(report["schema"], "huepage.bench/2");
-        assert_eq!(report["allocations"], 4);
+        assert_eq!(report["allocations"], 6);
         // One round of visits is made however slow the machine.
         assert!(report["visits"].as_u64().unwrap() >= 1);
         let rows = report["rows"].as_array().unwrap();
@@ -83,7 +83,7 @@ fn what_cannot_be_a_directory_is_told_before_anything_is_measured() {
         (file.clone(), "is no directory: choose another with --out"),
         (file.join("below"), "cannot make the directory "),
     ] {
-        let output = demo(&out, &["--allocations", "4", "--time-limit", "1"]);
+        let output = demo(&out, &["--allocations", "6", "--time-limit", "1"]);
         assert_eq!(code(&output), Some(1));
         assert_eq!(stdout(&output), "");
         let text = stderr(&output);
@@ -97,7 +97,7 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("out");
     for (arguments, message) in [
-        (&["--allocations", "3"][..], "3 is not in 4..=10000"),
+        (&["--allocations", "5"][..], "5 is not in 6..=10000"),
         (&["--allocations", "some"], "invalid digit"),
         (&["--cpu", "99999"], "CPU 99999 is not available to this process: choose one of "),
         (&["--cache", "big"], "'big' is no KEY=VALUE"),
@@ -116,7 +116,7 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
 #[test]
 fn a_cache_without_colors_is_told_and_nothing_is_written() {
     let directory = tempfile::tempdir().unwrap();
-    let output = demo(directory.path(), &["--allocations", "4", "--cache", "size=32k,ways=8"]);
+    let output = demo(directory.path(), &["--allocations", "6", "--cache", "size=32k,ways=8"]);
     assert_eq!(code(&output), Some(1));
     let text = stderr(&output);
     assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{text}");

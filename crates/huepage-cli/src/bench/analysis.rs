@@ -14,15 +14,17 @@ use super::{
 };
 
 /// The speed of an allocation in quiet moments is the cost that a tenth of its
-/// quiet slices stay below: where a neighbor slipped past the looks before and
-/// after, the slice is among the slow ones.
+/// quiet slices stay below, or the least where they are ten or fewer: where a
+/// neighbor slipped past the looks before and after, the slice is among the slow
+/// ones.
 const LOW: f64 = 0.1;
 /// Quiet slices of an allocation below which it is left out of what is said of
-/// quiet moments, and allocations below which nothing is said of them: with
-/// fewer there is nothing to draw from.
+/// quiet moments: two visits.
 pub const LEAST_SLICES: usize = 4;
-/// See [`LEAST_SLICES`].
-pub const LEAST_ALLOCATIONS: usize = 4;
+/// Allocations below which nothing is said of quiet moments: the range of fewer
+/// than six does not hold the true median in 95 of 100 cases, and no draw from
+/// them leaves that range.
+pub const LEAST_ALLOCATIONS: usize = 6;
 
 /// What placements are compared with, and the field of a row that says so.
 const COMPARED: [Placement; 4] =
@@ -136,9 +138,10 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
         quiet.map(|slice| (slice.figure, slice.block)).collect()
     };
     // As many quiet slices for each: a low quantile of few lies higher.
-    // Those with less than half of what is usual are left out before they make
-    // the others poor.
-    let still = groups.iter().flat_map(|group| group.allocations.iter().filter(|a| !a.moved));
+    // Those with less than half of what is usual are left out: the others would be
+    // thinned to as few.
+    let still =
+        groups.iter().flat_map(|group| group.allocations.iter().filter(|a| a.moved != Some(true)));
     let mut counts: Vec<usize> = still.map(|allocation| is_quiet(allocation).len()).collect();
     counts.sort_unstable();
     let usual = counts.get(counts.len() / 2).copied().unwrap_or(0);
@@ -148,7 +151,7 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
         .iter()
         .map(|group| {
             let cost = |(figure, block)| (group.unit.cost(figure), block);
-            let still = group.allocations.iter().enumerate().filter(|(_, a)| !a.moved);
+            let still = group.allocations.iter().enumerate().filter(|(_, a)| a.moved != Some(true));
             let all = still.clone().map(|(_, a)| {
                 Costs::new(a.slices.iter().map(|slice| cost((slice.figure, slice.block))))
             });
@@ -172,7 +175,18 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
             drawn.iter().map(|drawn| drawn.draw(&blocks, &mut rng)).collect()
         })
         .collect();
-    (0..drawn.len()).map(|at| row(at, &drawn, &draws, blocks)).collect()
+    let quiet_share = |group: &Group| {
+        let slices = || group.allocations.iter().flat_map(|allocation| &allocation.slices);
+        let quiet = slices().filter(|slice| slice.moment.is_quiet(quick)).count();
+        quiet as f64 / slices().count().max(1) as f64
+    };
+    (0..drawn.len())
+        .map(|at| Row {
+            slices: taken,
+            quiet_share: quiet_share(drawn[at].group),
+            ..row(at, &drawn, &draws, blocks)
+        })
+        .collect()
 }
 
 fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
@@ -222,7 +236,9 @@ fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
         placement: group.placement,
         unit,
         allocations: n,
-        moved: group.allocations.iter().filter(|allocation| allocation.moved).count(),
+        slices: 0,
+        quiet_share: 0.0,
+        moved: group.allocations.iter().try_fold(0, |sum, a| Some(sum + usize::from(a.moved?))),
         imbalance: (!imbalances.is_empty()).then(|| quantile_of(imbalances, 0.5)),
         quiet,
         between,
@@ -246,7 +262,7 @@ fn whole(all: &[Costs], unit: Unit) -> Option<Whole> {
 }
 
 fn each(drawn: &Drawn, unit: Unit) -> Vec<Dot> {
-    let still = drawn.group.allocations.iter().enumerate().filter(|(_, a)| !a.moved);
+    let still = drawn.group.allocations.iter().enumerate().filter(|(_, a)| a.moved != Some(true));
     still
         .zip(&drawn.all)
         .filter(|(_, all)| !all.0.is_empty())

@@ -11,7 +11,8 @@ use super::stats::quantile;
 /// Draws: the ends of an interval then vary by less than a tenth of its width.
 pub const DRAWS: usize = 1000;
 
-/// A figure with the interval that holds the true one in 95 of 100 runs.
+/// A figure with its interval of 95 %; how often it holds the true one is tested on
+/// simulated machines.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The figure.

@@ -81,7 +81,7 @@ pub fn held_shares(report: &Report) -> Vec<(Placement, f64)> {
     let quiet = |row: &Row| row.quiet.map(|quiet| quiet.median);
     let peak = report.rows_of("read").filter_map(quiet).fold(0.0, f64::max);
     let share = |placement| {
-        let row = report.row("read", report.cache.size(), placement)?;
+        let row = report.row("read", eighths_of(report.cache, 8), placement)?;
         Some((placement, quiet(row)? / peak))
     };
     report.placements().into_iter().filter_map(share).collect()

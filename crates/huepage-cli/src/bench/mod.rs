@@ -11,6 +11,7 @@ mod bootstrap;
 mod findings;
 mod imbalance;
 mod machine;
+pub mod memory;
 mod moment;
 mod output;
 mod placement;
@@ -33,7 +34,8 @@ mod workload;
 mod workloads;
 
 pub use analysis::{moments, rows};
-pub use findings::{chase, percent, slower_in_a_quarter};
+pub use bootstrap::Estimate;
+pub use findings::{chase, interval, percent, slower_in_a_quarter};
 pub use machine::Machine;
 pub use output::write_all;
 pub use placement::Placement;

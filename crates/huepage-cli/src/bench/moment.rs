@@ -10,6 +10,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpu_ticks::Ticks;
+
 /// What was seen around one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Moment {
@@ -104,21 +106,13 @@ impl Clocks {
     }
 
     /// Time stolen from the CPU since the machine started, in hundredths of a
-    /// second: the eighth figure in proc_stat(5).
-    pub fn steal(&self) -> u64 {
+    /// second; `None` where the kernel does not tell.
+    pub fn steal(&self) -> Option<u64> {
         let mut text = vec![0; 1 << 16];
-        let Some(length) = self.stat.as_ref().and_then(|file| file.read_at(&mut text, 0).ok())
-        else {
-            return 0;
-        };
-        steal_in(&String::from_utf8_lossy(&text[..length]), self.cpu).unwrap_or(0)
+        let length = self.stat.as_ref()?.read_at(&mut text, 0).ok()?;
+        let ticks = Ticks::of(&String::from_utf8_lossy(&text[..length]), self.cpu)?;
+        Some(ticks.stolen)
     }
-}
-
-fn steal_in(stat: &str, cpu: u32) -> Option<u64> {
-    let name = format!("cpu{cpu}");
-    let line = stat.lines().find(|line| line.split(' ').next() == Some(name.as_str()))?;
-    line.split_whitespace().nth(8)?.parse().ok()
 }
 
 /// How often the calling thread was made to give its CPU away.
@@ -179,14 +173,5 @@ mod tests {
         let moment = clocks.since(before);
         assert!(took > 0 && moment.elapsed >= took, "{moment:?} {took}");
         assert!(moment.cpu > 0);
-    }
-
-    #[test]
-    fn steal_is_read_of_the_cpu_asked_for() {
-        let stat = "cpu  9 9 9 9 9 9 9 99 0 0\ncpu1 1 2 3 4 5 6 7 8 0 0\n\
-                    cpu11 1 2 3 4 5 6 7 88 0 0\nintr 5\n";
-        assert_eq!(steal_in(stat, 1), Some(8));
-        assert_eq!(steal_in(stat, 11), Some(88));
-        assert_eq!(steal_in(stat, 2), None);
     }
 }

@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 /// How the pages behind a benchmark's buffer are chosen.
 ///
-/// All but `default`, `stirred` and `thp` draw from one pool of classified
-/// pages, so that nothing but color tells them apart.
+/// All but `default`, `stirred` and `thp` draw from a pool of classified pages, so
+/// that nothing but color tells them apart; `shuffled-labels` has one of its own.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum,
 )]

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory placed by color, beside what the kernel deals out.
 
-use std::time::Duration;
-
 use anyhow::{Context, bail};
 use huepage::{
-    color::{Chosen, Color, ColorCount, ColorOracle, Oracle, Pressure},
+    color::{Chosen, Color, ColorCount, ColorOracle, MeasuredOracle, Oracle, Pressure},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     place::{PlaceError, Policy, Pool, Region},
     units::Bytes,
 };
 
 use super::{
-    Buffer, Placement, Workbench,
+    Buffer, Placement, Workbench, memory,
     plain::{Plain, PlainBuffer},
     suite::Job,
 };
@@ -22,6 +20,8 @@ use super::{
 pub struct Placements {
     plain: Plain,
     oracle: Oracle,
+    /// Looks at the cache where colors come from frame numbers.
+    witness: Option<Box<MeasuredOracle>>,
     colored: Pool,
     /// Pages whose labels were dealt out anew at random.
     shuffled: Option<Pool>,
@@ -62,15 +62,41 @@ impl PlacedBuffer {
     }
 }
 
-/// How long lines are left alone to see whether others evict them. Longer sees
-/// slower neighbors; this long is a tenth of a visit.
-const HELD: Duration = Duration::from_micros(300);
-
 /// A pool has so much more than its allocations need, and so many MiB more
 /// altogether: chance does not deal out colors evenly.
 const SPARE: f64 = 1.15;
 /// See [`SPARE`].
 const LEAST_SPARE: Bytes = Bytes::mib(4);
+
+/// The pages of each color that allocations of a placement need at most: a quarter
+/// of the colors is another one in each of four.
+fn pages_of_a_color(
+    placement: Placement,
+    bytes: Bytes,
+    allocations: usize,
+    count: ColorCount,
+) -> u64 {
+    let pages = bytes.pages(page_size()) as u64;
+    let colors = u64::from(count.get());
+    let allocations = allocations as u64;
+    match placement {
+        plain if plain.is_plain() => 0,
+        Placement::Quarter => {
+            let quarter = (colors / 4).max(1);
+            allocations.div_ceil(colors / quarter).saturating_mul(pages.div_ceil(quarter))
+        }
+        _ => allocations.saturating_mul(pages.div_ceil(colors)),
+    }
+}
+
+/// The size of a pool with so many pages of each of `count` colors, where it is
+/// drawn from pages of `all` colors.
+fn pool_size(of_a_color: u64, count: ColorCount, all: ColorCount) -> Bytes {
+    let bytes = of_a_color as f64 * f64::from(count.get()) * page_size().0 as f64;
+    // Only pages of the colors of a share of the cache are kept.
+    let share = f64::from(all.get()) / f64::from(count.get());
+    Bytes(((bytes * SPARE + LEAST_SPARE.0 as f64) * share) as u64)
+}
 
 impl Placements {
     /// Classifies pages for `allocations` allocations of each of `placements`
@@ -86,25 +112,35 @@ impl Placements {
         count: ColorCount,
         seed: u64,
     ) -> anyhow::Result<Self> {
-        let Chosen { mut oracle, reason, .. } = chosen;
+        let Chosen { mut oracle, reason, witness, .. } = chosen;
         let mut rng = fastrand::Rng::with_seed(seed);
-        let needs = |wanted: &dyn Fn(Placement) -> bool| {
-            let of = |placement: &Placement| {
-                let runs = jobs.iter().filter(|job| job.placements.contains(placement));
-                runs.map(|job| job.bytes.0).max().unwrap_or(0)
-            };
-            let sum: u64 = placements.iter().filter(|p| wanted(**p)).map(of).sum();
-            Bytes(sum * allocations as u64)
+        let of_a_color = |wanted: &dyn Fn(Placement) -> bool| {
+            let of =
+                |p: &Placement| pages_of_a_color(*p, memory::largest(jobs, *p), allocations, count);
+            placements.iter().filter(|p| wanted(**p)).map(of).fold(0, u64::saturating_add)
         };
-        let colored = needs(&|p| !p.is_plain() && p != Placement::ShuffledLabels);
+        let is_shuffled = |p| p == Placement::ShuffledLabels;
+        let colored = pool_size(of_a_color(&|p| !is_shuffled(p)), count, oracle.count());
+        let shuffled = match of_a_color(&is_shuffled) {
+            0 => Bytes(0),
+            some => pool_size(some, count, oracle.count()),
+        };
+        // The kernel's own pages are offered for the whole cache only.
+        let plain = match count == oracle.count() {
+            true => memory::plain(jobs, placements, allocations),
+            false => Bytes(0),
+        };
+        let wanted = colored.0.saturating_add(shuffled.0).saturating_add(plain.0);
+        memory::check(Bytes(wanted), allocations)?;
         let colored = pool(&mut oracle, colored, count, |_| ())?;
-        let shuffled = match needs(&|p| p == Placement::ShuffledLabels) {
+        let shuffled = match shuffled {
             Bytes(0) => None,
-            bytes => Some(pool(&mut oracle, bytes, count, |labels| rng.shuffle(labels))?),
+            size => Some(pool(&mut oracle, size, count, |labels| rng.shuffle(labels))?),
         };
         let mut placements = Placements {
             plain: Plain::probe(seed),
             oracle,
+            witness,
             colored,
             shuffled,
             sequence: Ok(()),
@@ -153,16 +189,14 @@ impl Placements {
     }
 }
 
-/// A pool of classified pages from which `bytes` can be allocated.
+/// A pool of `size` classified pages, of which those of the first `count` colors are
+/// used.
 fn pool(
     oracle: &mut Oracle,
-    bytes: Bytes,
+    size: Bytes,
     count: ColorCount,
     relabel: impl FnOnce(&mut [Option<Color>]),
 ) -> anyhow::Result<Pool> {
-    // Only pages of the colors of a share of the cache are kept.
-    let share = f64::from(oracle.count().get()) / f64::from(count.get());
-    let size = Bytes(((bytes.0 as f64 * SPARE + LEAST_SPARE.0 as f64) * share) as u64);
     let mapping = Mapping::populated(size.pages(page_size()), PageKind::Base)
         .with_context(|| format!("allocating a pool of {size}"))?;
     let pages: Vec<PageAddr> = mapping.iter().collect();
@@ -250,9 +284,33 @@ impl Workbench for Placements {
     }
 
     fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
-        match &mut self.oracle {
-            Oracle::Measured(measured) => Ok(Some(measured.pressure(HELD)?)),
-            Oracle::FrameNumber(_) => Ok(None),
-        }
+        let measured = match &mut self.oracle {
+            Oracle::Measured(measured) => Some(measured),
+            Oracle::FrameNumber(_) => self.witness.as_mut(),
+        };
+        Ok(measured.map(|measured| measured.pressure(Pressure::WAIT)).transpose()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Policies as they are allocated, counted color by color.
+    #[test]
+    fn pools_hold_as_many_pages_of_each_color_as_allocations_take() {
+        let colors = ColorCount::new(32).unwrap();
+        let pages = |placement, allocations| {
+            pages_of_a_color(placement, Bytes::mib(2), allocations, colors)
+        };
+        assert_eq!(pages(Placement::Balanced, 15), 15 * 16);
+        // Four allocations in a quarter each take 64 of every color.
+        assert_eq!(pages(Placement::Quarter, 1), 64);
+        assert_eq!(pages(Placement::Quarter, 4), 64);
+        assert_eq!(pages(Placement::Quarter, 15), 4 * 64);
+        assert_eq!(pages(Placement::Thp, 15), 0);
+        let size = pool_size(100, ColorCount::new(8).unwrap(), colors);
+        assert!(size.0 >= 32 * 100 * 4096, "{size}");
+        assert!(pages(Placement::Balanced, usize::MAX) > 1 << 60);
     }
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The report of a run, as it is written to JSON (schema `huepage.bench/2`).
 
+use std::fmt;
+
 use huepage::{topology::CacheGeometry, units::Bytes};
 use serde::{Deserialize, Serialize};
 
-use super::{Placement, bootstrap::Estimate, machine::Machine, verdict::Verdict, workload::Unit};
+use super::{
+    Placement, bootstrap::Estimate, findings::percent, machine::Machine, verdict::Verdict,
+    workload::Unit,
+};
 
 /// Everything that follows from the slices, with what a reader needs to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,6 +77,22 @@ pub struct Moments {
     pub slowed: f64,
 }
 
+impl fmt::Display for Moments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} in quiet moments; ", percent(self.quiet))?;
+        match self.cache_shared {
+            Some(share) => write!(f, "others used the cache in {}", percent(share))?,
+            None => f.write_str("whether others used the cache cannot be told")?,
+        }
+        write!(
+            f,
+            ", took the CPU in {}, slowed it in {}",
+            percent(self.lost_cpu),
+            percent(self.slowed)
+        )
+    }
+}
+
 /// The figure of a workload's arithmetic on data in the first-level cache.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
@@ -96,8 +117,13 @@ pub struct Row {
     pub unit: Unit,
     /// Allocations that had enough quiet moments.
     pub allocations: usize,
-    /// Allocations left out because their pages moved.
-    pub moved: usize,
+    /// Quiet slices of each of them that figures are taken from.
+    pub slices: usize,
+    /// Share of all slices of this row that are quiet.
+    pub quiet_share: f64,
+    /// Allocations left out because their pages moved; null where that could not
+    /// be told.
+    pub moved: Option<usize>,
     /// Pages that the cache cannot hold together although it has room, as a
     /// share: the median of the allocations. Null where colors cannot be told.
     pub imbalance: Option<f64>,
@@ -294,7 +320,7 @@ pub mod sample {
             Allocation {
                 slices: (0..BLOCKS).map(slice).collect(),
                 imbalance: Some(0.01),
-                moved: false,
+                moved: Some(false),
             }
         };
         let allocations = (0..ALLOCATIONS).map(allocation).collect();

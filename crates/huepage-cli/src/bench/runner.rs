@@ -13,6 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::{
     Buffer, Placement, Workbench,
     imbalance::imbalance,
+    memory,
     moment::{Clocks, Moment, arithmetic},
     samples::{Allocation, Ceiling, Group, Samples, Slice},
     suite::Job,
@@ -50,7 +51,7 @@ struct Visit {
 struct Live<B> {
     buffer: B,
     colors: Option<Vec<Option<Color>>>,
-    moved: bool,
+    moved: Option<bool>,
 }
 
 /// Visits allocations of every placement, and returns what was seen. There are
@@ -66,7 +67,6 @@ pub fn measure<W: Workbench>(
     plan: &Plan,
 ) -> anyhow::Result<Samples> {
     check_offers(workbench, plan)?;
-    check_memory(jobs, plan)?;
     let mut live = allocate(workbench, jobs, plan)?;
     let mut samples = Samples { groups: groups(jobs, plan), ..Samples::default() };
     let mut visits: Vec<Visit> = visits(jobs, plan);
@@ -77,8 +77,7 @@ pub fn measure<W: Workbench>(
     for &visit in visits.iter().take(plan.placements.len()) {
         for workload in &jobs[visit.job].workloads {
             let memory = live[visit.placement][visit.allocation].buffer.bytes_mut();
-            workload.warm(memory);
-            workload.slice(memory);
+            workload.visit(memory, 1, &mut |slice| drop(slice()));
         }
     }
     let start = Instant::now();
@@ -93,19 +92,18 @@ pub fn measure<W: Workbench>(
             let steal = clocks.steal();
             let mut slices = Vec::with_capacity(SLICES * job.workloads.len());
             for workload in &job.workloads {
-                workload.warm(memory);
-                for _ in 0..SLICES {
+                workload.visit(memory, SLICES, &mut |slice| {
                     let before = arithmetic();
                     let reading = clocks.read();
                     let begin = start.elapsed().as_secs_f64();
-                    let figure = workload.slice(memory);
+                    let figure = slice();
                     let moment = clocks.since(reading);
                     let moment = Moment { arithmetic: before.max(arithmetic()), ..moment };
                     slices.push((workload.name(), begin, figure, moment));
-                }
+                });
             }
             let after = workbench.pressure()?;
-            let steal = clocks.steal() - steal;
+            let steal = clocks.steal().zip(steal).map_or(0, |(now, then)| now.saturating_sub(then));
             let looks = before.iter().chain(&after);
             let evicted = looks.clone().filter_map(|look| look.share()).reduce(f64::max);
             let cache_quiet = after.as_ref().map(|_| looks.clone().all(|look| look.is_quiet()));
@@ -152,26 +150,6 @@ fn check_offers<W: Workbench>(workbench: &W, plan: &Plan) -> anyhow::Result<()> 
     )
 }
 
-/// The largest size at which a placement runs.
-fn largest(jobs: &[Job], placement: Placement) -> Option<Bytes> {
-    jobs.iter().filter(|job| job.placements.contains(&placement)).map(|job| job.bytes).max()
-}
-
-/// The kernel grants any mapping and kills a process when pages run out, maybe
-/// another one: better to ask first.
-fn check_memory(jobs: &[Job], plan: &Plan) -> anyhow::Result<()> {
-    let sizes = plan.placements.iter().filter_map(|&placement| largest(jobs, placement));
-    let wanted = Bytes(sizes.map(|bytes| bytes.0 * plan.allocations as u64).sum());
-    match available_memory() {
-        Some(available) if available < wanted => bail!(
-            "{} allocations of each placement are {wanted}, and {available} of memory are \
-             available: give fewer with --allocations or --placements",
-            plan.allocations
-        ),
-        _ => Ok(()),
-    }
-}
-
 fn allocate<W: Workbench>(
     workbench: &mut W,
     jobs: &[Job],
@@ -179,10 +157,11 @@ fn allocate<W: Workbench>(
 ) -> anyhow::Result<Vec<Vec<Live<W::Buffer>>>> {
     let mut live = Vec::new();
     for &placement in &plan.placements {
-        let Some(bytes) = largest(jobs, placement) else {
+        let bytes = memory::largest(jobs, placement);
+        if bytes.0 == 0 {
             live.push(Vec::new());
             continue;
-        };
+        }
         let buffers =
             workbench.allocate(placement, bytes, plan.allocations).with_context(|| {
                 format!("placing {} times {bytes} as {placement}", plan.allocations)
@@ -193,7 +172,7 @@ fn allocate<W: Workbench>(
                 job.workloads.iter().for_each(|workload| workload.prepare(buffer.bytes_mut()));
             }
             let colors = workbench.colors(&mut buffer)?;
-            of_placement.push(Live { buffer, colors, moved: false });
+            of_placement.push(Live { buffer, colors, moved: None });
         }
         live.push(of_placement);
     }
@@ -260,25 +239,29 @@ pub fn quiet_visits(samples: &Samples) -> usize {
 }
 
 /// Whether more pages of an allocation have other colors than before than are
-/// mistaken for others by chance: one in two hundred. Those that differ are
-/// asked twice.
+/// mistaken for others by chance: one in two hundred. Those that differ are asked
+/// twice. `None` where colors cannot be told, or can no longer: then nothing is
+/// known, and nothing is said.
 fn has_moved<W: Workbench>(
     workbench: &mut W,
     allocation: &mut Live<W::Buffer>,
-) -> anyhow::Result<bool> {
-    let Some(before) = &allocation.colors else { return Ok(false) };
+) -> anyhow::Result<Option<bool>> {
+    let Some(before) = &allocation.colors else { return Ok(None) };
+    let known = before.iter().flatten().count();
     let mut differ = vec![true; before.len()];
     for _ in 0..2 {
-        let Some(now) = workbench.colors(&mut allocation.buffer)? else { return Ok(false) };
+        let Some(now) = workbench.colors(&mut allocation.buffer)? else { return Ok(None) };
+        let both =
+            before.iter().zip(&now).filter(|(before, now)| before.is_some() && now.is_some());
+        if known == 0 || both.count() * 50 < known * 49 {
+            return Ok(None);
+        }
         for ((differ, before), now) in differ.iter_mut().zip(before).zip(&now) {
             *differ &= before.is_some() && now.is_some() && before != now;
         }
-        if !differ.contains(&true) {
-            return Ok(false);
-        }
     }
     let moved = differ.iter().filter(|&&differs| differs).count();
-    Ok(moved > (before.len() / 200).max(1))
+    Ok(Some(moved > (before.len() / 200).max(1)))
 }
 
 fn note_pages<B>(samples: &mut Samples, live: &[Vec<Live<B>>], cache: CacheGeometry, plan: &Plan) {
@@ -305,4 +288,256 @@ fn progress_of(elapsed: Duration, enough: usize, plan: &Plan) -> u64 {
     let time = elapsed.as_secs_f64() / plan.time_limit.as_secs_f64().max(1e-9);
     let visits = enough as f64 / plan.visits.max(1) as f64;
     (100.0 * time.max(visits).min(1.0)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use huepage::color::{ColorCount, Held, Pressure};
+
+    use super::*;
+    use crate::bench::workload::{Slice as Timed, Unit, Workload};
+
+    /// Buffers that say which they are, in their first bytes: placement, number.
+    #[derive(Default)]
+    struct Fake {
+        /// Quiet or not, look after look.
+        looks: Vec<bool>,
+        looked: usize,
+        returned: usize,
+        /// Colors of buffers from the second telling on.
+        later: Option<Vec<Option<Color>>>,
+        told: usize,
+    }
+
+    impl Buffer for Vec<u8> {
+        fn bytes_mut(&mut self) -> &mut [u8] {
+            self
+        }
+    }
+
+    const PAGES: usize = 400;
+
+    fn even() -> Vec<Option<Color>> {
+        (0..PAGES as u32).map(|page| Some(Color(page % 4))).collect()
+    }
+
+    impl Workbench for Fake {
+        type Buffer = Vec<u8>;
+
+        fn describe(&self) -> String {
+            "a fake".to_owned()
+        }
+
+        fn offers(&self) -> Vec<Placement> {
+            vec![Placement::Default, Placement::Random, Placement::Balanced]
+        }
+
+        fn allocate(
+            &mut self,
+            placement: Placement,
+            _: Bytes,
+            count: usize,
+        ) -> anyhow::Result<Vec<Vec<u8>>> {
+            Ok((0..count).map(|number| vec![placement as u8, number as u8]).collect())
+        }
+
+        fn give_back(&mut self, _: Vec<u8>) -> anyhow::Result<()> {
+            self.returned += 1;
+            Ok(())
+        }
+
+        fn colors(&mut self, _: &mut Vec<u8>) -> anyhow::Result<Option<Vec<Option<Color>>>> {
+            self.told += 1;
+            // Nine buffers, each told once at the beginning.
+            let first = self.told <= 9;
+            Ok(Some(self.later.clone().filter(|_| !first).unwrap_or_else(even)))
+        }
+
+        fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
+            let Some(&quiet) = self.looks.get(self.looked) else { return Ok(None) };
+            self.looked += 1;
+            let mut pressure = Pressure::none(ColorCount::new(1).unwrap());
+            let evicted = if quiet { 0 } else { 5 };
+            pressure.colors[0] = Held { lines: 10, evicted };
+            pressure.looks = 1;
+            pressure.quiet_looks = u32::from(quiet).into();
+            Ok(Some(pressure))
+        }
+    }
+
+    /// Figures that tell placement, allocation and workload; notes its visits.
+    struct Echo {
+        offset: f64,
+        visited: RefCell<Vec<(u8, u8)>>,
+    }
+
+    impl Workload for Echo {
+        fn name(&self) -> &'static str {
+            if self.offset < 0.5 { "a" } else { "b" }
+        }
+
+        fn unit(&self) -> Unit {
+            Unit::Milliseconds
+        }
+
+        fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Timed)) {
+            self.visited.borrow_mut().push((memory[0], memory[1]));
+            let figure = f64::from(memory[0]) * 100.0 + f64::from(memory[1]) + self.offset;
+            (0..slices).for_each(|_| each(&mut || figure));
+        }
+    }
+
+    const PLACEMENTS: [Placement; 3] = [Placement::Default, Placement::Random, Placement::Balanced];
+
+    fn jobs() -> Vec<Job> {
+        let echo = |offset| -> Box<dyn Workload> {
+            Box::new(Echo { offset, visited: RefCell::default() })
+        };
+        let job = |kib, workloads, placements: &[Placement]| Job {
+            bytes: Bytes::kib(kib),
+            workloads,
+            placements: placements.to_vec(),
+        };
+        vec![
+            job(8, vec![echo(0.25), echo(0.75)], &PLACEMENTS),
+            job(16, vec![echo(0.125)], &PLACEMENTS[1..]),
+        ]
+    }
+
+    fn cache() -> CacheGeometry {
+        CacheGeometry::from_size(2, Bytes::kib(64), 4, 64).unwrap()
+    }
+
+    fn run(fake: &mut Fake, visits: usize, time_limit: u64) -> Samples {
+        let plan = Plan {
+            placements: PLACEMENTS.to_vec(),
+            allocations: 3,
+            visits,
+            time_limit: Duration::from_secs(time_limit),
+            cpu: 0,
+            seed: 5,
+        };
+        measure(fake, &jobs(), cache(), &plan).unwrap()
+    }
+
+    #[test]
+    fn every_slice_lands_in_the_allocation_that_it_was_taken_from() {
+        let mut fake = Fake::default();
+        let samples = run(&mut fake, 100, 0);
+        assert_eq!(samples.blocks, 1, "the first round runs whatever the time");
+        // Two workloads of three placements, and one of two.
+        assert_eq!(samples.groups.len(), 8);
+        for group in &samples.groups {
+            assert_eq!(group.allocations.len(), 3);
+            for (number, allocation) in group.allocations.iter().enumerate() {
+                assert_eq!(allocation.slices.len(), SLICES);
+                for slice in &allocation.slices {
+                    let whole = f64::from(group.placement as u8) * 100.0 + number as f64;
+                    assert_eq!(slice.figure.floor(), whole, "{group:?}");
+                    let offset = match (group.bench, group.bytes.0 >> 10) {
+                        ("a", 8) => 0.25,
+                        ("b", 8) => 0.75,
+                        _ => 0.125,
+                    };
+                    assert_eq!(slice.figure.fract(), offset);
+                }
+            }
+        }
+        assert_eq!(fake.returned, 9, "all memory is given back");
+    }
+
+    #[test]
+    fn a_visit_is_quiet_if_the_looks_before_and_after_it_are() {
+        // One look before the first visit and one after each of fifteen.
+        let mut looks = vec![true; 16];
+        looks[7] = false;
+        let mut fake = Fake { looks, ..Fake::default() };
+        let samples = run(&mut fake, 1, 0);
+        assert_eq!(fake.looked, 16);
+        let mut slices: Vec<&Slice> = samples.slices().collect();
+        slices.sort_by(|a, b| a.start.total_cmp(&b.start));
+        let unquiet = slices.iter().filter(|slice| slice.moment.cache_quiet == Some(false));
+        let unquiet: Vec<f64> = unquiet.map(|slice| slice.start).collect();
+        // Of the seventh and the eighth visit, with one or two workloads each.
+        assert!((2 * SLICES..=4 * SLICES).contains(&unquiet.len()), "{}", unquiet.len());
+        let between =
+            slices.iter().filter(|s| s.start >= unquiet[0] && s.start <= *unquiet.last().unwrap());
+        assert_eq!(between.count(), unquiet.len(), "they are next to each other");
+        assert!(slices.iter().all(|slice| slice.moment.evicted.is_some()));
+        assert_eq!(slices.iter().filter(|s| s.moment.evicted == Some(0.5)).count(), unquiet.len());
+    }
+
+    #[test]
+    fn rounds_differ_in_their_order() {
+        let jobs = jobs();
+        let plan = Plan {
+            placements: PLACEMENTS.to_vec(),
+            allocations: 3,
+            visits: 3,
+            time_limit: Duration::from_secs(600),
+            cpu: 0,
+            seed: 5,
+        };
+        let samples = measure(&mut Fake::default(), &jobs, cache(), &plan).unwrap();
+        let mut slices: Vec<(usize, f64, f64)> =
+            samples.slices().map(|s| (s.block, s.start, s.figure)).collect();
+        slices.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let order = |block| -> Vec<f64> {
+            slices.iter().filter(|slice| slice.0 == block).map(|slice| slice.2).collect()
+        };
+        let (first, second) = (order(0), order(1));
+        assert_ne!(first, second);
+        let sorted = |mut values: Vec<f64>| {
+            values.sort_by(f64::total_cmp);
+            values
+        };
+        assert_eq!(sorted(first), sorted(second), "each round visits all");
+        assert!(samples.blocks >= 3);
+    }
+
+    #[test]
+    fn pages_that_have_other_colors_in_the_end_have_moved() {
+        let moved = |later| {
+            let samples = run(&mut Fake { later: Some(later), ..Fake::default() }, 1, 0);
+            let moved: Vec<_> =
+                samples.groups.iter().flat_map(|g| &g.allocations).map(|a| a.moved).collect();
+            assert!(moved.iter().all(|m| *m == moved[0]));
+            moved[0]
+        };
+        assert_eq!(moved(even()), Some(false));
+        let changed = |pages: usize| {
+            let mut colors = even();
+            colors[..pages].iter_mut().for_each(|color| *color = Some(Color(9)));
+            colors
+        };
+        assert_eq!(moved(changed(2)), Some(false), "one in two hundred is mistaken by chance");
+        assert_eq!(moved(changed(3)), Some(true));
+        let untold = |pages: usize| {
+            let mut colors = even();
+            colors[..pages].iter_mut().for_each(|color| *color = None);
+            colors
+        };
+        assert_eq!(moved(untold(5)), Some(false));
+        assert_eq!(moved(untold(200)), None, "what is no longer known is not said to be still");
+    }
+
+    #[test]
+    fn what_the_workbench_cannot_serve_is_refused_before_anything_runs() {
+        let plan = Plan {
+            placements: vec![Placement::Sequence],
+            allocations: 1,
+            visits: 2,
+            time_limit: Duration::ZERO,
+            cpu: 0,
+            seed: 1,
+        };
+        let error = measure(&mut Fake::default(), &jobs(), cache(), &plan).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "placement sequence cannot be served here (a fake): \
+             choose from --placements default,random,balanced"
+        );
+    }
 }

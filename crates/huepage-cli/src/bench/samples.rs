@@ -39,8 +39,9 @@ pub struct Group {
 /// One allocation as one workload saw it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocation {
-    /// Whether some of its pages had other colors in the end.
-    pub moved: bool,
+    /// Whether some of its pages had other colors in the end; `None` where that
+    /// could not be told.
+    pub moved: Option<bool>,
     /// Share of its pages that the cache cannot hold together although it has
     /// room for them; `None` where colors cannot be told.
     pub imbalance: Option<f64>,
@@ -77,7 +78,7 @@ struct Line<'a> {
     bytes: Bytes,
     placement: Placement,
     allocation: usize,
-    moved: bool,
+    moved: Option<bool>,
     block: usize,
     start: f64,
     figure: f64,

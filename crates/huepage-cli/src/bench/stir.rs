@@ -13,14 +13,19 @@ use huepage::{
 /// available, but twice what is wanted.
 const MOST: Bytes = Bytes(1 << 30);
 
+/// How much is touched to deal out `wanted` from it.
+pub fn stirred(wanted: Bytes) -> Bytes {
+    let room = available_memory().unwrap_or(MOST).0 / 4;
+    Bytes(MOST.0.min(room).max(wanted.0.saturating_mul(2)))
+}
+
 /// Mappings of `pages` pages each, from stirred memory.
 ///
 /// # Errors
 /// If memory runs short.
 pub fn mappings(pages: usize, count: usize, seed: u64) -> anyhow::Result<Vec<Mapping>> {
     let wanted = pages * count;
-    let room = available_memory().unwrap_or(MOST).0 / 4;
-    let stirred = Bytes(MOST.0.min(room)).pages(page_size()).max(2 * wanted);
+    let stirred = stirred(Bytes(wanted as u64 * page_size().0)).pages(page_size());
     let soup = Mapping::populated(stirred, PageKind::Base).context("memory to stir")?;
     let mut order: Vec<usize> = (0..stirred).collect();
     fastrand::Rng::with_seed(seed).shuffle(&mut order);

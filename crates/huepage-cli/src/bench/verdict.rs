@@ -46,7 +46,8 @@ pub fn judge(ratio: Option<Estimate>) -> VerdictKind {
 
 /// What balanced pages are judged against: what programs get today, or else
 /// random pages of the same pool.
-pub const BASELINES: [Placement; 3] = [Placement::Default, Placement::Random, Placement::Stirred];
+pub const BASELINES: [Placement; 4] =
+    [Placement::Default, Placement::Random, Placement::Stirred, Placement::Thp];
 
 /// The row that a suite's claim is about: balanced pages at seven eighths of the
 /// cache where there are many sizes, else the first size.
@@ -76,14 +77,9 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
     let ratio = row.ratio_to(other.placement);
     let kind = judge(ratio);
     let Some(Estimate { value, low, high }) = ratio else {
-        return cannot_tell(format!(
-            "Cannot tell here: fewer than {LEAST_ALLOCATIONS} allocations of a placement had quiet \
-             moments enough ({}, {}). {} Try again at another time, on another CPU (--cpu), or \
-             longer (--time-limit).",
-            row.bench,
-            row.bytes,
-            told(moments)
-        ));
+        return cannot_tell(format!("Cannot tell here ({}, {}): {}", row.bench, row.bytes, {
+            why_not(if row.allocations < other.allocations { row } else { other }, moments)
+        }));
     };
     let than = named(other.placement);
     let subject =
@@ -117,22 +113,32 @@ pub fn verdict(rows: &[Row], cache: CacheGeometry, moments: &Moments) -> Verdict
         _ => String::new(),
     };
     let advice = match kind {
-        VerdictKind::CannotTell => " More visits make the interval narrower (--visits).",
+        VerdictKind::CannotTell => " More allocations make the interval narrower (--allocations).",
         _ => "",
     };
-    Verdict { kind, text: format!("{first}{spread}.{whole} {}{advice}", told(moments)) }
+    Verdict { kind, text: format!("{first}{spread}.{whole} Of all slices, {moments}.{advice}") }
 }
 
-/// How quiet it was.
-fn told(moments: &Moments) -> String {
-    let cache = match moments.cache_shared {
-        Some(share) => format!("others used the cache in {}", percent(share)),
-        None => "whether others used the cache cannot be told".to_owned(),
-    };
+/// Why a row has no quiet speed, and what to do.
+fn why_not(row: &Row, moments: &Moments) -> String {
+    let still = row.each.len();
+    let moved = row.moved.unwrap_or(0);
+    if still < LEAST_ALLOCATIONS && moved > 0 {
+        return format!(
+            "pages of {moved} allocations as {} moved meanwhile, so only {still} are left. Memory \
+             is being compacted, merged or migrated: try again at another time.",
+            row.placement
+        );
+    }
+    if still < LEAST_ALLOCATIONS {
+        return format!(
+            "{still} allocations are too few, {LEAST_ALLOCATIONS} are needed (--allocations)."
+        );
+    }
     format!(
-        "{} of the moments were quiet; {cache}, took the CPU in {}.",
-        percent(moments.quiet),
-        percent(moments.lost_cpu)
+        "fewer than {LEAST_ALLOCATIONS} allocations as {} had quiet moments enough. {moments}. Try \
+         again at another time, on another CPU (--cpu), or longer (--time-limit).",
+        row.placement
     )
 }
 
@@ -184,12 +190,27 @@ mod tests {
         let mut report = sample::repeat();
         for row in &mut report.rows {
             (row.quiet, row.ratio, row.ratio_to_default) = (None, None, None);
+            row.allocations = 0;
         }
         let moments = Moments { quiet: 0.01, cache_shared: Some(0.98), ..report.moments };
         let verdict = verdict(&report.rows, report.cache, &moments);
         assert_eq!(verdict.kind, VerdictKind::CannotTell);
         assert!(verdict.text.contains("others used the cache in 98%"), "{}", verdict.text);
         assert!(verdict.text.contains("--cpu"), "{}", verdict.text);
+    }
+
+    #[test]
+    fn each_reason_why_it_cannot_be_told_is_its_own() {
+        let mut report = sample::repeat();
+        let row = &mut report.rows[0];
+        row.each.truncate(3);
+        let moments = report.moments.clone();
+        assert_eq!(
+            why_not(row, &moments),
+            "3 allocations are too few, 6 are needed (--allocations)."
+        );
+        row.moved = Some(27);
+        assert!(why_not(row, &moments).contains("pages of 27 allocations as default moved"));
     }
 
     #[test]

@@ -54,6 +54,9 @@ impl fmt::Display for Unit {
     }
 }
 
+/// A piece of work to be timed: call it once.
+pub type Slice<'a> = &'a mut dyn FnMut() -> f64;
+
 /// A program whose speed depends on where its memory lies, cut into slices.
 ///
 /// The memory may be longer than the workload needs, and other workloads may
@@ -68,13 +71,11 @@ pub trait Workload {
     /// Writes what all visits to one allocation need, once.
     fn prepare(&self, _memory: &mut [u8]) {}
 
-    /// Begins a visit: writes what its slices read, and works untimed until the
-    /// caches are as in the midst of work.
-    fn warm(&self, memory: &mut [u8]);
-
-    /// Half a millisecond to one of the work, or the least that it can be cut
-    /// into: returns its figure.
-    fn slice(&self, memory: &mut [u8]) -> f64;
+    /// One visit: writes what its slices read, works untimed until the caches are
+    /// as in the midst of work, and then hands `each` so many slices, one after
+    /// another. Each slice does half a millisecond to one of the work, or the least
+    /// that it can be cut into, and returns its figure.
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice));
 
     /// The figure that the same arithmetic has on data in the first-level cache:
     /// no placement can give more. `None` where there is no arithmetic to speak
@@ -82,6 +83,14 @@ pub trait Workload {
     fn ceiling(&self) -> Option<f64> {
         None
     }
+}
+
+/// The figures of one visit, for tests.
+#[cfg(test)]
+pub fn figures(workload: &impl Workload, memory: &mut [u8], slices: usize) -> Vec<f64> {
+    let mut figures = Vec::new();
+    workload.visit(memory, slices, &mut |slice| figures.push(slice()));
+    figures
 }
 
 /// How long a call takes.

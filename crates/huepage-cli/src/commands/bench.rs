@@ -20,9 +20,9 @@ use huepage::{
 use super::cache_options::CacheOptions;
 use crate::bench::{
     CacheShare, Kind, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples, Schema,
-    Suite, Workbench, measure, moments, rows, verdict, write_all,
+    Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
 };
-use crate::destination::Destination;
+use crate::destination::{Destination, check_file};
 
 /// Options of `huepage bench`.
 #[derive(Args)]
@@ -52,7 +52,7 @@ enum What {
     /// Multiply 1000x1000 doubles in blocks that fill the cache
     #[command(after_help = EXIT_CODES)]
     Matmul(Common),
-    /// Transform 64k and 1M complex doubles
+    /// Transform 64k and 1M complex doubles, and as many as fit the cache
     #[command(after_help = EXIT_CODES)]
     Fft(Common),
     /// Repeat a small program: does it take the same time everywhere?
@@ -70,7 +70,7 @@ struct Common {
     /// Visits to each allocation; more while time is left, until each had so
     /// many in quiet moments
     #[arg(long, value_name = "N", default_value_t = 12,
-          value_parser = value_parser!(u32).range(1..=100_000))]
+          value_parser = value_parser!(u32).range(2..=100_000))]
     visits: u32,
 
     #[command(flatten)]
@@ -139,7 +139,10 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
              give it with --cache size=SIZE,ways=N",
         )?;
         let setting = Setting { suite, cache, share: None, cpu: resolved.cpu, seed, allocations };
-        return run_on(&mut Plain::probe(seed), &setting, &common);
+        let mut plain = Plain::probe(seed);
+        let jobs = suite.jobs(cache, &common.placements);
+        memory::check(memory::plain(&jobs, &common.placements, allocations), allocations)?;
+        return run_on(&mut plain, &setting, &common);
     }
     let mut chosen = choose(common.cache.colors_by, &resolved.measure_options())
         .context("no colors to place by (--placements default,thp needs none)")?;
@@ -243,10 +246,8 @@ pub fn report<W: Workbench>(
 /// Before minutes are spent on measuring.
 fn check_samples_file(common: &Common) -> anyhow::Result<()> {
     match &common.samples_file {
-        Some(path) if path.exists() && !common.force => {
-            bail!("{} exists: give -f to overwrite it", path.display())
-        }
-        _ => Ok(()),
+        Some(path) => check_file(path, common.force),
+        None => Ok(()),
     }
 }
 

@@ -48,7 +48,7 @@ pub struct Options {
 
     /// Allocations of each placement, alive side by side
     #[arg(long, value_name = "N", default_value_t = 15,
-          value_parser = clap::value_parser!(u32).range(4..=10_000))]
+          value_parser = clap::value_parser!(u32).range(6..=10_000))]
     allocations: u32,
 
     /// Seconds for the benchmarks: they end sooner where it is quiet

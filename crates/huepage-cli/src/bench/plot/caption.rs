@@ -8,7 +8,7 @@ use plotters::{
 };
 
 use super::style::{INK, PALE_INK, font, px, text};
-use crate::bench::{Kind, Report, findings::percent};
+use crate::bench::{Kind, Report};
 
 /// The height that a caption takes, in nominal pixels.
 pub const HEIGHT: u32 = 104;
@@ -40,16 +40,7 @@ pub fn draw(
         report.allocations,
     );
     root.draw(&Text::new(machine, (left, px(50) as i32), pale.clone()))?;
-    let moments = &report.moments;
-    let shared = moments.cache_shared;
-    let shared = shared
-        .map_or(String::new(), |share| format!(", others used the cache in {}", percent(share)));
-    let moments = format!(
-        "{} slices, {} of them in quiet moments{shared}, took the CPU in {}",
-        moments.slices,
-        percent(moments.quiet),
-        percent(moments.lost_cpu)
-    );
+    let moments = format!("{} slices, {}", report.moments.slices, report.moments);
     root.draw(&Text::new(moments, (left, px(70) as i32), pale))?;
     Ok(())
 }

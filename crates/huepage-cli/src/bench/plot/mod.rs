@@ -18,8 +18,8 @@ use crate::png;
 /// # Errors
 /// If the report has no rows to draw.
 pub fn svg(report: &Report) -> anyhow::Result<String> {
-    if report.rows.iter().all(|row| row.each.is_empty()) {
-        anyhow::bail!("a report without allocations cannot be drawn");
+    if report.rows.is_empty() {
+        anyhow::bail!("a report without rows cannot be drawn");
     }
     let picture =
         if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) };

@@ -87,6 +87,12 @@ pub fn panel(area: &Area<'_>, rows: &[&Row]) -> anyhow::Result<()> {
     let at = (px(28) as i32, 0);
     area.draw(&Text::new(heading, at, text(16, INK, HPos::Left, VPos::Top)))?;
 
+    if rows.iter().all(|row| row.each.is_empty()) {
+        let at = (px(28) as i32, px(HEADING) as i32);
+        let none = "none is left: the pages of all of them moved".to_owned();
+        area.draw(&Text::new(none, at, text(14, PALE_INK, HPos::Left, VPos::Top)))?;
+        return Ok(());
+    }
     let (lo, hi) = range(rows);
     let wide = hi / lo > WIDE;
     let x = if wide { Axis::logarithmic(lo..hi) } else { Axis::linear(lo..hi, 7) };
@@ -184,6 +190,11 @@ mod tests {
         let mut report = sample::repeat();
         report.rows[0].each[0].quiet = None;
         assert_eq!(draw(&report).unwrap().matches("<circle").count(), 59);
+        for row in &mut report.rows {
+            row.each.clear();
+        }
+        assert!(draw(&report).unwrap().contains("none is left"));
+        let mut report = sample::repeat();
         report.rows[0].quiet = None;
         assert!(draw(&report).unwrap().contains("too few quiet moments"));
     }

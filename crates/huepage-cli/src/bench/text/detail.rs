@@ -3,8 +3,17 @@
 
 use huepage::units::Bytes;
 
-use super::{figure, matrix::share_of_cache, table::Table};
-use crate::bench::{Placement, Report, findings::percent, report::Row, suite::CLAIMED_EIGHTHS};
+use super::{
+    figure,
+    matrix::{share_of_cache, short},
+    table::Table,
+};
+use crate::bench::{
+    Placement, Report,
+    findings::percent,
+    report::Row,
+    suite::{CLAIMED_EIGHTHS, eighths_of},
+};
 
 /// The sizes that get tables of their own: where there are many, those that
 /// claims are about.
@@ -12,7 +21,7 @@ pub fn sizes_worth_detail(report: &Report, sizes: &[Bytes]) -> Vec<Bytes> {
     if sizes.len() <= 3 {
         return sizes.to_vec();
     }
-    let claims = CLAIMED_EIGHTHS.map(|eighths| Bytes(report.cache.size().0 * eighths / 8));
+    let claims = CLAIMED_EIGHTHS.map(|eighths| eighths_of(report.cache, eighths));
     sizes.iter().copied().filter(|bytes| claims.contains(bytes)).collect()
 }
 
@@ -34,16 +43,26 @@ pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
 }
 
 fn speeds(rows: &[&Row]) -> String {
-    let head =
-        ["placement", "quiet", "95 % interval", "between", "over time", "median", "p95", "uneven"];
+    let head = [
+        "placement",
+        "quiet",
+        "95 % interval",
+        "between",
+        "95 %",
+        "in time",
+        "median",
+        "p95",
+        "odd",
+    ];
     let mut table = Table::new(head);
     for row in rows {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row([
-            row.placement.to_string(),
+            short(row.placement).to_owned(),
             or_dash(row.quiet.map(|quiet| figure(quiet.median))),
             or_dash(row.quiet.map(|q| format!("{} {}", figure(q.low), figure(q.high)))),
             or_dash(row.between.map(|between| percent(between.spread))),
+            or_dash(row.between.map(|b| format!("{:.0}-{:.0}", 100.0 * b.low, 100.0 * b.high))),
             or_dash(row.over_time.map(|time| percent(time.spread))),
             or_dash(row.whole.map(|whole| figure(whole.median))),
             or_dash(row.whole.map(|whole| figure(whole.p95))),
@@ -66,10 +85,14 @@ fn ratios(rows: &[&Row]) -> String {
     let mut table = Table::new(std::iter::once("times as fast".to_owned()).chain(head));
     for row in rows {
         let ratio = |to: &Placement| match row.ratio_to(*to) {
+            // Two digits that count are enough from ten on.
+            Some(r) if r.high >= 9.95 => format!("{:.1} {:.1}-{:.1}", r.value, r.low, r.high),
             Some(r) => format!("{:.2} {:.2}-{:.2}", r.value, r.low, r.high),
             None => "-".to_owned(),
         };
-        table.row(std::iter::once(row.placement.to_string()).chain(baselines.iter().map(ratio)));
+        table.row(
+            std::iter::once(short(row.placement).to_owned()).chain(baselines.iter().map(ratio)),
+        );
     }
     table.render()
 }

@@ -26,7 +26,7 @@ pub fn speeds(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
 }
 
 /// Eight columns have to fit beside the size.
-fn short(placement: Placement) -> &'static str {
+pub fn short(placement: Placement) -> &'static str {
     match placement {
         Placement::ShuffledLabels => "shuffled",
         other => other.name(),

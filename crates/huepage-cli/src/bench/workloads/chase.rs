@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use huepage::units::Bytes;
 
-use crate::bench::workload::{Unit, Workload, time};
+use crate::bench::workload::{Slice, Unit, Workload, time};
 
 /// Follows pointers through every cache line of the buffer in random order.
 ///
@@ -50,19 +50,16 @@ impl Workload for Chase {
         Unit::NsPerAccess
     }
 
-    fn warm(&self, memory: &mut [u8]) {
-        link(self.words(memory), self.line, &self.next);
-        // SAFETY: the words were just linked.
-        unsafe { follow(self.words(memory), WARM * self.next.len()) };
-    }
-
-    fn slice(&self, memory: &mut [u8]) -> f64 {
-        let accesses = ACCESSES.next_multiple_of(self.next.len());
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         let words = self.words(memory);
-        // SAFETY: a slice comes after `warm`, which linked the words, and nothing
-        // else writes to them within a visit.
-        let elapsed = time(|| unsafe { follow(words, accesses) });
-        elapsed.as_secs_f64() * 1e9 / accesses as f64
+        link(words, self.line, &self.next);
+        let accesses = ACCESSES.next_multiple_of(self.next.len());
+        // SAFETY: the words were just linked, and are borrowed until the end.
+        let go = |accesses| unsafe { follow(words, accesses) };
+        go(WARM * self.next.len());
+        for _ in 0..slices {
+            each(&mut || time(|| go(accesses)).as_secs_f64() * 1e9 / accesses as f64);
+        }
     }
 }
 
@@ -114,6 +111,7 @@ fn sattolo(order: &mut [u32], random: &mut fastrand::Rng) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::workload::figures;
 
     #[test]
     fn the_cycle_visits_every_line_once() {
@@ -145,10 +143,9 @@ mod tests {
         let chase = Chase::new(Bytes::kib(16), 64);
         let mut words = vec![u64::MAX; 8192];
         for _ in 0..2 {
-            let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-            chase.warm(memory);
-            let figure = chase.slice(memory);
-            assert!(figure > 0.0 && figure.is_finite(), "{figure}");
+            let figures = figures(&chase, bytemuck::cast_slice_mut(&mut words), 3);
+            assert_eq!(figures.len(), 3);
+            assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
             words.fill(7);
         }
     }

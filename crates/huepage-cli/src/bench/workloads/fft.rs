@@ -7,7 +7,7 @@ use huepage::units::Bytes;
 use num_complex::Complex64;
 use rustfft::FftPlanner;
 
-use crate::bench::workload::{Unit, Workload, time};
+use crate::bench::workload::{Slice, Unit, Workload, time};
 
 /// One forward transform in place. Data and scratch lie in the memory given;
 /// the plan's table of roots does not (the library owns it) and is the same for
@@ -83,12 +83,11 @@ impl Workload for Fft {
         Unit::Milliseconds
     }
 
-    fn warm(&self, memory: &mut [u8]) {
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         self.transform(memory);
-    }
-
-    fn slice(&self, memory: &mut [u8]) -> f64 {
-        self.transform(memory) * 1e3
+        for _ in 0..slices {
+            each(&mut || self.transform(memory) * 1e3);
+        }
     }
 
     /// By the rate of a transform of 512 points: 16 KiB with its scratch.
@@ -118,7 +117,7 @@ mod tests {
         let fft = Fft::points_64k();
         let n = fft.plan.len();
         let mut memory = vec![f64::NAN; fft.footprint().0 as usize / 8];
-        fft.warm(bytemuck::cast_slice_mut(&mut memory));
+        fft.transform(bytemuck::cast_slice_mut(&mut memory));
         let data: &mut [Complex64] = &mut bytemuck::cast_slice_mut(&mut memory)[..n];
         FftPlanner::new().plan_fft_inverse(n).process(data);
         let mut signal = vec![Complex64::default(); n];

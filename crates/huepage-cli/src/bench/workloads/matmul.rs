@@ -5,7 +5,7 @@ use std::{cell::Cell, hint::black_box, ops::Range};
 
 use huepage::units::Bytes;
 
-use crate::bench::workload::{Unit, Workload, time};
+use crate::bench::workload::{Slice, Unit, Workload, time};
 
 /// C = A × B for square matrices of doubles, by the scheme of K. Goto and R. van
 /// de Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008): a block
@@ -15,7 +15,7 @@ use crate::bench::workload::{Unit, Workload, time};
 pub struct Matmul {
     n: usize,
     block_rows: usize,
-    progress: Cell<Progress>,
+    visits: Cell<usize>,
 }
 
 /// Rows and columns of C that one micro-kernel keeps in registers.
@@ -37,7 +37,7 @@ impl Matmul {
     pub fn new(n: usize, cache: Bytes) -> Self {
         let rows = cache.0 as usize / 8 * 7 / (DEPTH * size_of::<f64>());
         let block_rows = (rows / MR * MR).clamp(MR, n.next_multiple_of(MR));
-        Matmul { n, block_rows, progress: Cell::default() }
+        Matmul { n, block_rows, visits: Cell::default() }
     }
 
     /// The memory it needs.
@@ -141,20 +141,12 @@ impl Matmul {
 }
 
 /// A block of A: `rows` rows from `i`, `depth` columns from `k`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Block {
     i: usize,
     rows: usize,
     k: usize,
     depth: usize,
-}
-
-/// Where a visit is in the product.
-#[derive(Clone, Copy, Debug, Default)]
-struct Progress {
-    visits: usize,
-    block: Block,
-    sliver: usize,
 }
 
 struct Parts<'a> {
@@ -235,36 +227,33 @@ impl Workload for Matmul {
         parts.c.fill(0.0);
     }
 
-    /// Another block of A in each visit.
-    fn warm(&self, memory: &mut [u8]) {
+    /// Another block of A in each visit; in a slice some slivers of B against it.
+    /// Packing, a few percent of the whole product, is not in the figure.
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         let mut parts = self.parts(memory);
-        let visits = self.progress.get().visits;
         // Blocks at the edges of A are smaller, and fit whatever their placement.
         let whole = self.blocks().filter(|block| {
             block.rows == self.block_rows.min(self.n) && block.depth == DEPTH.min(self.n)
         });
         let blocks: Vec<Block> = whole.collect();
+        let visits = self.visits.replace(self.visits.get() + 1);
         let block = blocks[visits % blocks.len()];
         self.pack(&mut parts, block);
         self.panel(&mut parts, block, 0..1);
-        self.progress.set(Progress { visits: visits + 1, block, sliver: 1 });
-    }
-
-    /// Some slivers of B against the packed block. Packing, a few percent of the
-    /// whole product, is not in the figure.
-    fn slice(&self, memory: &mut [u8]) -> f64 {
-        let mut parts = self.parts(memory);
-        let Progress { visits, block, sliver } = self.progress.get();
         let per_sliver = 2.0 * (block.rows * block.depth * NR) as f64;
-        let wanted = (OPERATIONS / per_sliver).ceil() as usize;
         // Whole slivers only: the last may be narrower.
         let whole = (self.n / NR).max(1);
-        let first = if sliver + wanted > whole { 0 } else { sliver };
-        let last = (first + wanted).min(whole);
-        let elapsed = time(|| self.panel(&mut parts, block, first..last));
-        black_box(&parts.c);
-        self.progress.set(Progress { visits, block, sliver: last });
-        (last - first) as f64 * per_sliver / elapsed.as_secs_f64() / 1e9
+        let wanted = ((OPERATIONS / per_sliver).ceil() as usize).min(whole);
+        let mut next = 1;
+        for _ in 0..slices {
+            let first = if next + wanted > whole { 0 } else { next };
+            next = first + wanted;
+            each(&mut || {
+                let elapsed = time(|| self.panel(&mut parts, block, first..next));
+                black_box(&parts.c);
+                wanted as f64 * per_sliver / elapsed.as_secs_f64() / 1e9
+            });
+        }
     }
 
     /// The same with a block of so few rows that it stays in L1.
@@ -274,9 +263,9 @@ impl Workload for Matmul {
         let mut memory = vec![0.0; small.footprint().0 as usize / size_of::<f64>()];
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
         small.prepare(memory);
-        small.warm(memory);
         let mut parts = small.parts(memory);
-        let block = small.progress.get().block;
+        let block = small.blocks().next()?;
+        small.pack(&mut parts, block);
         // One sliver of B again and again: with the block 40 KiB, of which the
         // half that is read last is in any L1.
         let mut rates: Vec<f64> = (0..64)
@@ -301,6 +290,7 @@ fn fill(parts: &mut Parts<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::workload::figures;
 
     fn naive(a: &[f64], b: &[f64], n: usize) -> Vec<f64> {
         let cell = |i: usize, j: usize| (0..n).map(|k| a[i * n + k] * b[k * n + j]).sum();
@@ -345,11 +335,9 @@ mod tests {
         let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut memory);
         matmul.prepare(memory);
         for _ in 0..5 {
-            matmul.warm(memory);
-            for _ in 0..40 {
-                let figure = matmul.slice(memory);
-                assert!(figure > 0.0 && figure.is_finite(), "{figure}");
-            }
+            let figures = figures(&matmul, memory, 40);
+            assert_eq!(figures.len(), 40);
+            assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
         }
         assert!(matmul.ceiling().unwrap() > 0.0);
     }

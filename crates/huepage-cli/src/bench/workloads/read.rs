@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use huepage::units::Bytes;
 
-use crate::bench::workload::{Unit, Workload, time};
+use crate::bench::workload::{Slice, Unit, Workload, time};
 
 /// Sums the first bytes of an allocation up, front to back, again and again.
 pub struct Read {
@@ -34,16 +34,17 @@ impl Workload for Read {
         Unit::GbPerSecond
     }
 
-    fn warm(&self, memory: &mut [u8]) {
-        read(self.words(memory), WARM);
-    }
-
-    fn slice(&self, memory: &mut [u8]) -> f64 {
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         let words = self.words(memory);
         let bytes = size_of_val(words);
         let passes = VOLUME.div_ceil(bytes);
-        let elapsed = time(|| read(words, passes));
-        (passes * bytes) as f64 / elapsed.as_secs_f64() / 1e9
+        read(words, WARM);
+        for _ in 0..slices {
+            each(&mut || {
+                let elapsed = time(|| read(words, passes));
+                (passes * bytes) as f64 / elapsed.as_secs_f64() / 1e9
+            });
+        }
     }
 }
 
@@ -86,6 +87,7 @@ fn sum_lanes(words: &[u64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::workload::figures;
 
     #[test]
     fn every_word_is_read() {
@@ -101,9 +103,7 @@ mod tests {
     fn the_figure_is_a_positive_number() {
         let mut words = vec![7u64; 4096];
         let read = Read { bytes: Bytes::kib(16) };
-        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-        read.warm(memory);
-        let figure = read.slice(memory);
-        assert!(figure > 0.0 && figure.is_finite(), "{figure}");
+        let figures = figures(&read, bytemuck::cast_slice_mut(&mut words), 2);
+        assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
     }
 }

@@ -4,7 +4,7 @@
 use huepage::units::Bytes;
 
 use crate::bench::{
-    workload::{Unit, Workload, time},
+    workload::{Slice, Unit, Workload, time},
     workloads::{
         chase::{follow, link, single_cycle},
         read::read,
@@ -36,14 +36,6 @@ impl Repeat {
     fn words<'a>(&self, memory: &'a mut [u8]) -> &'a mut [usize] {
         bytemuck::cast_slice_mut(&mut memory[..self.bytes.0 as usize])
     }
-
-    /// # Safety
-    /// `words` must be linked.
-    unsafe fn program(&self, words: &[usize]) {
-        // SAFETY: the caller's contract.
-        unsafe { follow(words, LOOKUP_PASSES * self.next.len()) };
-        read(bytemuck::cast_slice(words), SWEEPS);
-    }
 }
 
 impl Workload for Repeat {
@@ -55,31 +47,31 @@ impl Workload for Repeat {
         Unit::Milliseconds
     }
 
-    fn warm(&self, memory: &mut [u8]) {
+    fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         let words = self.words(memory);
         link(words, self.line, &self.next);
-        // SAFETY: just linked.
-        unsafe { self.program(words) };
-    }
-
-    fn slice(&self, memory: &mut [u8]) -> f64 {
-        let words = self.words(memory);
-        // SAFETY: a slice comes after `warm`, which linked the words.
-        time(|| unsafe { self.program(words) }).as_secs_f64() * 1e3
+        let program = || {
+            // SAFETY: the words were just linked, and are borrowed until the end.
+            unsafe { follow(words, LOOKUP_PASSES * self.next.len()) };
+            read(bytemuck::cast_slice(words), SWEEPS);
+        };
+        program();
+        for _ in 0..slices {
+            each(&mut || time(program).as_secs_f64() * 1e3);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::workload::figures;
 
     #[test]
     fn the_figure_is_a_positive_number() {
         let mut words = vec![0u64; 4096];
         let repeat = Repeat::new(Bytes::kib(32), 64);
-        let memory: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-        repeat.warm(memory);
-        let figure = repeat.slice(memory);
-        assert!(figure > 0.0 && figure.is_finite(), "{figure}");
+        let figures = figures(&repeat, bytemuck::cast_slice_mut(&mut words), 2);
+        assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
     }
 }

@@ -4,7 +4,7 @@
 use huepage::color::Method;
 
 use crate::{
-    bench::{Placement, Report, chase, percent, slower_in_a_quarter},
+    bench::{Estimate, Placement, Report, chase, interval, percent, slower_in_a_quarter},
     commands::colors,
     wrap::wrap,
 };
@@ -34,8 +34,8 @@ fn found(survey: &colors::Report) -> String {
     }
 }
 
-/// Intervals decide here, too: a quarter of the colors must be slower, and what
-/// shuffled labels gain must be less than what balance gains.
+/// If colors were not real, a quarter of them would not be slow, and labels dealt
+/// out at random would be as good as true ones.
 fn real(report: &Report) -> String {
     let quarter = slower_in_a_quarter(report);
     let shuffled = chase(report, 7, Placement::ShuffledLabels).and_then(|row| row.ratio);
@@ -45,22 +45,42 @@ fn real(report: &Report) -> String {
                 moments."
             .to_owned();
     };
-    let gone = shuffled.low <= 1.0 || shuffled.high < balanced.low;
-    let sure = match quarter.low > 1.0 && gone {
-        true => "The colors are real",
-        false => "The controls leave doubt whether these colors are real",
-    };
     format!(
-        "{sure}: half a cache squeezed into a quarter of them is {:.1} times as slow as on random \
-         pages [{:.1} to {:.1}], and with shuffled labels the gain of balance over random pages, \
-         {:.2} times, is {} ({:.2} times [{:.2} to {:.2}]).",
-        quarter.value,
-        quarter.low,
-        quarter.high,
-        balanced.value,
-        if gone { "gone" } else { "still there" },
-        shuffled.value,
-        shuffled.low,
-        shuffled.high
+        "{}: half a cache squeezed into a quarter of them is {} times as slow as on random pages; \
+         balanced pages are {} times as fast as random ones, and {} with shuffled labels.",
+        if are_real(quarter, balanced, shuffled) {
+            "The colors are real"
+        } else {
+            "The controls leave doubt whether these colors are real"
+        },
+        interval(quarter),
+        interval(balanced),
+        interval(shuffled)
     )
+}
+
+/// Intervals decide: a quarter is slower, balance gains, and shuffled labels gain
+/// less than that.
+fn are_real(quarter: Estimate, balanced: Estimate, shuffled: Estimate) -> bool {
+    quarter.low > 1.0 && balanced.low > 1.0 && shuffled.high < balanced.low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(low: f64, high: f64) -> Estimate {
+        Estimate { value: (low + high) / 2.0, low, high }
+    }
+
+    #[test]
+    fn colors_are_real_only_if_every_control_says_so() {
+        let (slow, fast, none) = (estimate(4.0, 6.0), estimate(1.7, 2.1), estimate(0.9, 1.1));
+        assert!(are_real(slow, fast, none));
+        assert!(are_real(slow, fast, estimate(1.05, 1.2)), "a little luck, far from the gain");
+        assert!(!are_real(none, fast, none), "a quarter is not slower");
+        assert!(!are_real(slow, none, none), "no gain, so none that is gone");
+        assert!(!are_real(slow, fast, estimate(0.9, 1.8)), "too noisy to tell");
+        assert!(!are_real(slow, fast, fast), "labels do not matter");
+    }
 }

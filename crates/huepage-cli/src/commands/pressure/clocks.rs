@@ -8,19 +8,14 @@ use std::{
 
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::cpu_ticks::Ticks;
+
 /// All clocks at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Clocks {
     at: Instant,
     own: Duration,
     stat: Option<Ticks>,
-}
-
-/// Ticks of one CPU since boot, as `proc_stat(5)` has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Ticks {
-    all: u64,
-    stolen: u64,
 }
 
 /// The time between two moments.
@@ -38,7 +33,7 @@ impl Clocks {
     /// Reads them.
     pub fn read(cpu: u32) -> Self {
         let stat = fs::read_to_string("/proc/stat").ok();
-        let stat = stat.and_then(|text| ticks(&text, cpu));
+        let stat = stat.and_then(|text| Ticks::of(&text, cpu));
         Clocks { at: Instant::now(), own: own(), stat }
     }
 
@@ -61,33 +56,9 @@ pub fn own() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// user, nice, system, idle, iowait, irq, softirq, steal; what guests took is in
-/// user and nice already.
-fn ticks(stat: &str, cpu: u32) -> Option<Ticks> {
-    let name = format!("cpu{cpu}");
-    let line = stat.lines().find(|line| line.split(' ').next() == Some(&name))?;
-    let fields = line.split_whitespace().skip(1).take(8);
-    let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
-    Some(Ticks { all: fields.iter().sum(), stolen: *fields.get(7)? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const STAT: &str = "cpu  10 0 10 100 0 0 0 9 0 0\n\
-                        cpu1 1 2 3 40 5 6 7 8 9 9\n\
-                        cpu10 1 1 1 1 1 1 1 1 0 0\n\
-                        intr 5 5 5\n";
-
-    #[test]
-    fn steal_is_the_eighth_figure_of_the_cpu() {
-        assert_eq!(ticks(STAT, 1), Some(Ticks { all: 72, stolen: 8 }));
-        assert_eq!(ticks(STAT, 10), Some(Ticks { all: 8, stolen: 1 }));
-        for (text, cpu) in [(STAT, 0), (STAT, 2), ("", 1), ("cpu1 1 2 3\n", 1), ("cpu1 x\n", 1)] {
-            assert_eq!(ticks(text, cpu), None, "{text} {cpu}");
-        }
-    }
 
     #[test]
     fn shares_are_of_the_time_between() {

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the kernel tells of a CPU's time.
+
+/// Ticks of one CPU since boot, as `proc_stat(5)` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ticks {
+    pub all: u64,
+    pub stolen: u64,
+}
+
+impl Ticks {
+    /// Those of a CPU in the text of `/proc/stat`: user, nice, system, idle,
+    /// iowait, irq, softirq, steal; what guests took is in user and nice already.
+    /// `None` for a CPU that is not there, or a kernel that does not tell.
+    pub fn of(stat: &str, cpu: u32) -> Option<Self> {
+        let name = format!("cpu{cpu}");
+        let line = stat.lines().find(|line| line.split(' ').next() == Some(&name))?;
+        let fields = line.split_whitespace().skip(1).take(8);
+        let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
+        Some(Ticks { all: fields.iter().sum(), stolen: *fields.get(7)? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STAT: &str = "cpu  10 0 10 100 0 0 0 9 0 0\n\
+                        cpu1 1 2 3 40 5 6 7 8 9 9\n\
+                        cpu10 1 1 1 1 1 1 1 1 0 0\n\
+                        intr 5 5 5\n";
+
+    #[test]
+    fn steal_is_the_eighth_figure_of_the_cpu() {
+        assert_eq!(Ticks::of(STAT, 1), Some(Ticks { all: 72, stolen: 8 }));
+        assert_eq!(Ticks::of(STAT, 10), Some(Ticks { all: 8, stolen: 1 }));
+        for (text, cpu) in [(STAT, 0), (STAT, 2), ("", 1), ("cpu1 1 2 3\n", 1), ("cpu1 x\n", 1)] {
+            assert_eq!(Ticks::of(text, cpu), None, "{text} {cpu}");
+        }
+    }
+}
