@@ -7,7 +7,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use huepage::{available_memory, color::Color, topology::CacheGeometry, units::Bytes};
+use huepage::{color::Color, topology::CacheGeometry};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
@@ -294,7 +294,10 @@ fn progress_of(elapsed: Duration, enough: usize, plan: &Plan) -> u64 {
 mod tests {
     use std::cell::RefCell;
 
-    use huepage::color::{ColorCount, Held, Pressure};
+    use huepage::{
+        color::{ColorCount, Held, Pressure},
+        units::Bytes,
+    };
 
     use super::*;
     use crate::bench::workload::{Slice as Timed, Unit, Workload};
