@@ -126,7 +126,7 @@ pub fn survey(
     let mapping = Mapping::populated(pages, PageKind::Base)
         .with_context(|| format!("allocate {pages} pages"))?;
     let addresses: Vec<PageAddr> = mapping.iter().collect();
-    let Chosen { oracle, check, reason } = chosen;
+    let Chosen { oracle, check, reason, .. } = chosen;
     let mut seconds = Seconds::default();
     let mut agreement = None;
     let mut evidence = Evidence::default();

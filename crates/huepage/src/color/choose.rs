@@ -108,6 +108,11 @@ pub struct Chosen {
     pub check: Option<FrameNumberCheck>,
     /// The reason, as a sentence for people.
     pub reason: String,
+    /// The measurement that frame numbers were checked against and found true:
+    /// it can still tell what others evict, by [`MeasuredOracle::pressure`],
+    /// which frame numbers cannot. Its colors are the same under other names.
+    /// `None` where the oracle itself is measured or nothing was measured.
+    pub witness: Option<Box<MeasuredOracle>>,
 }
 
 /// Chooses how to tell the colors of the cache of `cpu`.
@@ -115,8 +120,10 @@ pub struct Chosen {
 /// [`ColorsBy::Auto`] measures, and takes frame numbers only if they predict
 /// what was measured: they are quicker and never unsure. Where measuring is not
 /// available at all, visible frame numbers are taken unchecked, and the reason
-/// says so. A measurement that cannot be trusted is an error, not a reason to
-/// fall back on what could not be checked.
+/// says so. Where frame numbers are taken, the measurement is kept as
+/// [`Chosen::witness`]; whoever does not look at the cache can drop it, and the
+/// memory that it holds. A measurement that cannot be trusted is an error, not a
+/// reason to fall back on what could not be checked.
 ///
 /// # Errors
 /// What the chosen way reports: see [`MeasuredOracle::discover`] and
@@ -127,11 +134,13 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
             oracle: Oracle::FrameNumber(by_frame_number(options.geometry.as_ref())?),
             check: None,
             reason: "frame numbers, unchecked, as asked for".into(),
+            witness: None,
         }),
         ColorsBy::Measurement => Ok(Chosen {
             oracle: Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)),
             check: None,
             reason: "measurement, as asked for".into(),
+            witness: None,
         }),
         ColorsBy::Auto => auto(options),
     }
@@ -149,7 +158,7 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
             let reason = "frame numbers, unchecked: measuring is not available on this machine; \
                           in a virtual machine they would be meaningless";
             let oracle = Oracle::FrameNumber(frames);
-            return Ok(Chosen { oracle, check: None, reason: reason.into() });
+            return Ok(Chosen { oracle, check: None, reason: reason.into(), witness: None });
         }
         Err(error) => return Err(error),
     };
@@ -162,7 +171,8 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
                 }
                 other => format!("measurement: no frame numbers to check: {other}"),
             };
-            return Ok(Chosen { oracle: Oracle::Measured(measured), check: None, reason });
+            let oracle = Oracle::Measured(measured);
+            return Ok(Chosen { oracle, check: None, reason, witness: None });
         }
     };
     let check = check(&mut frames, &mut measured)?;
@@ -174,12 +184,14 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
     );
     Ok(if check.holds() {
         let reason = format!("frame numbers: they predict conflicts on this machine ({figures})");
-        Chosen { oracle: Oracle::FrameNumber(frames), check: Some(check), reason }
+        let oracle = Oracle::FrameNumber(frames);
+        Chosen { oracle, check: Some(check), reason, witness: Some(measured) }
     } else {
         let reason = format!(
             "measurement: frame numbers do not predict conflicts on this machine ({figures})"
         );
-        Chosen { oracle: Oracle::Measured(measured), check: Some(check), reason }
+        let oracle = Oracle::Measured(measured);
+        Chosen { oracle, check: Some(check), reason, witness: None }
     })
 }
 

@@ -12,15 +12,15 @@ use super::{Color, ColorCount};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Held {
     /// Lines looked at.
-    pub lines: u32,
+    pub lines: u64,
     /// Lines that were gone.
-    pub evicted: u32,
+    pub evicted: u64,
 }
 
 impl Held {
     /// The share of the lines that was evicted; `None` if no line was looked at.
     pub fn share(self) -> Option<f64> {
-        (self.lines > 0).then(|| f64::from(self.evicted) / f64::from(self.lines))
+        (self.lines > 0).then(|| self.evicted as f64 / self.lines as f64)
     }
 }
 
@@ -44,9 +44,9 @@ pub struct Pressure {
     /// How long the lines were left alone, in the mean.
     pub waited: Duration,
     /// Looks that are summed up here.
-    pub looks: u32,
+    pub looks: u64,
     /// Looks after which no more lines were gone than on a quiet machine.
-    pub quiet_looks: u32,
+    pub quiet_looks: u64,
     /// The lines of each color, by its index.
     pub colors: Vec<Held>,
 }
@@ -89,10 +89,12 @@ impl Pressure {
 impl AddAssign<&Pressure> for Pressure {
     /// Sums up looks at the same cache.
     fn add_assign(&mut self, other: &Pressure) {
-        let total = self.waited * self.looks + other.waited * other.looks;
+        let nanos = |of: &Pressure| of.waited.as_nanos() * u128::from(of.looks);
+        let total = nanos(self) + nanos(other);
         self.looks += other.looks;
         self.quiet_looks += other.quiet_looks;
-        self.waited = total / self.looks.max(1);
+        // A mean is at most the longer of two durations, centuries in 64 bits.
+        self.waited = Duration::from_nanos((total / u128::from(self.looks.max(1))) as u64);
         for (held, &more) in self.colors.iter_mut().zip(&other.colors) {
             *held += more;
         }
@@ -103,11 +105,11 @@ impl AddAssign<&Pressure> for Pressure {
 mod tests {
     use super::*;
 
-    fn look(evicted: [u32; 2], quiet: bool) -> Pressure {
+    fn look(evicted: [u64; 2], quiet: bool) -> Pressure {
         Pressure {
             waited: Duration::from_micros(300),
             looks: 1,
-            quiet_looks: u32::from(quiet),
+            quiet_looks: u64::from(quiet),
             colors: evicted.map(|evicted| Held { lines: 10, evicted }).to_vec(),
         }
     }
@@ -122,5 +124,20 @@ mod tests {
         assert_eq!((sum.share(), sum.is_quiet()), (Some(0.25), false));
         assert_eq!([0, 1, 2].map(|c| sum.share_of(Color(c))), [Some(0.5), Some(0.0), None]);
         assert_eq!((sum.looks, sum.quiet_looks, sum.waited.as_micros()), (2, 1, 300));
+    }
+
+    /// Ten looks a second at some hundred lines pass 32 bits within two weeks.
+    #[test]
+    fn more_looks_than_32_bits_count_sum_up() {
+        let mut sum = look([3_000_000_000, 0], false);
+        sum.looks = 3_000_000_000;
+        for held in &mut sum.colors {
+            held.lines = 3_000_000_000;
+        }
+        let once = sum.clone();
+        sum += &once;
+        assert_eq!((sum.looks, sum.waited.as_micros()), (6_000_000_000, 300));
+        assert_eq!(sum.held(), Held { lines: 12_000_000_000, evicted: 6_000_000_000 });
+        assert_eq!(sum.share(), Some(0.5));
     }
 }

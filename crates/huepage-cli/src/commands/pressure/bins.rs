@@ -19,14 +19,14 @@ pub struct Bin {
     /// To the end of the last of them.
     pub to: Duration,
     pub sum: Pressure,
-    pub interrupted: u32,
+    pub interrupted: u64,
 }
 
 /// All looks of a run.
 #[derive(Clone, Debug)]
 pub struct Bins {
     pub bins: Vec<Bin>,
-    each: u32,
+    each: u64,
 }
 
 impl Default for Bins {
@@ -39,7 +39,7 @@ impl Bins {
     /// Adds a look that ended at `at`.
     pub fn add(&mut self, look: Look, at: Duration) {
         let from = self.bins.last().map_or(Duration::ZERO, |bin| bin.to);
-        let interrupted = u32::from(look.is_interrupted());
+        let interrupted = u64::from(look.is_interrupted());
         let bin = Bin { from, to: at, sum: look.0, interrupted };
         match self.bins.last_mut() {
             Some(last) if last.sum.looks < self.each => last.join(&bin),
@@ -76,12 +76,12 @@ mod tests {
     #[test]
     fn a_long_run_keeps_every_look_in_few_bins_without_gaps() {
         let mut bins = Bins::default();
-        for i in 1..=10_000u32 {
-            bins.add(look(&[i % 3, 0], Duration::from_micros(300)), Duration::from_secs(i.into()));
+        for i in 1..=10_000 {
+            bins.add(look(&[i % 3, 0], Duration::from_micros(300)), Duration::from_secs(i));
             assert!(bins.bins.len() <= MOST);
         }
         assert!(bins.bins.len() > MOST / 2 - 1, "{}", bins.bins.len());
-        assert_eq!(bins.bins.iter().map(|bin| bin.sum.looks).sum::<u32>(), 10_000);
+        assert_eq!(bins.bins.iter().map(|bin| bin.sum.looks).sum::<u64>(), 10_000);
         assert_eq!(bins.bins[0].from, Duration::ZERO);
         assert_eq!(bins.bins.last().unwrap().to, Duration::from_secs(10_000));
         assert!(bins.bins.windows(2).all(|pair| pair[0].to == pair[1].from));

@@ -147,7 +147,7 @@ fn strip(
     y: f64,
     name: &str,
     fill: &str,
-    of: impl Fn(&Point) -> u32,
+    of: impl Fn(&Point) -> u64,
 ) -> f64 {
     svg.rectangle((LEFT, y), (RIGHT - LEFT, STRIP), "#f4f4f4");
     let marks: Vec<[f64; 4]> = report
@@ -156,7 +156,7 @@ fn strip(
         .filter(|point| of(point) > 0)
         .map(|point| {
             let (x, width) = time.span(point);
-            let height = STRIP * f64::from(of(point)) / f64::from(point.looks.max(1));
+            let height = STRIP * of(point) as f64 / point.looks.max(1) as f64;
             [x, y + STRIP - height, width, height]
         })
         .collect();

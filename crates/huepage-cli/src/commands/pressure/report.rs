@@ -85,10 +85,10 @@ pub struct Report {
     /// How long lines were left alone, in the mean: longer than asked for where
     /// looks were interrupted.
     wait: f64,
-    pub looks: u32,
-    pub quiet_looks: u32,
-    pub interrupted_looks: u32,
-    lines: u32,
+    pub looks: u64,
+    pub quiet_looks: u64,
+    pub interrupted_looks: u64,
+    lines: u64,
     /// `None` if no look saw any line.
     pub evicted: Option<Evicted>,
     pub color_shares: Vec<Option<f64>>,
@@ -114,9 +114,9 @@ pub struct Evicted {
 pub struct Point {
     pub at: f64,
     pub seconds: f64,
-    pub looks: u32,
-    pub quiet_looks: u32,
-    pub interrupted_looks: u32,
+    pub looks: u64,
+    pub quiet_looks: u64,
+    pub interrupted_looks: u64,
     pub evicted: Option<f64>,
     pub color_shares: Vec<Option<f64>>,
 }
@@ -162,7 +162,7 @@ impl Report {
 
     /// The share of the looks that were quiet; `None` without looks.
     pub fn quiet_share(&self) -> Option<f64> {
-        (self.looks > 0).then(|| f64::from(self.quiet_looks) / f64::from(self.looks))
+        (self.looks > 0).then(|| self.quiet_looks as f64 / self.looks as f64)
     }
 
     /// The color that lost most, with its share; `None` where none lost any.

@@ -19,13 +19,13 @@ use crate::commands::cache_json::CacheJson;
 
 /// A look at ten lines of each color, of which so many were gone; quiet if none
 /// was.
-pub fn look(evicted: &[u32], waited: Duration) -> Look {
+pub fn look(evicted: &[u64], waited: Duration) -> Look {
     let quiet = evicted.iter().all(|&gone| gone == 0);
     let colors = evicted.iter().map(|&evicted| Held { lines: 10, evicted }).collect();
     let mut pressure = Pressure::none(huepage::color::ColorCount::new(1).unwrap());
     pressure.waited = waited;
     pressure.looks = 1;
-    pressure.quiet_looks = u32::from(quiet);
+    pressure.quiet_looks = u64::from(quiet);
     pressure.colors = colors;
     Look(pressure)
 }
@@ -50,18 +50,18 @@ pub fn run(colors: u32) -> Report {
     let subject = subject(colors);
     let mut tally = Tally::none(subject.color_count());
     let mut bins = Bins::default();
-    for i in 1..=600u32 {
+    for i in 1..=600u64 {
         let neighbor = (200..400).contains(&i);
-        let gone = |color| match (neighbor, color < colors / 4) {
+        let gone = |color| match (neighbor, color < u64::from(colors / 4)) {
             (true, true) => 8,
             (true, false) => (i + color) % 3,
             (false, _) => 0,
         };
-        let evicted: Vec<u32> = (0..colors).map(gone).collect();
+        let evicted: Vec<u64> = (0..u64::from(colors)).map(gone).collect();
         let waited = if i % 100 == 0 { WAIT * 10 } else { WAIT };
         let look = look(&evicted, waited);
         tally.add(&look);
-        bins.add(look, Duration::from_millis(u64::from(i) * 100));
+        bins.add(look, Duration::from_millis(i * 100));
     }
     let spent = Spent { elapsed: Duration::from_secs(60), own: 0.008, stolen: Some(0.031) };
     Report::new(&subject, Covers::Run, 1_700_000_000, Duration::ZERO, spent, &tally, &bins)

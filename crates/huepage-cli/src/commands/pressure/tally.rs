@@ -26,7 +26,7 @@ impl Look {
 #[derive(Clone, Debug)]
 pub struct Tally {
     pub sum: Pressure,
-    pub interrupted: u32,
+    pub interrupted: u64,
     /// Of each look.
     pub shares: Shares,
     /// Of each look that was not interrupted.
@@ -47,7 +47,7 @@ impl Tally {
     /// Counts one more look.
     pub fn add(&mut self, look: &Look) {
         self.sum += &look.0;
-        self.interrupted += u32::from(look.is_interrupted());
+        self.interrupted += u64::from(look.is_interrupted());
         // A look of which every sample was disturbed has no share.
         if let Some(share) = look.0.share() {
             self.shares.add(share);

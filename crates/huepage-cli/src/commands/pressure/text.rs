@@ -21,7 +21,7 @@ pub fn line(report: &Report) -> String {
         None if report.evicted.is_some() => percent(Some(0.0), 1),
         None => "-".to_owned(),
     };
-    let lost = f64::from(report.interrupted_looks) / f64::from(report.looks.max(1));
+    let lost = report.interrupted_looks as f64 / report.looks.max(1) as f64;
     format!(
         "{:>8.1}{:>6}{:>6}{:>9}{:>8}{:>8}{:>16}{:>7}{:>5}{:>6}\n",
         report.at + report.seconds,

@@ -33,6 +33,8 @@ impl Threshold {
     }
 }
 
+/// Contrast without which no answer means anything.
+pub(super) const LEAST_CONTRAST: f64 = 0.5;
 /// Batches of targets per kind of sample. One batch may meet an interrupt or a
 /// slow moment of the clock; four do not all.
 const BATCHES: usize = 4;

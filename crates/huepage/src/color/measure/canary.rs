@@ -50,12 +50,12 @@ impl Canary {
             });
             let mut canary =
                 Canary { pages: pages.collect(), most_quiet: 0, calibrated: Instant::now() };
-            let mut gone: Vec<u32> = (0..FLOOR_LOOKS)
+            let mut gone: Vec<u64> = (0..FLOOR_LOOKS)
                 .map(|_| canary.look(tester, Duration::ZERO, count).held().evicted)
                 .collect();
             gone.sort_unstable();
             let lines = canary.pages.len() as u32;
-            let floor = f64::from(gone[FLOOR_LOOKS / 2]) / f64::from(lines.max(1));
+            let floor = gone[FLOOR_LOOKS / 2] as f64 / f64::from(lines.max(1));
             if floor <= MOST_FLOOR || depth == 1 {
                 // One line in a look is the least that can be told from none.
                 canary.most_quiet = upper(lines, floor.max(1.0 / f64::from(lines.max(1))));
@@ -82,15 +82,15 @@ impl Canary {
         let mut pressure = Pressure::none(count);
         for (&(_, color), vote) in self.pages.iter().zip(votes) {
             let held = &mut pressure.colors[color as usize];
-            held.lines += u32::from(vote.is_some());
-            held.evicted += u32::from(vote == Some(true));
+            held.lines += u64::from(vote.is_some());
+            held.evicted += u64::from(vote == Some(true));
         }
         let all = pressure.held();
         pressure.waited = waited;
         pressure.looks = 1;
         // A look that was interrupted in most of its samples says nothing good.
-        let seen = 2 * all.lines as usize > self.pages.len();
-        pressure.quiet_looks = u32::from(seen && all.evicted <= self.most_quiet);
+        let seen = 2 * all.lines > self.pages.len() as u64;
+        pressure.quiet_looks = u64::from(seen && all.evicted <= u64::from(self.most_quiet));
         pressure
     }
 }

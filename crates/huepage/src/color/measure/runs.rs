@@ -4,6 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::{
+    calibrate::LEAST_CONTRAST,
     discover::Shape,
     palette::{Lines, Palette},
     prober::{PageId, Prober},
@@ -12,8 +13,6 @@ use crate::color::{Attempt, Color, Distrust, agreement::agreement};
 
 /// Pages to judge by.
 const JUDGED: usize = 2048;
-/// Contrast without which no answer means anything.
-const LEAST_CONTRAST: f64 = 0.5;
 /// Share of judged pages that may stay unassigned.
 const MOST_UNASSIGNED: f64 = 0.02;
 /// Agreement between two runs below which neither is believed.

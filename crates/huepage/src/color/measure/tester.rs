@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use super::{
-    calibrate::{Gauge, Threshold, calibrate},
+    calibrate::{Gauge, LEAST_CONTRAST, Threshold, calibrate},
     lines::Masks,
     prober::{Chain, PageId, Pattern, Prober, Sample},
 };
@@ -98,9 +98,19 @@ impl<P: Prober> Tester<P> {
 
     /// Measures all thresholds again: clocks and neighbors change.
     pub fn recalibrate(&mut self) {
-        for i in 0..self.probes.len() {
-            let pattern = self.probes[i].pattern.clone();
-            self.probes[i].threshold = self.calibrated(&pattern);
+        for _ in 0..self.probes.len() {
+            self.recalibrate_next();
+        }
+    }
+
+    /// Measures one threshold again, another one each time. A limit that tells
+    /// nothing apart was measured in a bad moment: the one before is better.
+    pub fn recalibrate_next(&mut self) {
+        self.probes.rotate_left(1);
+        let pattern = self.probes[0].pattern.clone();
+        let threshold = self.calibrated(&pattern);
+        if threshold.contrast() >= LEAST_CONTRAST {
+            self.probes[0].threshold = threshold;
         }
     }
 
@@ -135,13 +145,6 @@ impl<P: Prober> Tester<P> {
         self.samples += targets.len() as u64;
         self.disturbed += votes.iter().filter(|v| v.is_none()).count() as u64;
         votes
-    }
-
-    /// Measures one threshold again, another one each time.
-    pub fn recalibrate_next(&mut self) {
-        self.probes.rotate_left(1);
-        let pattern = self.probes[0].pattern.clone();
-        self.probes[0].threshold = self.calibrated(&pattern);
     }
 
     /// One vote per target on whether somebody else has evicted it within
@@ -181,4 +184,39 @@ impl<P: Prober> Tester<P> {
 fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = values.len().max(1) as f64;
     values.sum::<f64>() / count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{
+        super::simulated::{Machine, Simulated},
+        *,
+    };
+
+    #[test]
+    fn a_limit_that_tells_nothing_apart_is_not_taken() {
+        let machine = Machine::new(256 << 10, 8);
+        let pages: Vec<PageId> = (0..1024).map(PageId).collect();
+        let prober = Simulated::new(machine.clone(), pages.len(), 71);
+        let gauge = Gauge::new(&pages, 64, 16);
+        let masks = Masks::generated_by([]);
+        let rng = fastrand::Rng::with_seed(72);
+        let mut tester = Tester::new(prober, gauge, &masks, &[3, 17, 40], rng);
+        let limits = |tester: &Tester<Simulated>| -> Vec<u32> {
+            tester.probes.iter().map(|probe| probe.threshold.ticks).collect()
+        };
+        let before = limits(&tester);
+        // A moment in which nothing stays in the cache.
+        tester.prober.machine.latency = (5, 400, 400);
+        tester.recalibrate();
+        assert_eq!(limits(&tester), before);
+        assert!(tester.contrast() > LEAST_CONTRAST);
+        // A slower clock.
+        tester.prober.machine.latency = (5, 60, 210);
+        tester.recalibrate_next();
+        let changed = limits(&tester).iter().zip(&before).filter(|(a, b)| a > b).count();
+        assert!(changed >= 1, "{before:?}");
+        tester.recalibrate();
+        assert!(limits(&tester).iter().zip(&before).all(|(a, b)| a > b), "{before:?}");
+    }
 }
