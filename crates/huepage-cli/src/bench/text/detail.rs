@@ -43,17 +43,8 @@ pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
 }
 
 fn speeds(rows: &[&Row]) -> String {
-    let head = [
-        "placement",
-        "quiet",
-        "95 % interval",
-        "between",
-        "95 %",
-        "in time",
-        "median",
-        "p95",
-        "odd",
-    ];
+    let head =
+        ["placed", "quiet", "95 % interval", "between", "95 %", "in time", "median", "p95", "odd"];
     let mut table = Table::new(head);
     for row in rows {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
