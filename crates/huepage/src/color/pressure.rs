@@ -52,6 +52,11 @@ pub struct Pressure {
 }
 
 impl Pressure {
+    /// How long to leave lines alone in a look, where nothing else is wanted:
+    /// long enough to see a neighbor that streams, and a tenth of a visit of a
+    /// benchmark. Longer sees slower neighbors.
+    pub const WAIT: Duration = Duration::from_micros(300);
+
     /// No look yet at a cache of so many colors.
     pub fn none(count: ColorCount) -> Self {
         Pressure {
@@ -107,7 +112,7 @@ mod tests {
 
     fn look(evicted: [u64; 2], quiet: bool) -> Pressure {
         Pressure {
-            waited: Duration::from_micros(300),
+            waited: Pressure::WAIT,
             looks: 1,
             quiet_looks: u64::from(quiet),
             colors: evicted.map(|evicted| Held { lines: 10, evicted }).to_vec(),

@@ -77,7 +77,7 @@ mod tests {
     fn a_long_run_keeps_every_look_in_few_bins_without_gaps() {
         let mut bins = Bins::default();
         for i in 1..=10_000 {
-            bins.add(look(&[i % 3, 0], Duration::from_micros(300)), Duration::from_secs(i));
+            bins.add(look(&[i % 3, 0], Pressure::WAIT), Duration::from_secs(i));
             assert!(bins.bins.len() <= MOST);
         }
         assert!(bins.bins.len() > MOST / 2 - 1, "{}", bins.bins.len());

@@ -4,10 +4,11 @@
 
 mod heat;
 
+use huepage::color::Pressure;
+
 use super::{
     report::{Point, Report},
     scale,
-    tally::WAIT,
 };
 use crate::svg::{self, Anchor, Svg};
 
@@ -100,7 +101,7 @@ fn head(svg: &mut Svg, report: &Report) -> f64 {
             "{}; measured: lines of known colors held in the cache, left alone for {} ms, and \
              timed",
             about.join(", "),
-            1e3 * WAIT.as_secs_f64()
+            1e3 * Pressure::WAIT.as_secs_f64()
         ),
         format!(
             "{} looks in {:.1} s: {seen}; quiet: {quiet}; steal: {steal}",

@@ -13,7 +13,7 @@ use super::{
     bins::Bins,
     clocks::Spent,
     report::{Covers, Report, Subject},
-    tally::{Look, Tally, WAIT},
+    tally::{Look, Tally},
 };
 use crate::commands::cache_json::CacheJson;
 
@@ -58,7 +58,7 @@ pub fn run(colors: u32) -> Report {
             (false, _) => 0,
         };
         let evicted: Vec<u64> = (0..u64::from(colors)).map(gone).collect();
-        let waited = if i % 100 == 0 { WAIT * 10 } else { WAIT };
+        let waited = if i % 100 == 0 { Pressure::WAIT * 10 } else { Pressure::WAIT };
         let look = look(&evicted, waited);
         tally.add(&look);
         bins.add(look, Duration::from_millis(i * 100));

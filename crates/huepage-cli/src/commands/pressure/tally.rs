@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Looks summed up: over an interval, or over the whole run.
 
-use std::time::Duration;
-
 use huepage::color::{ColorCount, Pressure};
 
 use super::shares::Shares;
-
-/// How long lines are left alone in each look.
-pub const WAIT: Duration = Duration::from_micros(300);
 
 /// One look.
 #[derive(Clone, Debug)]
@@ -18,7 +13,7 @@ impl Look {
     /// Whether the thread lost its CPU meanwhile: the wait ends within a
     /// microsecond of its time, and an interrupt takes some tens of them.
     pub fn is_interrupted(&self) -> bool {
-        self.0.waited > WAIT * 3 / 2
+        self.0.waited > Pressure::WAIT * 3 / 2
     }
 }
 
@@ -60,6 +55,8 @@ impl Tally {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{super::sample::look, *};
 
     #[test]
@@ -77,7 +74,7 @@ mod tests {
         let colors = ColorCount::new(2).unwrap();
         let mut tally = Tally::none(colors);
         let mut blind = Pressure::none(colors);
-        (blind.looks, blind.waited) = (1, WAIT);
+        (blind.looks, blind.waited) = (1, Pressure::WAIT);
         tally.add(&Look(blind));
         assert_eq!((tally.sum.looks, tally.sum.quiet_looks), (1, 0));
         assert_eq!(tally.shares.mean(), None);

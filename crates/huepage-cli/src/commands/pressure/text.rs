@@ -3,9 +3,9 @@
 
 use std::fmt::Write;
 
-use huepage::list;
+use huepage::{color::Pressure, list};
 
-use super::{report::Report, tally::WAIT};
+use super::report::Report;
 use crate::layout::put;
 
 /// The heading of [`line`].
@@ -51,7 +51,7 @@ pub fn summary(report: &Report) -> String {
     );
     let mut entry = |name: &str, text: &str| put(&mut out, &format!("{name:<10} "), text);
     let (looks, seconds) = (report.looks, report.seconds);
-    let wait = 1e3 * WAIT.as_secs_f64();
+    let wait = 1e3 * Pressure::WAIT.as_secs_f64();
     entry(
         "looks",
         &format!("{looks} in {seconds:.1} s: lines held, left alone for {wait} ms, timed"),

@@ -6,14 +6,14 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use huepage::color::MeasuredOracle;
+use huepage::color::{MeasuredOracle, Pressure};
 
 use super::{
     bins::Bins,
     clocks::{self, Clocks},
     pace::pause,
     report::{Covers, Report, Subject},
-    tally::{Look, Tally, WAIT},
+    tally::{Look, Tally},
 };
 use crate::signals::Signals;
 
@@ -39,7 +39,7 @@ pub fn watch(
 ) -> anyhow::Result<Report> {
     let mut rng = plan.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     // The first look finds out what is gone on a quiet machine, and takes long.
-    oracle.pressure(WAIT)?;
+    oracle.pressure(Pressure::WAIT)?;
     let signals = Signals::hold();
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let begin = Instant::now();
@@ -60,7 +60,7 @@ pub fn watch(
             break;
         }
         if next_look < end {
-            let look = Look(oracle.pressure(WAIT)?);
+            let look = Look(oracle.pressure(Pressure::WAIT)?);
             run.add(&look);
             interval.add(&look);
             bins.add(look, begin.elapsed());

@@ -4,12 +4,10 @@
 use std::time::{Duration, Instant};
 
 use huepage::{
-    color::{MeasureOptions, MeasuredOracle},
+    color::{MeasureOptions, MeasuredOracle, Pressure},
     topology::CacheGeometry,
 };
 
-/// How long lines are held, to see whether others evict them.
-const WAIT: Duration = Duration::from_micros(300);
 /// Discovery that has not succeeded by now is given up: the curve matters more.
 const PATIENCE: Duration = Duration::from_millis(800);
 
@@ -33,6 +31,6 @@ impl Witness {
 
     /// Whether nobody is there at the moment; `None` if that cannot be told.
     pub fn is_quiet(&mut self) -> Option<bool> {
-        Some(self.0.as_mut()?.pressure(WAIT).ok()?.is_quiet())
+        Some(self.0.as_mut()?.pressure(Pressure::WAIT).ok()?.is_quiet())
     }
 }

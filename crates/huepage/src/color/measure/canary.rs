@@ -7,15 +7,25 @@ use super::{
     discover::Shape,
     prober::{PageId, Prober},
     tester::Tester,
+    ways::measured_ways,
 };
 use crate::color::{ColorCount, Pressure};
 
-/// Looks without a pause between reading and timing: what is gone then was not
-/// evicted by others, unless they never rest.
-const FLOOR_LOOKS: usize = 21;
+/// Rounds of looks without a pause between reading and timing: what is gone then
+/// was not evicted by others, unless they never rest.
+const FLOOR_ROUNDS: usize = 7;
+/// Looks in each round.
+const LOOKS_PER_ROUND: usize = 3;
+/// Between two rounds: a neighbor who pauses does so in some of them.
+const BETWEEN_ROUNDS: Duration = Duration::from_millis(1);
 /// Share of lines that may be gone without a pause; with more, the sets are too
-/// full to hold lines in.
+/// full to hold lines in, or a neighbor is there.
 const MOST_FLOOR: f64 = 0.01;
+/// A canary made beside a neighbor is made again after so long.
+const UNSETTLED_FOR: Duration = Duration::from_secs(2);
+/// Times that ways are counted where none are declared. A neighbor takes ways
+/// away and never adds any: the most is nearest to the truth.
+const WAYS_COUNTED: usize = 3;
 /// Quiet looks taken for unquiet ones.
 const FALSE_ALARM: f64 = 0.01;
 /// Clocks and neighbors change: limits between hits and misses are measured
@@ -29,12 +39,17 @@ pub(super) struct Canary {
     pages: Vec<(PageId, u32)>,
     /// Lines that may be gone in a quiet look.
     most_quiet: u32,
+    /// Whether it was seen what is gone by itself.
+    settled: bool,
+    made: Instant,
     calibrated: Instant,
 }
 
 impl Canary {
     /// Holds as many pages of each set as it keeps by itself: seven eighths of
-    /// the ways, or fewer where that is too many.
+    /// the ways, or down to three quarters where that is too many. Where even
+    /// these are not kept somebody else takes them, now and maybe later: then
+    /// hardly a look is quiet until the canary is made again.
     pub fn new<P: Prober>(
         tester: &mut Tester<P>,
         sets: &[Vec<PageId>],
@@ -42,26 +57,78 @@ impl Canary {
         count: ColorCount,
     ) -> Self {
         tester.recalibrate();
-        let ways = shape.ways as usize;
-        let mut depth = ways - (ways / 8).max(1).min(ways - 1);
-        loop {
-            let pages = sets.iter().zip(0..).flat_map(|(set, color)| {
-                set[..depth.min(set.len())].iter().map(move |&page| (page, color))
-            });
-            let mut canary =
-                Canary { pages: pages.collect(), most_quiet: 0, calibrated: Instant::now() };
-            let mut gone: Vec<u64> = (0..FLOOR_LOOKS)
-                .map(|_| canary.look(tester, Duration::ZERO, count).held().evicted)
-                .collect();
-            gone.sort_unstable();
-            let lines = canary.pages.len() as u32;
-            let floor = gone[FLOOR_LOOKS / 2] as f64 / f64::from(lines.max(1));
-            if floor <= MOST_FLOOR || depth == 1 {
-                // One line in a look is the least that can be told from none.
-                canary.most_quiet = upper(lines, floor.max(1.0 / f64::from(lines.max(1))));
+        let ways = match shape.colors {
+            Some(_) => shape.ways as usize,
+            None => counted_ways(tester, sets) as usize,
+        };
+        let nominal = ways.saturating_sub((ways / 8).max(1)).max(1);
+        let least = (3 * ways).div_ceil(4).min(nominal);
+        for depth in (least..=nominal).rev() {
+            let mut canary = Canary::holding(depth, sets);
+            let floor = canary.floor(tester, count);
+            if floor <= MOST_FLOOR {
+                canary.bound_by(floor);
+                canary.settled = true;
                 return canary;
             }
-            depth -= 1;
+        }
+        Canary::holding(nominal, sets)
+    }
+
+    /// Holds `depth` pages of each set, under the strictest bound.
+    fn holding(depth: usize, sets: &[Vec<PageId>]) -> Self {
+        let pages = sets.iter().zip(0..).flat_map(|(set, color)| {
+            set[..depth.min(set.len())].iter().map(move |&page| (page, color))
+        });
+        let now = Instant::now();
+        let mut canary = Canary {
+            pages: pages.collect(),
+            most_quiet: 0,
+            settled: false,
+            made: now,
+            calibrated: now,
+        };
+        canary.bound_by(0.0);
+        canary
+    }
+
+    /// Takes looks for quiet in which no more is gone than chance makes of a
+    /// share of `floor`. One line in a look is the least that can be told from
+    /// none.
+    fn bound_by(&mut self, floor: f64) {
+        let lines = self.pages.len() as u32;
+        self.most_quiet = upper(lines, floor.max(1.0 / f64::from(lines.max(1))));
+    }
+
+    /// The share of lines that is gone without a pause in the quieter moments:
+    /// the lower quartile of all looks.
+    fn floor<P: Prober>(&mut self, tester: &mut Tester<P>, count: ColorCount) -> f64 {
+        let mut shares = Vec::with_capacity(FLOOR_ROUNDS * LOOKS_PER_ROUND);
+        for round in 0..FLOOR_ROUNDS {
+            if round > 0 {
+                std::thread::sleep(BETWEEN_ROUNDS);
+            }
+            for _ in 0..LOOKS_PER_ROUND {
+                // A look of which every sample was disturbed says nothing good.
+                shares.push(self.look(tester, Duration::ZERO, count).share().unwrap_or(1.0));
+            }
+        }
+        shares.sort_unstable_by(f64::total_cmp);
+        shares[shares.len() / 4]
+    }
+
+    /// Makes it again if that did not succeed some time before `now`: the
+    /// neighbor may have left.
+    pub fn renew<P: Prober>(
+        &mut self,
+        now: Instant,
+        tester: &mut Tester<P>,
+        sets: &[Vec<PageId>],
+        shape: Shape,
+        count: ColorCount,
+    ) {
+        if !self.settled && now.saturating_duration_since(self.made) >= UNSETTLED_FOR {
+            *self = Canary::new(tester, sets, shape, count);
         }
     }
 
@@ -93,6 +160,17 @@ impl Canary {
         pressure.quiet_looks = u64::from(seen && all.evicted <= u64::from(self.most_quiet));
         pressure
     }
+}
+
+fn counted_ways<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>]) -> u32 {
+    let mut most = 1;
+    for time in 0..WAYS_COUNTED {
+        if time > 0 {
+            std::thread::sleep(BETWEEN_ROUNDS);
+        }
+        most = most.max(measured_ways(tester, sets));
+    }
+    most
 }
 
 /// The least number that a binomial draw of `trials` with probability `p`
@@ -131,21 +209,28 @@ mod tests {
         Machine::new(512 << 10, 16)
     }
 
-    /// A canary on a machine that is quiet while it is made, and then as given.
-    fn canary_on(quiet: Machine, then: Machine) -> (Canary, Tester<Simulated>) {
-        let pages: Vec<PageId> = (0..SHAPE.pages() as u32).map(PageId).collect();
-        let prober = Simulated::new(quiet, pages.len(), 61);
-        let mut sets = vec![Vec::new(); COLORS as usize];
-        for &page in &pages {
-            sets[prober.color(page) as usize].push(page);
-        }
-        let gauge = Gauge::new(&pages, SHAPE.full(), SHAPE.batch_all());
-        let rng = fastrand::Rng::with_seed(62);
-        let masks = Masks::generated_by([]);
-        let mut tester = Tester::new(prober, gauge, &masks, &[3, 17, 40], rng);
+    /// A canary made on one machine, which then becomes another.
+    fn canary_on(made_on: Machine, then: Machine) -> (Canary, Tester<Simulated>) {
+        let (mut tester, sets) = machine_of(made_on, SHAPE);
         let canary = Canary::new(&mut tester, &sets, SHAPE, count());
         tester.prober.machine = then;
         (canary, tester)
+    }
+
+    fn machine_of(machine: Machine, shape: Shape) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
+        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
+        let prober = Simulated::new(machine, pages.len(), 61);
+        let mut sets = vec![Vec::new(); prober.machine.colors() as usize];
+        for &page in &pages {
+            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
+            if set.len() < shape.set_size() {
+                set.push(page);
+            }
+        }
+        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
+        let rng = fastrand::Rng::with_seed(62);
+        let masks = Masks::generated_by([]);
+        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), sets)
     }
 
     fn count() -> ColorCount {
@@ -205,11 +290,70 @@ mod tests {
     }
 
     #[test]
-    fn an_associativity_given_too_high_is_noticed() {
-        let machine = Machine::new(256 << 10, 8);
-        let (mut canary, mut tester) = canary_on(machine.clone(), machine);
-        assert!(canary.pages.len() <= 8 * 8, "{}", canary.pages.len());
-        assert!(looks(&mut canary, &mut tester, 100).quiet_looks >= 90);
+    fn an_associativity_assumed_too_high_is_noticed() {
+        let shape = Shape { colors: None, ..SHAPE };
+        let (mut tester, sets) = machine_of(Machine::new(1 << 20, 8), shape);
+        let count = ColorCount::new(tester.prober.machine.colors()).unwrap();
+        let mut canary = Canary::new(&mut tester, &sets, shape, count);
+        assert_eq!((canary.pages.len(), canary.settled), (32 * 7, true));
+        let looks = (0..100).map(|_| canary.look(&mut tester, WAIT, count).quiet_looks);
+        assert!(looks.sum::<u64>() >= 90);
+    }
+
+    /// Whatever a neighbor reads that can be seen at all: it is not taken for
+    /// what a quiet machine does, and when it has left that is seen.
+    #[test]
+    fn a_neighbor_there_from_the_beginning_is_seen_until_it_leaves() {
+        for ways in [4, 16, 40, 200] {
+            let with = Machine { neighbor_reads: ways * machine().sets() as u32, ..machine() };
+            let (mut tester, sets) = machine_of(with, SHAPE);
+            let mut canary = Canary::new(&mut tester, &sets, SHAPE, count());
+            let sum = looks(&mut canary, &mut tester, 50);
+            assert_eq!(sum.quiet_looks, 0, "{ways}: {sum:?}");
+            let renew = |canary: &mut Canary, tester: &mut Tester<Simulated>, after| {
+                let now = canary.made + after;
+                canary.renew(now, tester, &sets, SHAPE, count());
+            };
+            renew(&mut canary, &mut tester, UNSETTLED_FOR);
+            let sum = looks(&mut canary, &mut tester, 50);
+            assert_eq!(sum.quiet_looks, 0, "{ways}, made again: {sum:?}");
+            tester.prober.machine = machine();
+            renew(&mut canary, &mut tester, UNSETTLED_FOR);
+            assert!(canary.settled, "{ways}");
+            let sum = looks(&mut canary, &mut tester, 100);
+            assert!(sum.quiet_looks >= 95, "{ways}, left: {sum:?}");
+        }
+    }
+
+    #[test]
+    fn a_neighbor_that_never_rests_unsettles_a_canary_for_two_seconds() {
+        let with = Machine { neighbor_reads: 200 * machine().sets() as u32, ..machine() };
+        let (mut canary, mut tester) = canary_on(with, machine());
+        assert_eq!((canary.settled, canary.pages.len()), (false, 8 * 14));
+        let (_, sets) = machine_of(machine(), SHAPE);
+        let made = canary.made;
+        let soon = made + UNSETTLED_FOR / 2;
+        canary.renew(soon, &mut tester, &sets, SHAPE, count());
+        assert_eq!((canary.settled, canary.made), (false, made));
+        canary.renew(made + UNSETTLED_FOR, &mut tester, &sets, SHAPE, count());
+        assert!(canary.settled && canary.made > made);
+        // And then it stays.
+        let made = canary.made;
+        canary.renew(made + 10 * UNSETTLED_FOR, &mut tester, &sets, SHAPE, count());
+        assert_eq!(canary.made, made);
+    }
+
+    #[test]
+    fn a_neighbor_that_pauses_is_not_in_the_floor() {
+        let with = Machine {
+            neighbor_reads: 200 * machine().sets() as u32,
+            neighbor_rests: 2,
+            ..machine()
+        };
+        let (mut canary, mut tester) = canary_on(with.clone(), with);
+        assert_eq!((canary.settled, canary.pages.len()), (true, 8 * 14));
+        let sum = looks(&mut canary, &mut tester, 100);
+        assert!((30..70).contains(&sum.quiet_looks), "{sum:?}");
     }
 
     #[test]

@@ -147,18 +147,21 @@ impl MeasuredOracle {
 
     /// Holds lines of known colors in the cache for `wait`, and sees what others
     /// evict of them. Takes `wait` and some tens of microseconds more; the first
-    /// call, which finds out what is evicted on a quiet machine, a few
-    /// milliseconds.
+    /// call, which finds out what is evicted on a quiet machine, some
+    /// milliseconds. Beside a neighbor who never rests that cannot be found out:
+    /// then hardly a look is called quiet, and every two seconds a call tries
+    /// again, which takes as long as the first one.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
     pub fn pressure(&mut self, wait: Duration) -> Result<Pressure, ColorError> {
         let _pinned = Pinned::to(self.cpu)?;
         let first = &mut self.runs.first;
-        let canary = self.canary.get_or_insert_with(|| {
-            Canary::new(&mut first.tester, &first.found.sets, first.shape, self.count)
-        });
-        Ok(canary.look(&mut first.tester, wait, self.count))
+        let (tester, sets) = (&mut first.tester, &first.found.sets);
+        let canary =
+            self.canary.get_or_insert_with(|| Canary::new(tester, sets, first.shape, self.count));
+        canary.renew(Instant::now(), tester, sets, first.shape, self.count);
+        Ok(canary.look(tester, wait, self.count))
     }
 
     /// Runs `work` with `pages` in the tables of both runs.

@@ -42,8 +42,11 @@ pub(super) struct Machine {
     pub interrupts: u32,
     /// One batch in so many meets a neighbor that empties the cache; 0 for none.
     pub intrusions: u32,
-    /// Lines that a neighbor on the same core reads while lines are held.
+    /// Lines that a neighbor on the same core reads while lines are held; a tenth
+    /// of them where they are timed at once.
     pub neighbor_reads: u32,
+    /// The neighbor rests once in so many times that lines are held; 0: never.
+    pub neighbor_rests: u32,
     /// The neighbor reads only the first so many colors; `None`: all.
     pub neighbor_colors: Option<u32>,
     /// Frames are drawn from so many; their order is random.
@@ -65,6 +68,7 @@ impl Machine {
             interrupts: 2000,
             intrusions: 0,
             neighbor_reads: 0,
+            neighbor_rests: 0,
             neighbor_colors: None,
             frames: 1 << 22,
         }
@@ -317,9 +321,11 @@ impl Prober for Simulated {
                 }
             }
         }
-        let reads = if wait.is_zero() { 0 } else { self.machine.neighbor_reads };
-        for _ in 0..reads {
-            self.read_as_neighbor();
+        let part = if wait.is_zero() { 10 } else { 1 };
+        if !self.one_in(self.machine.neighbor_rests) {
+            for _ in 0..self.machine.neighbor_reads / part {
+                self.read_as_neighbor();
+            }
         }
         self.time(targets.iter().rev(), pattern, out);
         out.reverse();
