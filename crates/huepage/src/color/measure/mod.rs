@@ -5,16 +5,18 @@
 //! experiment; [`calibrate`] tells hits from misses; [`lines`] which lines can
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
-//! [`assign`] colors pages by the thousand, asking about the colors that
-//! [`code`] says; [`palette`] puts these together; [`runs`] does it twice and
-//! compares; [`canary`] sees what others evict; [`limits`] refuses what would
-//! take too much; [`oracle`] is what users of the library see.
+//! [`fresh`] deals out other frames for each attempt; [`assign`] colors pages by
+//! the thousand, asking about the colors that [`code`] says; [`palette`] puts these
+//! together; [`runs`] does it twice and compares; [`canary`] sees what others
+//! evict; [`limits`] refuses what would take too much; [`oracle`] is what users of
+//! the library see.
 
 mod assign;
 mod calibrate;
 mod canary;
 mod code;
 mod discover;
+mod fresh;
 mod hardware;
 mod limits;
 mod lines;

@@ -8,7 +8,13 @@ use std::{
 };
 
 use super::{
-    canary::Canary, discover::Shape, hardware::Hardware, limits, prober::PageId, runs::Runs,
+    canary::Canary,
+    discover::Shape,
+    fresh::{Drawn, Fresh},
+    hardware::Hardware,
+    limits,
+    prober::PageId,
+    runs::Runs,
     ways::measured_ways,
 };
 use crate::{
@@ -17,7 +23,7 @@ use crate::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
         Survey,
     },
-    mapping::{Mapping, PageAddr, PageKind, page_size},
+    mapping::{PageAddr, page_size},
     topology::{CacheGeometry, Pinned},
     units::Bytes,
 };
@@ -40,7 +46,7 @@ pub struct MeasuredOracle {
     /// Made when first asked for.
     canary: Option<Canary>,
     /// Keeps the pages of all sets mapped.
-    arena: Mapping,
+    arena: Drawn,
 }
 
 impl MeasuredOracle {
@@ -63,20 +69,24 @@ impl MeasuredOracle {
         let mut rng = fastrand::Rng::with_seed(options.seed);
         let begin = Instant::now();
         let mut evidence = Evidence::default();
+        let mut fresh = Fresh::default();
         loop {
             // Other frames each time: what spoiled one attempt may be theirs.
-            let arena = Mapping::populated(shape.arena(), PageKind::Base)
+            let mut arena = fresh
+                .draw(shape.arena(), &mut rng)
                 .map_err(|source| ColorError::System { action: "allocate pages", source })?;
             // SAFETY: the pages belong to `arena`, which lives as long as the
-            // prober: both become fields of one value, or both are dropped here.
-            let prober = unsafe { Hardware::new(arena.iter().collect()) };
-            let pages: Vec<PageId> = (0..arena.pages() as u32).map(PageId).collect();
+            // prober: both become fields of one value, or the prober is dropped
+            // here first.
+            let prober = unsafe { Hardware::new(arena.pages().to_vec()) };
+            let pages: Vec<PageId> = (0..arena.pages().len() as u32).map(PageId).collect();
             let mut runs = Runs::new(prober, pages.clone(), shape, &mut rng);
             let attempt = runs.judge(&pages, &mut rng);
             let trusted = attempt.distrust.is_none();
             evidence.attempts.push(attempt);
             if let Some(count) = ColorCount::new(runs.first.colors() as u32).filter(|_| trusted) {
                 let canary = None;
+                arena.settle();
                 return Ok(MeasuredOracle {
                     cpu: options.cpu,
                     count,
@@ -92,6 +102,7 @@ impl MeasuredOracle {
             {
                 return Err(ColorError::NotTrusted(evidence));
             }
+            fresh.keep(arena);
             // A noisy neighbor is given time to finish, more each time.
             std::thread::sleep(PAUSE * evidence.attempts.len() as u32);
         }
@@ -173,7 +184,7 @@ impl MeasuredOracle {
         pages: &[PageAddr],
         work: impl FnOnce(&mut Self, &[PageId]) -> T,
     ) -> T {
-        let own = self.arena.pages();
+        let own = self.arena.pages().len();
         let ids: Vec<PageId> = (own as u32..(own + pages.len()) as u32).map(PageId).collect();
         for palette in [&mut self.runs.first, &mut self.runs.second] {
             // SAFETY: the pages are mapped and readable during this call (the
