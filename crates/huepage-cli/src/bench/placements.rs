@@ -3,6 +3,7 @@
 
 use anyhow::{Context, bail};
 use huepage::{
+    available_memory,
     color::{Chosen, Color, ColorCount, ColorOracle, MeasuredOracle, Oracle, Pressure},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     place::{PlaceError, Policy, Pool, Region},
@@ -64,7 +65,7 @@ impl PlacedBuffer {
 
 /// A pool has so much more than its allocations need, and so many MiB more
 /// altogether: chance does not deal out colors evenly.
-const SPARE: f64 = 1.15;
+const SPARE: f64 = 1.3;
 /// See [`SPARE`].
 const LEAST_SPARE: Bytes = Bytes::mib(4);
 
@@ -132,10 +133,10 @@ impl Placements {
         };
         let wanted = colored.0.saturating_add(shuffled.0).saturating_add(plain.0);
         memory::check(Bytes(wanted), allocations)?;
-        let colored = pool(&mut oracle, colored, count, |_| ())?;
-        let shuffled = match shuffled {
-            Bytes(0) => None,
-            size => Some(pool(&mut oracle, size, count, |labels| rng.shuffle(labels))?),
+        let colored = pool(&mut oracle, of_a_color(&|p| !is_shuffled(p)), count, |_| ())?;
+        let shuffled = match of_a_color(&is_shuffled) {
+            0 => None,
+            some => Some(pool(&mut oracle, some, count, |labels| rng.shuffle(labels))?),
         };
         let mut placements = Placements {
             plain: Plain::probe(seed),
@@ -189,25 +190,50 @@ impl Placements {
     }
 }
 
-/// A pool of `size` classified pages, of which those of the first `count` colors are
-/// used.
+/// A pool with so many pages of each of the first `count` colors.
+///
+/// Free memory may hold far fewer pages of some colors than of others (see
+/// [`MeasuredOracle::discover`]): then the pool is drawn from more, while the pages
+/// that did not suffice are kept from coming back.
 fn pool(
     oracle: &mut Oracle,
-    size: Bytes,
+    of_a_color: u64,
     count: ColorCount,
     relabel: impl FnOnce(&mut [Option<Color>]),
 ) -> anyhow::Result<Pool> {
-    let mapping = Mapping::populated(size.pages(page_size()), PageKind::Base)
-        .with_context(|| format!("allocating a pool of {size}"))?;
-    let pages: Vec<PageAddr> = mapping.iter().collect();
-    // SAFETY: the pages belong to `mapping`, which outlives the call.
-    let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
-    for label in &mut labels {
-        *label = label.filter(|color| color.0 < count.get());
-    }
+    let mut size = pool_size(of_a_color, count, oracle.count());
+    let mut kept: Vec<Mapping> = Vec::new();
+    let (mapping, mut labels) = loop {
+        let mapping = Mapping::populated(size.pages(page_size()), PageKind::Base)
+            .with_context(|| format!("allocating a pool of {size}"))?;
+        let pages: Vec<PageAddr> = mapping.iter().collect();
+        // SAFETY: the pages belong to `mapping`, which outlives the call.
+        let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
+        for label in &mut labels {
+            *label = label.filter(|color| color.0 < count.get());
+        }
+        let mut pages = vec![0u64; count.get() as usize];
+        labels.iter().flatten().for_each(|color| pages[color.index()] += 1);
+        let larger = Bytes(size.0.saturating_mul(LARGER));
+        let room = available_memory().is_none_or(|available| available.0 / 2 >= larger.0);
+        // Random allocations take more of some colors than of others: four standard
+        // deviations are set aside for that.
+        let needed = of_a_color as f64 + 4.0 * (of_a_color as f64).sqrt();
+        let enough = pages.iter().all(|&pages| pages as f64 >= needed);
+        if enough || kept.len() == TRIES || !room {
+            break (mapping, labels);
+        }
+        kept.push(mapping);
+        size = larger;
+    };
     relabel(&mut labels);
     Ok(Pool::from_parts(mapping, &labels, count, None)?)
 }
+
+/// How many times as large a pool is drawn that did not suffice, and how often.
+const LARGER: u64 = 3;
+/// See [`LARGER`].
+const TRIES: usize = 3;
 
 impl Workbench for Placements {
     type Buffer = PlacedBuffer;

@@ -42,11 +42,13 @@ impl Fresh {
     pub fn draw(&mut self, wanted: usize, rng: &mut fastrand::Rng) -> io::Result<Drawn> {
         let room = Bytes(available_memory().map_or(MOST.0, |bytes| bytes.0 / 4).min(MOST.0));
         let most = room.pages(page_size());
-        while !self.spent.is_empty() && self.held() + wanted > most {
+        let stretch = wanted.saturating_mul(GROWTH.saturating_pow(self.attempts));
+        let stretch = stretch.min(most).max(wanted);
+        // From the largest stretch on, all pages are drawn from as many as there may
+        // be.
+        while !self.spent.is_empty() && self.held() + stretch > most {
             self.spent.pop_front();
         }
-        let stretch = wanted.saturating_mul(GROWTH.saturating_pow(self.attempts));
-        let stretch = stretch.min(most.saturating_sub(self.held())).max(wanted);
         self.attempts += 1;
         let mapping = Mapping::populated(stretch, PageKind::Base)?;
         let mut pages: Vec<PageAddr> = mapping.iter().collect();
@@ -136,11 +138,13 @@ mod tests {
     fn what_attempts_hold_is_bounded() {
         let mut fresh = Fresh::default();
         let mut rng = fastrand::Rng::with_seed(3);
-        for _ in 0..5 {
-            let drawn = fresh.draw(2048, &mut rng).unwrap();
+        let mut held = Vec::new();
+        for _ in 0..6 {
+            let drawn = fresh.draw(1024, &mut rng).unwrap();
             fresh.keep(drawn);
-            assert!(fresh.held() * 4096 <= MOST.0 as usize, "{}", fresh.held());
+            held.push(fresh.held());
         }
-        assert!(fresh.spent.len() >= 2);
+        assert!(held.iter().all(|pages| pages * 4096 <= MOST.0 as usize), "{held:?}");
+        assert_eq!(held[..3], [1024, 5 * 1024, 21 * 1024]);
     }
 }
