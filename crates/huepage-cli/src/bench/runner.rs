@@ -173,10 +173,13 @@ fn allocate<W: Workbench>(
             for job in jobs.iter().filter(|job| job.placements.contains(&placement)) {
                 job.workloads.iter().for_each(|workload| workload.prepare(buffer.bytes_mut()));
             }
-            let colors = workbench.colors(&mut buffer)?;
-            of_placement.push(Live { buffer, colors, moved: None });
+            of_placement.push(Live { buffer, colors: None, moved: None });
         }
         live.push(of_placement);
+    }
+    // When all are there: looking for room for huge pages, the kernel moves others.
+    for allocation in live.iter_mut().flatten() {
+        allocation.colors = workbench.colors(&mut allocation.buffer)?;
     }
     Ok(live)
 }
