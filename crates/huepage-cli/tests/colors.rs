@@ -341,9 +341,9 @@ fn without_privileges_balanced_memory_is_served() {
         "--allocations",
         "3",
         "--visits",
-        "1",
+        "2",
         "--time-limit",
-        "0",
+        "5",
         "--json",
     ];
     let output = user.command(&arguments).output().unwrap();

@@ -52,7 +52,7 @@ enum What {
     /// Multiply 1000x1000 doubles in blocks that fill the cache
     #[command(after_help = EXIT_CODES)]
     Matmul(Common),
-    /// Transform 64k and 1M complex doubles, and as many as fit the cache
+    /// Transform 64k and 1M points, and as many as fit the cache
     #[command(after_help = EXIT_CODES)]
     Fft(Common),
     /// Repeat a small program: does it take the same time everywhere?
