@@ -13,7 +13,8 @@ use std::{
 
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, code, huepage, no_colors_here, stderr, stdout, unread,
+    Unprivileged, alone, assert_plain, code, huepage, integer, no_colors_here, share, stderr,
+    stdout, unread,
 };
 
 fn colors(arguments: &[&str]) -> Output {
@@ -120,16 +121,6 @@ fn more_pages_than_there_is_memory_are_refused_rather_than_tried() {
     let text = stderr(&output);
     assert!(text.contains("16777216 pages are 64 GiB, and "), "{text}");
     assert!(text.ends_with("give fewer with --pages\n"), "{text}");
-}
-
-fn integer(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("no whole number: {value}"))
-}
-
-fn share(value: &Value) -> f64 {
-    let share = value.as_f64().unwrap_or_else(|| panic!("no number: {value}"));
-    assert!((0.0..=1.0).contains(&share), "{share}");
-    share
 }
 
 /// What holds whatever the method.

@@ -16,7 +16,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, code, huepage, no_colors_here, stderr, stdout, unread,
+    Unprivileged, alone, assert_plain, code, huepage, integer, no_colors_here, share, stderr,
+    stdout, unread,
 };
 
 fn pressure(arguments: &[&str]) -> Output {
@@ -70,16 +71,6 @@ fn what_cannot_be_watched_or_written_is_told_with_exit_code_1() {
         assert_eq!(stdout(&output), "", "{arguments:?}");
     }
     assert_eq!(fs::read_to_string(taken).unwrap(), "precious");
-}
-
-fn integer(value: &Value) -> u64 {
-    value.as_u64().unwrap_or_else(|| panic!("no whole number: {value}"))
-}
-
-fn share(value: &Value) -> f64 {
-    let share = value.as_f64().unwrap_or_else(|| panic!("no number: {value}"));
-    assert!((0.0..=1.0).contains(&share), "{share}");
-    share
 }
 
 /// What holds whatever others do.

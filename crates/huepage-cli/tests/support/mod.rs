@@ -17,6 +17,7 @@ use std::{
 };
 
 use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
 
 /// The binary under test.
 pub fn huepage(arguments: &[&str]) -> Command {
@@ -153,4 +154,16 @@ impl Unprivileged {
         command.args(arguments).uid(Self::NOBODY).gid(Self::NOBODY);
         command
     }
+}
+
+/// A whole number of a report.
+pub fn integer(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("no whole number: {value}"))
+}
+
+/// A share of a report: from none to all.
+pub fn share(value: &Value) -> f64 {
+    let share = value.as_f64().unwrap_or_else(|| panic!("no number: {value}"));
+    assert!((0.0..=1.0).contains(&share), "{share}");
+    share
 }
