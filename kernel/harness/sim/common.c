@@ -95,6 +95,15 @@ void free_bits_stop(struct zone *zone, struct free_bits *bits)
 	free(bits->words);
 }
 
+uint32_t free_in_block(const struct free_bits *bits, uint32_t frame)
+{
+	uint32_t first = (frame & ~(BLOCK_FRAMES - 1)) / 64, sum = 0;
+
+	for (uint32_t i = 0; i < BLOCK_FRAMES / 64; i++)
+		sum += __builtin_popcountll(bits->words[first + i]);
+	return sum;
+}
+
 void run_drop(struct zone *zone, struct run *run)
 {
 	if (!run->count)

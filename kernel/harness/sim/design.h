@@ -67,6 +67,9 @@ static inline bool free_bits_has(const struct free_bits *bits, uint32_t frame)
 	return bits->words[frame / 64] >> frame % 64 & 1;
 }
 
+/* Free frames of the pageblock that holds @frame. */
+uint32_t free_in_block(const struct free_bits *bits, uint32_t frame);
+
 /* Gives the pages of a run back to the buddy lists. */
 void run_drop(struct zone *zone, struct run *run);
 

@@ -40,15 +40,6 @@ static void stop(struct zone *zone)
 	free(state.live);
 }
 
-static uint32_t free_in_block(uint32_t first)
-{
-	uint32_t sum = 0;
-
-	for (uint32_t i = 0; i < BLOCK_FRAMES / 64; i++)
-		sum += __builtin_popcountll(state.free.words[first / 64 + i]);
-	return sum;
-}
-
 static bool small(struct zone *zone, struct space *space)
 {
 	return space->pages < zone->colors / 64;
@@ -80,7 +71,7 @@ static uint32_t fullest(struct zone *zone, uint32_t color)
 		zone_step(zone, 1);
 		if (!free_bits_has(&state.free, frame))
 			continue;
-		free = free_in_block(frame & ~(BLOCK_FRAMES - 1));
+		free = free_in_block(&state.free, frame);
 		zone_step(zone, 8);
 		if (free < least) {
 			least = free;

@@ -54,15 +54,6 @@ static uint32_t copies(struct zone *zone)
 	return (zone->frames + zone->colors - 1) / zone->colors;
 }
 
-static uint32_t free_in_block(uint32_t frame)
-{
-	uint32_t first = (frame & ~(BLOCK_FRAMES - 1)) / 64, sum = 0;
-
-	for (uint32_t i = 0; i < BLOCK_FRAMES / 64; i++)
-		sum += __builtin_popcountll(state.free.words[first + i]);
-	return sum;
-}
-
 /* What is wanted: colors that are lacked, that few are on, or both. */
 enum want { LACKED = 1, LOWEST = 2 };
 
@@ -97,7 +88,8 @@ static uint64_t choose(struct zone *zone, uint32_t word, uint64_t some,
 		/* Fewer than a quarter of what is wanted costs too many holds. */
 		score = (4 * count >= enough) << 20 | count |
 			(BLOCK_FRAMES -
-			 free_in_block(word * 64 + i * zone->colors)) << 8;
+			 free_in_block(&state.free,
+				       word * 64 + i * zone->colors)) << 8;
 		if (score >= best_score) {
 			best_score = score;
 			best = free;
@@ -317,7 +309,7 @@ static uint32_t file(struct zone *zone, unsigned int cpu)
 		uint32_t block = 0, count = 0;
 
 		/* In a kernel a bit per pageblock, found in a word or two. */
-		while (block < zone->frames && !free_in_block(block))
+		while (block < zone->frames && !free_in_block(&state.free, block))
 			block += BLOCK_FRAMES;
 		zone->cost.outside += 3;
 		if (block >= zone->frames)
