@@ -10,12 +10,11 @@
 #include <linux/page_color_types.h>
 #include <linux/types.h>
 
-struct address_space;
+struct encoded_page;
 struct folio;
 struct mm_struct;
 struct page;
 struct task_struct;
-struct vm_area_struct;
 struct zone;
 
 #ifdef CONFIG_PAGE_COLOR
@@ -27,62 +26,52 @@ static __always_inline bool page_color_enabled(void)
 	return static_branch_unlikely(&page_color_key);
 }
 
-/* The places where the buddy allocator's lists change. */
-void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
-		      int migratetype);
-void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
-		      int migratetype);
+struct mempolicy;
 
-static __always_inline void page_color_add(struct zone *zone, struct page *page,
-					   unsigned int order, int migratetype)
+/*
+ * Allocate a folio for an address space, or for a file if @whom is
+ * PAGE_COLOR_FILE: folio_alloc_mpol() and filemap_alloc_folio() while coloring
+ * is on.
+ */
+struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx);
+struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
+
+/* @nr pages in a row are mapped by an address space, or no more. */
+void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
+void __page_color_unmap(struct mm_struct *mm, struct page *page,
+			unsigned long nr);
+/* So are the pages that an mmu_gather has collected. */
+void page_color_unmap_batch(struct mm_struct *mm,
+			      struct encoded_page **pages, unsigned int nr);
+/* Pages of an address space have changed in ways that are not told. */
+void __page_color_recount(struct mm_struct *mm);
+
+static __always_inline void page_color_map(struct mm_struct *mm,
+					   struct page *page, unsigned long nr)
 {
 	if (page_color_enabled())
-		__page_color_add(zone, page, order, migratetype);
+		__page_color_map(mm, page, nr);
 }
 
-static __always_inline void page_color_del(struct zone *zone, struct page *page,
-					   unsigned int order, int migratetype)
+static __always_inline void page_color_unmap(struct mm_struct *mm,
+					     struct page *page,
+					     unsigned long nr)
 {
 	if (page_color_enabled())
-		__page_color_del(zone, page, order, migratetype);
+		__page_color_unmap(mm, page, nr);
 }
 
-static __always_inline void page_color_move(struct zone *zone,
-					    struct page *page,
-					    unsigned int order, int old_mt,
-					    int new_mt)
+static __always_inline void page_color_recount(struct mm_struct *mm)
 {
-	if (page_color_enabled()) {
-		__page_color_del(zone, page, order, old_mt);
-		__page_color_add(zone, page, order, new_mt);
-	}
-}
-
-/* Whether colors follow from places, so that hints are of use. */
-DECLARE_STATIC_KEY_FALSE(page_color_hint_key);
-
-static __always_inline bool page_color_hinted(void)
-{
-	return static_branch_unlikely(&page_color_hint_key);
-}
-
-/* Allocates a folio that will be used at this address. */
-struct folio *page_color_alloc_vma(gfp_t gfp, int order,
-				   struct vm_area_struct *vma,
-				   unsigned long address, bool hugepage);
-
-/* Where the next page that the task allocates will be used. */
-void __page_color_hint_file(struct address_space *mapping, pgoff_t index);
-
-static __always_inline void page_color_hint_file(struct address_space *mapping,
-						 pgoff_t index)
-{
-	if (page_color_hinted())
-		__page_color_hint_file(mapping, index);
+	if (page_color_enabled())
+		__page_color_recount(mm);
 }
 
 /* Lives and deaths of address spaces and tasks. */
 void page_color_init_mm(struct mm_struct *mm);
+void page_color_exit_mm(struct mm_struct *mm);
 void page_color_fork(struct task_struct *task);
 void page_color_exit(struct task_struct *task);
 
@@ -94,21 +83,23 @@ int page_color_task_write(struct task_struct *task, char *list);
 #else /* !CONFIG_PAGE_COLOR */
 
 static inline bool page_color_enabled(void) { return false; }
-static inline void page_color_add(struct zone *zone, struct page *page,
-				  unsigned int order, int migratetype) { }
-static inline void page_color_del(struct zone *zone, struct page *page,
-				  unsigned int order, int migratetype) { }
-static inline void page_color_move(struct zone *zone, struct page *page,
-				   unsigned int order, int old_mt,
-				   int new_mt) { }
-static inline bool page_color_hinted(void) { return false; }
+struct mempolicy;
+
 /* Never called. */
-struct folio *page_color_alloc_vma(gfp_t gfp, int order,
-				   struct vm_area_struct *vma,
-				   unsigned long address, bool hugepage);
-/* No function: a call of an empty one changes how GCC arranges its caller. */
-#define page_color_hint_file(mapping, index) ((void)(mapping), (void)(index))
+struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx);
+struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
+static inline void page_color_map(struct mm_struct *mm, struct page *page,
+				  unsigned long nr) { }
+static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
+				    unsigned long nr) { }
+static inline void page_color_unmap_batch(struct mm_struct *mm,
+					  struct encoded_page **pages,
+					  unsigned int nr) { }
+static inline void page_color_recount(struct mm_struct *mm) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
+static inline void page_color_exit_mm(struct mm_struct *mm) { }
 static inline void page_color_fork(struct task_struct *task) { }
 static inline void page_color_exit(struct task_struct *task) { }
 

@@ -5,41 +5,43 @@
 
 #include <linux/types.h>
 
+struct mm_struct;
 struct page_color_set;
-
-/**
- * struct page_color_hint - where the page that is allocated next will be used
- * @page: number of the page in its address space or file
- * @offset: where that address space or file begins in the cycle of colors, in
- *          parts of 2^32
- * @valid: whether the allocation has a place at all
- */
-struct page_color_hint {
-	unsigned long page;
-	u32 offset;
-	bool valid;
-};
+struct page_color_space;
 
 /**
  * struct page_color_task - what coloring knows of a task
  * @set: colors the task may use, or NULL for all
- * @hint: set by whoever allocates on behalf of an address or a file
+ * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
+ *        for a page of a file, or NULL
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
-	struct page_color_hint hint;
+	struct mm_struct *whom;
+};
+
+#define PAGE_COLOR_FILE	((struct mm_struct *)1)
+
+/**
+ * struct page_color_run - the pages of chosen colors that a CPU has ready
+ * @space: the address space that they are for, or NULL; the run has a reference
+ * @set: id of the set whose colors they are, or 0
+ * @longest: how many were taken at once; the next time twice as many
+ */
+struct page_color_run {
+	struct page_color_space *space;
+	u64 set;
+	unsigned int longest;
 };
 
 /**
- * struct page_color_run - the pages of consecutive colors that a CPU holds
- * @key: which place the first of them is for
- * @set: whose colors they are; only compared, never followed
- * @shift: how long the next run may be; grows while places follow each other
+ * struct page_color_mm - what coloring knows of an address space
+ * @spaces: the colors that it holds, once it is large
+ * @pages: allocated since it was found to be small
  */
-struct page_color_run {
-	u64 key;
-	const void *set;
-	u8 shift;
+struct page_color_mm {
+	struct page_color_space __rcu *spaces;
+	unsigned int pages;
 };
 
 #endif /* _LINUX_PAGE_COLOR_TYPES_H */

@@ -1,299 +1,282 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which free block an allocation gets, and what keeps the index true. */
+/* Which frames an allocation gets. */
 
-#include <linux/hash.h>
-#include <linux/mempolicy.h>
 #include <linux/mm.h>
-#include <linux/mmdebug.h>
 #include <linux/pagemap.h>
 #include <linux/sched.h>
+#include <linux/vmstat.h>
 
 #include "page_color.h"
 
-/* How often a search in a set of colors may jump over foreign colors. */
-#define PAGE_COLOR_SET_TRIES	64
-
-static int page_color_list(int migratetype)
+bool page_color_ask(struct page_color_ask *ask, struct zone *zone)
 {
-	switch (migratetype) {
-	case MIGRATE_MOVABLE:
-		return PAGE_COLOR_MOVABLE;
-#ifdef CONFIG_CMA
-	case MIGRATE_CMA:
-		return PAGE_COLOR_CMA;
-#endif
-	default:
-		return -1;
+	struct mm_struct *whom = current->page_color.whom;
+
+	/*
+	 * Interrupts ask for nobody, and neither does who reclaims memory on the
+	 * way: its pages are not those that the task will use.
+	 */
+	if (!in_task() || current->flags & PF_MEMALLOC)
+		return false;
+	ask->space = NULL;
+	ask->file = whom == PAGE_COLOR_FILE;
+	ask->set = page_color_current_set();
+	if (whom && !ask->file)
+		ask->space = page_color_space(whom, zone_to_nid(zone));
+	return ask->space || ask->set || ask->file;
+}
+
+void page_color_run_begin(struct page_color_run *run,
+			  const struct page_color_ask *ask)
+{
+	if (!page_color_run_fits(run, ask)) {
+		page_color_space_put(run->space);
+		run->space = ask->space;
+		if (run->space && !refcount_inc_not_zero(&run->space->refs))
+			run->space = NULL;
+		run->set = ask->set ? ask->set->id : 0;
+		run->longest = 0;
 	}
+	run->longest = run->longest ? run->longest * 2 : 16;
 }
 
-/* Memory that came after the index was made is not in it until it is remade. */
-static bool page_color_covered(const struct page_color_zone *coloring,
-			       unsigned long pfn, unsigned int order)
-{
-	const struct page_color_span *span =
-		page_color_index_span(coloring->index);
+/* What is known of a zone and its node, if both are of the same geometry. */
+struct place {
+	struct page_color_zone *zone;
+	struct page_color_node *node;
+};
 
-	return pfn >= span->start &&
-	       pfn + (1UL << order) <= span->start + span->frames;
+static bool find_place(struct place *place, struct zone *zone)
+{
+	place->zone = rcu_dereference(zone->page_color);
+	place->node = rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
+	return place->zone && place->node &&
+	       place->zone->node == place->node->id;
 }
 
-static __always_inline void
-page_color_change(struct zone *zone, struct page *page, unsigned int order,
-		  int migratetype,
-		  bool (*change)(struct page_color_index *index,
-				 unsigned int list, unsigned int order,
-				 unsigned long frame))
+/* Once round all words from the cursor on; the first word in two parts. */
+static unsigned int gather(const struct place *place,
+			   struct page_color_space *space,
+			   struct page_color_wish *wish, unsigned int want,
+			   struct page_color_part *parts)
 {
-	struct page_color_zone *coloring = zone->page_color;
-	int list = page_color_list(migratetype);
-	unsigned long pfn = page_to_pfn(page);
-	bool changed;
+	struct page_color_memory *memory = &place->zone->memory;
+	u32 colors = memory->colors, words = page_color_words(colors);
+	u32 word = wish->cursor / 64, gone;
+	unsigned int nr = 0;
 
-	if (!coloring || list < 0)
-		return;
-	changed = change(coloring->index, list, order, pfn);
-	VM_WARN_ON_ONCE(!changed && coloring->ready &&
-			page_color_covered(coloring, pfn, order));
-}
+	/* With few words the next round begins in the midst of a run. */
+	for (gone = 0; gone <= max(words, 8U); gone++, word++) {
+		u64 some;
 
-void __page_color_add(struct zone *zone, struct page *page, unsigned int order,
-		      int migratetype)
-{
-	page_color_change(zone, page, order, migratetype,
-			  page_color_index_add);
-}
+		if (word >= words)
+			word = 0;
+		if (wish->set && !page_color_set_word(wish->set, word)) {
+			u32 next = page_color_set_next(wish->set, word * 64) / 64;
 
-void __page_color_del(struct zone *zone, struct page *page, unsigned int order,
-		      int migratetype)
-{
-	page_color_change(zone, page, order, migratetype,
-			  page_color_index_del);
-}
-
-/* Each address space begins as far as possible from those before it. */
-void page_color_init_mm(struct mm_struct *mm)
-{
-	static atomic_t spaces;
-
-	mm->page_color_offset = atomic_inc_return(&spaces) * GOLDEN_RATIO_32;
-}
-
-/* Then a node gets every nth address, and so every nth color. */
-static bool page_color_interleaved(struct vm_area_struct *vma,
-				   unsigned long address)
-{
-	bool interleaved = false;
-#ifdef CONFIG_NUMA
-	pgoff_t ilx;
-	struct mempolicy *policy = get_vma_policy(vma, address, 0, &ilx);
-
-	interleaved = policy->mode == MPOL_INTERLEAVE ||
-		      policy->mode == MPOL_WEIGHTED_INTERLEAVE;
-	mpol_cond_put(policy);
-#endif
-	return interleaved;
-}
-
-struct folio *page_color_alloc_vma(gfp_t gfp, int order,
-				   struct vm_area_struct *vma,
-				   unsigned long address, bool hugepage)
-{
-	current->page_color.hint = (struct page_color_hint) {
-		.page = address >> PAGE_SHIFT,
-		.offset = vma->vm_mm->page_color_offset,
-		.valid = !page_color_interleaved(vma, address),
-	};
-	return vma_alloc_folio_noprof(gfp, order, vma, address, hugepage);
-}
-
-void __page_color_hint_file(struct address_space *mapping, pgoff_t index)
-{
-	current->page_color.hint = (struct page_color_hint) {
-		.page = index,
-		.offset = hash_ptr(mapping, 32),
-		.valid = true,
-	};
-}
-
-unsigned int page_color_run_begin(struct page_color_run *run,
-				  struct page_color_wish *wish,
-				  unsigned int batch, bool went_on)
-{
-	unsigned int longest = order_base_2(batch);
-
-	/* As read-ahead does: who goes on gets more, who jumps gets one. */
-	if (!wish->hint.valid)
-		run->shift = longest;
-	else if (went_on && page_color_run_fits(run, wish))
-		run->shift = min(run->shift + 1U, longest);
-	else
-		run->shift = 0;
-	run->set = wish->set;
-	run->key = wish->hint.valid ? page_color_place(wish) : 0;
-	wish->run = 1U << run->shift;
-	return wish->run;
-}
-
-static unsigned long page_color_wanted(const struct page_color_zone *coloring,
-				       const struct page_color_wish *wish,
-				       const struct page_color_set *set,
-				       unsigned int order)
-{
-	unsigned long colors = coloring->colors;
-	unsigned long begin;
-
-	if (!wish->hint.valid)
-		return set ? READ_ONCE(set->next) : coloring->cursor[order];
-	begin = (u64)wish->hint.offset * colors >> 32;
-	/* So that a huge page has the colors that small ones would have. */
-	if (colors > pageblock_nr_pages)
-		begin = round_down(begin, pageblock_nr_pages);
-	return (wish->hint.page + begin + wish->done) % colors;
-}
-
-/* The best block for a color, whatever the colors that the task may use. */
-static bool page_color_search(const struct page_color_zone *coloring,
-			      enum page_color_list list, unsigned int order,
-			      unsigned long color,
-			      struct page_color_block *found)
-{
-	unsigned long follow = coloring->follow[order];
-
-	/* The frame after the last one: what devices merge into one request. */
-	if (page_color_index_color(coloring->index, follow) == color &&
-	    page_color_index_holding(coloring->index, list, order, follow,
-				     found))
-		return true;
-	return page_color_index_find(coloring->index, list, order, color,
-				     found);
-}
-
-static unsigned long page_color_after(const struct page_color_zone *coloring,
-				      unsigned long color, unsigned long by)
-{
-	color += by;
-	if (color >= coloring->colors)
-		color %= coloring->colors;
-	return color;
-}
-
-/*
- * The first block from @color on that has nothing but colors of the set.
- * @found->distance is from @color, as without a set.
- */
-static bool page_color_search_set(const struct page_color_zone *coloring,
-				  const struct page_color_set *set,
-				  enum page_color_list list,
-				  unsigned int order, unsigned long color,
-				  struct page_color_block *found)
-{
-	unsigned long colors = coloring->colors;
-	unsigned long gone = 0;
-	int tries;
-
-	for (tries = 0; tries < PAGE_COLOR_SET_TRIES; tries++) {
-		unsigned long at = page_color_after(coloring, color, gone);
-		unsigned long allowed = page_color_set_next(set, at);
-
-		gone += (allowed >= at ? 0 : colors) + allowed - at;
-		if (gone >= colors)
-			return false;
-		if (!page_color_search(coloring, list, order, allowed, found))
-			return false;
-		gone += found->distance;
-		if (gone >= colors)
-			return false;
-		found->distance = gone;
-		at = page_color_index_color(coloring->index, found->frame);
-		if (page_color_set_run(set, at) >= 1UL << order)
-			return true;
-		gone++;
+			gone += next > word ? next - word : words - word + next;
+			word = next;
+		}
+		some = page_color_wanted(wish, colors, word, want);
+		if (!gone)
+			some &= ~0ULL << wish->cursor % 64;
+		else if (gone == words && words > 1)
+			some &= page_color_low_bits(wish->cursor % 64);
+		if (!some ||
+		    !page_color_choose_copy(memory, word, some, wish->count,
+					    parts, nr, &parts[nr]))
+			continue;
+		some = page_color_first_bits(parts[nr].mask, wish->count);
+		if (space)
+			some = page_color_mark(space, place->node->live, word,
+					       some);
+		if (!some)
+			continue;
+		parts[nr++].mask = some;
+		wish->count -= hweight64(some);
+		if (nr == PAGE_COLOR_PARTS || !wish->count)
+			break;
 	}
-	return false;
-}
-
-unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
-			     unsigned int order, unsigned int max,
-			     struct page_color_wish *wish,
-			     struct page_color_block *found)
-{
-	struct page_color_zone *coloring = zone->page_color;
-	struct page_color_set *set = wish->set;
-	unsigned long color, nr;
-
-	lockdep_assert_held(&zone->lock);
-	if (!coloring || !coloring->ready)
-		return 0;
-	if (set && set->colors != coloring->colors)
-		set = NULL;
-
-	color = page_color_wanted(coloring, wish, set, order);
-	/* Colors outside of the set are not wanted. */
-	if (set)
-		color = page_color_set_next(set, color);
-	if (set ? !page_color_search_set(coloring, set, list, order, color,
-					 found)
-		: !page_color_search(coloring, list, order, color, found)) {
-		if (!wish->done)
-			coloring->stats.fallback += 1UL << order;
-		return 0;
-	}
-	/* A run of placed pages ends where its colors do. */
-	if (wish->hint.valid && wish->done && found->distance)
-		return 0;
-
-	color = page_color_index_color(coloring->index, found->frame);
-	nr = 1UL << order;
-	if (!order && !(wish->hint.valid && found->distance)) {
-		nr = found->block + (1UL << found->order) - found->frame;
-		nr = min_t(unsigned long, nr, max);
-		/* Cut where whole blocks are left, for the runs to come. */
-		nr = min(nr, wish->run - (found->frame & (wish->run - 1)));
-		if (set)
-			nr = min_t(unsigned long, nr,
-				   page_color_set_run(set, color));
-	}
-
-	coloring->follow[order] = found->frame + nr;
-	color = page_color_after(coloring, color, nr);
-	if (!wish->hint.valid && set)
-		WRITE_ONCE(set->next, color);
-	else if (!wish->hint.valid)
-		coloring->cursor[order] = color;
-	if (found->distance)
-		coloring->stats.next += 1UL << order;
-	coloring->stats.exact += nr - (found->distance ? 1UL << order : 0);
-	wish->done += nr;
+	if (nr && space && place->node->live)
+		page_color_live_adjust(place->node->live);
+	if (nr)
+		wish->cursor = 64 * parts[nr - 1].word +
+			       fls64(parts[nr - 1].mask);
+	if (wish->cursor >= colors)
+		wish->cursor = 0;
 	return nr;
 }
 
-bool page_color_pick_same(struct zone *zone, unsigned long pfn,
-			  unsigned int order, bool ahead,
-			  struct page_color_block *found)
+/*
+ * Pages that were unmapped in ways that nobody tells of are held for ever: when
+ * there are many, what is held is counted anew. So is what was marked for
+ * another geometry.
+ */
+static void check_space(struct page_color_space *space,
+			const struct page_color_node *node)
 {
-	const struct page_color_zone *coloring = zone->page_color;
-	unsigned long from = pageblock_end_pfn(pfn);
+	struct mm_struct *mm = current->page_color.whom;
+	unsigned long slack = node->colors / 64 + 64 * num_online_cpus();
+	u32 taken = READ_ONCE(space->held.taken);
 
-	lockdep_assert_held(&zone->lock);
-	if (!coloring || !coloring->ready)
-		return false;
-	if (ahead) {
-		from = pageblock_align(zone->zone_start_pfn +
-				       zone->spanned_pages / 2);
-		if (pfn >= from)
-			return false;
+	if (space->rounds || taken <= slack || space->marked < slack)
+		return;
+	if (get_mm_counter(mm, MM_ANONPAGES) +
+	    get_mm_counter(mm, MM_SHMEMPAGES) + slack < taken) {
+		space->marked = 0;
+		WRITE_ONCE(space->recount, true);
 	}
-	return page_color_index_last(coloring->index, PAGE_COLOR_MOVABLE, order,
-				     pageblock_order, pfn, from, found);
 }
 
-/*
- * The index says a block is free that is not: a defect. Never take from it
- * again; the lists are as good as ever.
- */
-void page_color_distrust(struct zone *zone)
+unsigned int page_color_gather(struct zone *zone,
+			       const struct page_color_ask *ask,
+			       unsigned int count,
+			       struct page_color_part *parts)
 {
-	lockdep_assert_held(&zone->lock);
-	zone->page_color->ready = false;
+	static const unsigned int wants[] = {
+		PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
+		PAGE_COLOR_LACKED,
+		PAGE_COLOR_FEW,
+	};
+	struct page_color_wish wish = { .set = ask->set, .count = count };
+	struct page_color_space *space = ask->space;
+	unsigned int i, nr = 0;
+	struct place place;
+
+	if (!find_place(&place, zone))
+		return 0;
+	if (space && space->node != place.node->id) {
+		WRITE_ONCE(space->recount, true);
+		space = NULL;
+	}
+	if (!space && !ask->set)
+		return 0;
+	wish.live = place.node->live;
+	wish.held = space ? &space->held : NULL;
+	wish.cursor = space ? READ_ONCE(space->cursor) :
+			      READ_ONCE(place.zone->cursor);
+	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++)
+		nr = gather(&place, space, &wish, wants[i], parts);
+	if (space) {
+		WRITE_ONCE(space->cursor, wish.cursor);
+		check_space(space, place.node);
+		count_vm_events(i == 1 ? PAGE_COLOR_BEST :
+				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
+				count - wish.count);
+	} else {
+		WRITE_ONCE(place.zone->cursor, wish.cursor);
+	}
+	return nr;
+}
+
+unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
+				    struct page_color_part *parts)
+{
+	const struct page_color_free *free;
+	unsigned long frame, end;
+	struct place place;
+	unsigned int nr = 0;
+
+	if (!find_place(&place, zone))
+		return 0;
+	free = place.zone->memory.free;
+	frame = READ_ONCE(free->lowest);
+	while (count && nr < PAGE_COLOR_PARTS) {
+		frame = page_color_free_lowest(free, frame);
+		if (frame == ULONG_MAX)
+			break;
+		end = frame + (1UL << free->block_order);
+		for (; frame < end && count && nr < PAGE_COLOR_PARTS;
+		     frame += 64) {
+			u64 some = page_color_free_word(free, frame);
+
+			some = page_color_first_bits(some, count);
+			if (!some)
+				continue;
+			parts[nr].frame = frame;
+			parts[nr++].mask = some;
+			count -= hweight64(some);
+		}
+	}
+	return nr;
+}
+
+/* The search for @frame found no room below it. */
+void page_color_file_low(struct zone *zone, unsigned long frame)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+
+	if (free && free->lowest < frame &&
+	    !page_color_free_in_block(free, free->lowest))
+		WRITE_ONCE(free->lowest, pageblock_start_pfn(frame));
+}
+
+bool page_color_gather_block(struct zone *zone,
+			     const struct page_color_ask *ask,
+			     unsigned int order, unsigned long *frame)
+{
+	struct page_color_space *space = ask->space;
+	struct page_color_wish wish = { .set = ask->set };
+	struct place place;
+
+	if (!space || !find_place(&place, zone) ||
+	    space->node != place.node->id)
+		return false;
+	wish.held = &space->held;
+	wish.live = place.node->live;
+	wish.cursor = READ_ONCE(space->cursor);
+	return page_color_choose_block(&place.zone->memory, &wish, order, frame);
+}
+
+void page_color_took_block(const struct page_color_ask *ask,
+			   unsigned long frame, unsigned int order)
+{
+	page_color_mark_frames(ask->space, frame, 1UL << order);
+}
+
+void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
+		     const struct page_color_part *part, u64 lost)
+{
+	struct place place;
+
+	if (lost && ask->space && find_place(&place, zone))
+		page_color_unmark(ask->space, place.node->live, part->word,
+				  lost);
+}
+
+/* The last copy of the frame's color that has it free, in a pageblock in use. */
+bool page_color_find_same(struct zone *zone, unsigned long frame,
+			  bool ahead, unsigned long *found)
+{
+	struct page_color_zone *coloring =
+		rcu_dereference_protected(zone->page_color,
+					  lockdep_is_held(&zone->lock));
+	unsigned long from = pageblock_end_pfn(frame), at;
+	struct page_color_memory *memory;
+	unsigned int tries;
+
+	if (!coloring)
+		return false;
+	memory = &coloring->memory;
+	if (ahead) {
+		/* Only from the first half to the second: no page moves twice. */
+		from = pageblock_align(zone->zone_start_pfn +
+				       zone->spanned_pages / 2);
+		if (frame >= from)
+			return false;
+	}
+	at = (memory->first + memory->copies - 1) * memory->colors +
+	     frame % memory->colors;
+	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++) {
+		if (at < from)
+			return false;
+		if (page_color_free_word(memory->free, at) & 1 &&
+		    page_color_free_in_block(memory->free, at) <
+		    pageblock_nr_pages) {
+			*found = at;
+			return true;
+		}
+		at -= memory->colors;
+	}
+	return false;
 }

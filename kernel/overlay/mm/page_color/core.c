@@ -14,174 +14,358 @@
 #include "../internal.h"
 
 /* Frames looked at in one hold of zone->lock: some tens of microseconds. */
-#define PAGE_COLOR_CHUNK	4096UL
+#define PAGE_COLOR_FILL	4096UL
+
+/* Fewer colors are those of a cache that belongs to one processor. */
+#define PAGE_COLOR_SHARED	512
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
-/* On with page_color_key, under a policy that asks for places. */
-DEFINE_STATIC_KEY_FALSE(page_color_hint_key);
-/* Geometry, and which zones have an index. */
+EXPORT_SYMBOL_GPL(page_color_key);
+/* Geometry, nodes, and which zones are colored. */
 DEFINE_MUTEX(page_color_mutex);
 
-enum page_color_policy page_color_policy = PAGE_COLOR_SEQUENCE;
-const char * const page_color_policy_names[PAGE_COLOR_POLICIES] = {
-	[PAGE_COLOR_SEQUENCE] = "sequence",
-	[PAGE_COLOR_ADDRESS] = "address",
-};
-
 struct page_color_geometry page_color_geometries[MAX_NUMNODES];
+struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
 
 /* Whether a node that gets memory later is asked for its cache. */
 static bool page_color_detecting;
 
-static struct page_color_zone *page_color_make(struct zone *zone)
+static struct page_color_node *node_get(int nid)
 {
-	struct page_color_span span = {
-		.start = zone->zone_start_pfn,
-		.frames = zone->spanned_pages,
-		.colors = page_color_geometries[zone_to_nid(zone)].colors,
-		.orders = NR_PAGE_ORDERS,
-		.lists = PAGE_COLOR_LISTS,
-	};
-	size_t bytes = page_color_index_bytes(&span);
-	struct page_color_zone *coloring;
-	void *memory;
+	return rcu_dereference_protected(page_color_nodes[nid],
+					 lockdep_is_held(&page_color_mutex));
+}
 
-	/*
-	 * Four bits to a frame, more where most of the span is a hole or where
-	 * blocks do not divide a huge number of colors.
-	 */
-	if (!bytes || bytes > max(zone_managed_pages(zone) * PAGE_SIZE / SZ_1K,
-				  SZ_64K)) {
-		pr_warn("node %d zone %s: an index of %zu bytes for %lu colors is too much, left as it is\n",
-			zone_to_nid(zone), zone->name, bytes, span.colors);
-		return NULL;
+static struct page_color_zone *zone_get(struct zone *zone)
+{
+	/* It changes under both locks. */
+	return rcu_dereference_protected(zone->page_color,
+					 lockdep_is_held(&page_color_mutex));
+}
+
+/*
+ * As many bits to a count as there may be pages of a color, and one more: pages
+ * are shared.
+ */
+static struct page_color_live *make_live(int nid, u32 colors)
+{
+	unsigned long copies = DIV_ROUND_UP(node_present_pages(nid), colors);
+	unsigned int planes = clamp(fls_long(copies) + 1, 3,
+				    PAGE_COLOR_PLANES_MAX);
+	struct page_color_live *live;
+
+	live = kvzalloc_node(page_color_live_bytes(colors, planes), GFP_KERNEL,
+			     nid);
+	if (live)
+		page_color_live_init(live, colors, planes);
+	return live;
+}
+
+static int make_node(int nid)
+{
+	const struct page_color_geometry *geometry = &page_color_geometries[nid];
+	struct page_color_node *node;
+	static u64 ids;
+
+	if (node_get(nid))
+		return 0;
+	node = kzalloc_node(sizeof(*node), GFP_KERNEL, nid);
+	if (!node)
+		return -ENOMEM;
+	node->id = ++ids;
+	node->colors = geometry->colors;
+	node->large = max(geometry->size / PAGE_SIZE / 64, 1UL);
+	if (node->colors >= PAGE_COLOR_SHARED) {
+		node->live = make_live(nid, node->colors);
+		if (!node->live) {
+			kfree(node);
+			return -ENOMEM;
+		}
 	}
+	rcu_assign_pointer(page_color_nodes[nid], node);
+	return 0;
+}
+
+static void free_node(struct rcu_head *rcu)
+{
+	struct page_color_node *node =
+		container_of(rcu, struct page_color_node, rcu);
+
+	kvfree(node->live);
+	kfree(node);
+}
+
+static void drop_node(int nid)
+{
+	struct page_color_node *node = node_get(nid);
+
+	if (!node)
+		return;
+	RCU_INIT_POINTER(page_color_nodes[nid], NULL);
+	call_rcu(&node->rcu, free_node);
+}
+
+/* The chunks that a zone spans, begun where a chunk may begin. */
+static unsigned long first_chunk(const struct zone *zone)
+{
+	return round_down(zone->zone_start_pfn, PAGE_COLOR_CHUNK);
+}
+
+static unsigned long nr_chunks(const struct zone *zone)
+{
+	return DIV_ROUND_UP(zone_end_pfn(zone) - first_chunk(zone),
+			    PAGE_COLOR_CHUNK);
+}
+
+static void free_zone(struct page_color_zone *coloring)
+{
+	if (!coloring)
+		return;
+	kvfree(coloring->memory.free);
+	kfree(coloring);
+}
+
+/* With what @old knows; its chunks belong to the new one from then on. */
+static struct page_color_zone *make_zone(struct zone *zone)
+{
+	const struct page_color_node *node = node_get(zone_to_nid(zone));
+	unsigned long chunks = nr_chunks(zone);
+	struct page_color_zone *coloring;
+	struct page_color_free *free;
+
 	coloring = kzalloc_node(sizeof(*coloring), GFP_KERNEL,
 				zone_to_nid(zone));
-	memory = kvzalloc_node(bytes, GFP_KERNEL, zone_to_nid(zone));
-	if (!coloring || !memory) {
-		kvfree(memory);
+	free = kvzalloc_node(struct_size(free, chunk, chunks), GFP_KERNEL,
+			     zone_to_nid(zone));
+	if (!coloring || !free) {
+		kvfree(free);
 		kfree(coloring);
-		pr_warn("node %d zone %s: no memory for an index of %zu bytes\n",
-			zone_to_nid(zone), zone->name, bytes);
 		return NULL;
 	}
-	coloring->index = page_color_index_init(memory, &span);
-	coloring->colors = span.colors;
+	free->start = first_chunk(zone);
+	free->chunks = chunks;
+	free->block_order = pageblock_order;
+	free->lowest = zone->zone_start_pfn;
+	coloring->node = node->id;
+	coloring->memory.free = free;
+	coloring->memory.colors = node->colors;
+	coloring->memory.first = zone->zone_start_pfn / node->colors;
+	coloring->memory.copies = (zone_end_pfn(zone) - 1) / node->colors -
+				  coloring->memory.first + 1;
 	return coloring;
 }
 
-/* From now on the lists' changes go to @coloring. */
-static void page_color_attach(struct zone *zone,
-			      struct page_color_zone *coloring)
+/* The place of a chunk in another table of the same zone. */
+static struct page_color_chunk **chunk_in(struct page_color_free *free,
+					  unsigned long frame)
 {
-	struct page_color_zone *old;
-	unsigned long flags;
+	unsigned long nr = (frame - free->start) >> PAGE_COLOR_CHUNK_ORDER;
+
+	return nr < free->chunks ? &free->chunk[nr] : NULL;
+}
+
+static void free_chunks(struct page_color_free *free)
+{
+	unsigned long i;
+
+	for (i = 0; i < free->chunks; i++)
+		kvfree(free->chunk[i]);
+}
+
+/* From now on the zone is chosen from by @coloring, or no more. */
+static void attach(struct zone *zone, struct page_color_zone *coloring)
+{
+	struct page_color_zone *old = zone_get(zone);
+	struct page_color_free *from, *to;
+	unsigned long flags, i;
 
 	spin_lock_irqsave(&zone->lock, flags);
-	old = zone->page_color;
-	if (old && coloring)
-		coloring->stats = old->stats;
-	zone->page_color = coloring;
+	if (old && coloring) {
+		from = (struct page_color_free *)old->memory.free;
+		to = (struct page_color_free *)coloring->memory.free;
+		for (i = 0; i < from->chunks; i++) {
+			unsigned long frame = from->start + i * PAGE_COLOR_CHUNK;
+			struct page_color_chunk **place = chunk_in(to, frame);
+
+			if (place)
+				*place = from->chunk[i];
+			else
+				/* The zone has shrunk: it is empty. */
+				WARN_ON_ONCE(from->chunk[i]);
+		}
+	}
+	rcu_assign_pointer(zone->page_color, coloring);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	if (!old)
 		return;
-	kvfree(old->index);
-	kfree(old);
+	/* Whoever chooses is done with it. */
+	synchronize_rcu();
+	if (!coloring)
+		free_chunks((struct page_color_free *)old->memory.free);
+	free_zone(old);
 }
 
-static void page_color_fill_chunk(struct zone *zone, unsigned long pfn,
-				  unsigned long end)
+static void fill_part(struct zone *zone, struct page_color_free *free,
+		      unsigned long pfn, unsigned long end)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&zone->lock, flags);
 	while (pfn < end) {
 		struct page *page = pfn_to_online_page(pfn);
-		unsigned int order;
+		int migratetype;
 
 		if (!page || page_zone(page) != zone || !PageBuddy(page)) {
 			pfn++;
 			continue;
 		}
-		order = buddy_order(page);
-		__page_color_add(zone, page, order,
-				 get_pageblock_migratetype(page));
-		pfn += 1UL << order;
+		migratetype = get_pageblock_migratetype(page);
+		if (migratetype == MIGRATE_MOVABLE ||
+		    is_migrate_cma(migratetype))
+			page_color_free_set(free, pfn, buddy_order(page));
+		pfn += 1UL << buddy_order(page);
 	}
 	spin_unlock_irqrestore(&zone->lock, flags);
 }
 
 /*
- * Blocks that come and go meanwhile keep the index true by themselves, on
- * either side of the place that this has reached.
+ * Look for free frames between two places. What comes and goes meanwhile is
+ * told of by itself, on either side of the place that this has reached.
  */
-static void page_color_fill(struct zone *zone)
+static void fill(struct zone *zone, unsigned long pfn, unsigned long end)
 {
-	unsigned long end = zone_end_pfn(zone);
-	unsigned long pfn = zone->zone_start_pfn;
-	unsigned long flags, stop;
+	struct page_color_free *free =
+		(struct page_color_free *)zone_get(zone)->memory.free;
+	unsigned long stop;
 
 	for (; pfn < end; pfn = stop) {
-		stop = min(ALIGN(pfn + 1, PAGE_COLOR_CHUNK), end);
-		if (pfn_to_online_page(pfn) || pfn_to_online_page(stop - 1))
-			page_color_fill_chunk(zone, pfn, stop);
+		stop = min(ALIGN(pfn + 1, PAGE_COLOR_FILL), end);
+		fill_part(zone, free, pfn, stop);
 		cond_resched();
 	}
-	spin_lock_irqsave(&zone->lock, flags);
-	zone->page_color->ready = true;
-	spin_unlock_irqrestore(&zone->lock, flags);
 }
 
-/* Whether the index covers the zone, and not much more. */
-static bool page_color_covers(struct zone *zone)
+/* Memory for the bits of frames; only where there are any. */
+static int make_chunks(struct zone *zone, unsigned long start,
+		       unsigned long end)
 {
-	const struct page_color_span *span;
-	unsigned long shrunk;
+	struct page_color_free *free =
+		(struct page_color_free *)zone_get(zone)->memory.free;
+	unsigned long pfn;
 
-	if (!zone->page_color)
-		return false;
-	span = page_color_index_span(zone->page_color->index);
-	shrunk = zone->spanned_pages + zone->spanned_pages / 2;
-	return span->start <= zone->zone_start_pfn &&
-	       span->start + span->frames >= zone_end_pfn(zone) &&
-	       span->frames <= shrunk;
+	for (pfn = round_down(start, PAGE_COLOR_CHUNK); pfn < end;
+	     pfn += PAGE_COLOR_CHUNK) {
+		struct page_color_chunk **place = chunk_in(free, pfn), *chunk;
+
+		if (!place || *place)
+			continue;
+		chunk = kvzalloc_node(page_color_chunk_bytes(pageblock_order),
+				      GFP_KERNEL, zone_to_nid(zone));
+		if (!chunk)
+			return -ENOMEM;
+		/* Only zeros: nothing is free yet. */
+		smp_store_release(place, chunk);
+	}
+	return 0;
 }
 
-/* Bring all zones up to date; zones and nodes may have come and gone. */
-static int page_color_build(void)
+/* Sections without memory need no bits. */
+static int make_online_chunks(struct zone *zone, unsigned long start,
+			      unsigned long end)
 {
-	struct page_color_zone *coloring;
+	unsigned long pfn;
+	int err = 0;
+
+	for (pfn = start; pfn < end && !err;
+	     pfn = ALIGN(pfn + 1, PAGES_PER_SECTION)) {
+		if (online_section_nr(pfn_to_section_nr(pfn)))
+			err = make_chunks(zone, pfn,
+					  min(ALIGN(pfn + 1, PAGES_PER_SECTION),
+					      end));
+		cond_resched();
+	}
+	return err;
+}
+
+/*
+ * Color the memory of a zone from @start to @end, which came after the rest if
+ * there is a rest: what is known of that stays.
+ */
+static int cover(struct zone *zone, unsigned long start, unsigned long end)
+{
+	struct page_color_zone *coloring = zone_get(zone);
+	const struct page_color_free *free;
+	int err;
+
+	free = coloring ? coloring->memory.free : NULL;
+	if (!free || coloring->memory.first >
+	    zone->zone_start_pfn / coloring->memory.colors ||
+	    free->start > first_chunk(zone) ||
+	    free->start + free->chunks * PAGE_COLOR_CHUNK < zone_end_pfn(zone) ||
+	    (zone_end_pfn(zone) - 1) / coloring->memory.colors >=
+	    coloring->memory.first + coloring->memory.copies) {
+		coloring = make_zone(zone);
+		if (!coloring)
+			return -ENOMEM;
+		attach(zone, coloring);
+	}
+	err = make_online_chunks(zone, start, end);
+	if (!err)
+		fill(zone, start, end);
+	return err;
+}
+
+static bool is_wanted(const struct zone *zone)
+{
+	return populated_zone(zone) &&
+	       page_color_geometries[zone_to_nid(zone)].colors > 1;
+}
+
+/* Zones whose memory lies between two frames; zones and nodes come and go. */
+static int build(unsigned long start, unsigned long end)
+{
 	struct zone *zone;
-	int built = 0;
+	int built = 0, err = 0;
 
 	lockdep_assert_held(&page_color_mutex);
 	for_each_zone(zone) {
-		bool wanted = populated_zone(zone) &&
-			page_color_geometries[zone_to_nid(zone)].colors > 1;
+		unsigned long from = max(start, zone->zone_start_pfn);
+		unsigned long to = min(end, zone_end_pfn(zone));
 
-		if (wanted && page_color_covers(zone)) {
-			built++;
+		if (!is_wanted(zone) || from >= to)
 			continue;
-		}
-		coloring = wanted ? page_color_make(zone) : NULL;
-		if (!coloring && !zone->page_color)
-			continue;
-		page_color_attach(zone, coloring);
-		if (!coloring)
-			continue;
-		page_color_fill(zone);
+		err = make_node(zone_to_nid(zone));
+		if (!err)
+			err = cover(zone, from, to);
+		if (err)
+			break;
 		built++;
 	}
-	return built ? 0 : -ENODEV;
+	if (err)
+		pr_warn("node %d zone %s: no memory\n", zone_to_nid(zone),
+			zone->name);
+	return err ?: built ? 0 : -ENODEV;
 }
 
 static void page_color_drop(void)
 {
 	struct zone *zone;
+	int nid;
 
 	for_each_zone(zone)
-		page_color_attach(zone, NULL);
+		attach(zone, NULL);
+	for (nid = 0; nid < MAX_NUMNODES; nid++)
+		drop_node(nid);
+}
+
+/* Pages that CPUs have ready are given back: nobody takes them any more. */
+static void drain(void)
+{
+	struct zone *zone;
+
+	/* Zone by zone: a drain of all of them may do nothing beside another. */
+	for_each_populated_zone(zone)
+		drain_all_pages(zone);
 }
 
 /* Memory hotplug takes its locks in this order before it notifies us. */
@@ -199,15 +383,6 @@ static void page_color_unlock(void)
 	cpus_read_unlock();
 }
 
-static void page_color_update_hints(void)
-{
-	if (static_key_enabled(&page_color_key) &&
-	    page_color_policy == PAGE_COLOR_ADDRESS)
-		static_branch_enable_cpuslocked(&page_color_hint_key);
-	else
-		static_branch_disable_cpuslocked(&page_color_hint_key);
-}
-
 int page_color_enable(bool enable)
 {
 	int err = 0;
@@ -216,24 +391,18 @@ int page_color_enable(bool enable)
 	if (enable == static_key_enabled(&page_color_key))
 		goto out;
 	if (enable) {
-		/* First the changes of the lists, then what is on them. */
+		/* First what comes and goes, then what is there. */
 		static_branch_enable_cpuslocked(&page_color_key);
-		err = page_color_build();
+		err = build(0, ULONG_MAX);
 	}
 	if (!enable || err) {
-		/* The other way round: a stale index must not be asked. */
+		/* The other way round. */
 		page_color_drop();
 		static_branch_disable_cpuslocked(&page_color_key);
-		/* Nobody takes from the runs that CPUs hold any more. */
-		drain_all_pages(NULL);
+		drain();
 	}
-	page_color_update_hints();
 out:
-	mutex_unlock(&page_color_mutex);
-	/* Not under the mutex: who takes memory offline holds this when notifying. */
-	page_color_update_pcp();
-	put_online_mems();
-	cpus_read_unlock();
+	page_color_unlock();
 	return err;
 }
 
@@ -278,14 +447,6 @@ out:
 	return err;
 }
 
-void page_color_set_policy(enum page_color_policy policy)
-{
-	page_color_lock();
-	WRITE_ONCE(page_color_policy, policy);
-	page_color_update_hints();
-	page_color_unlock();
-}
-
 /* CXL memory, for one, is a node of its own that comes after boot. */
 static void page_color_detect_new(void)
 {
@@ -300,15 +461,36 @@ static void page_color_detect_new(void)
 	}
 }
 
+/* A zone that has no memory any more, and a node whose zones have none. */
+static void drop_empty(void)
+{
+	struct zone *zone;
+	int nid;
+
+	for_each_zone(zone)
+		if (zone_get(zone) && !populated_zone(zone))
+			attach(zone, NULL);
+	for_each_online_node(nid)
+		if (!node_present_pages(nid))
+			drop_node(nid);
+}
+
 static int page_color_memory_event(struct notifier_block *self,
 				   unsigned long action, void *arg)
 {
+	const struct memory_notify *memory = arg;
+
 	if (action != MEM_ONLINE && action != MEM_OFFLINE)
 		return NOTIFY_OK;
 	mutex_lock(&page_color_mutex);
 	page_color_detect_new();
-	if (static_key_enabled(&page_color_key))
-		page_color_build();
+	if (static_key_enabled(&page_color_key)) {
+		if (action == MEM_ONLINE)
+			build(memory->start_pfn,
+			      memory->start_pfn + memory->nr_pages);
+		else
+			drop_empty();
+	}
 	mutex_unlock(&page_color_mutex);
 	return NOTIFY_OK;
 }

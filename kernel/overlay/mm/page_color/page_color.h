@@ -9,25 +9,10 @@
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/sched.h>
-#include "index.h"
+#include "choose.h"
+#include "set.h"
 
 struct cacheinfo;
-
-/* The lists that movable user memory is taken from. */
-enum page_color_list {
-	PAGE_COLOR_MOVABLE,
-#ifdef CONFIG_CMA
-	PAGE_COLOR_CMA,
-#endif
-	PAGE_COLOR_LISTS,
-};
-
-/* How the wanted color of the next page is found. */
-enum page_color_policy {
-	PAGE_COLOR_SEQUENCE,	/* the color after the last one of the zone */
-	PAGE_COLOR_ADDRESS,	/* from the virtual address or file index */
-	PAGE_COLOR_POLICIES,
-};
 
 /**
  * struct page_color_geometry - the cache of a node
@@ -43,49 +28,100 @@ struct page_color_geometry {
 	char source[64];
 };
 
-/* Allocations as they came out; under zone->lock. */
-struct page_color_stats {
-	unsigned long exact;	/* the wanted color */
-	unsigned long next;	/* the next color that existed */
-	unsigned long fallback;	/* no block in the index, or none of the set */
+/**
+ * struct page_color_node - the cache of a node whose memory is colored
+ * @rcu: freed after readers
+ * @id: no other node, and no later geometry of this one, has it
+ * @colors: pages of one way
+ * @large: an address space with so many pages is given colors; a smaller one
+ *         cannot fill more than 1/64 of the cache
+ * @live: how many address spaces hold each color; NULL for the cache of one
+ *        processor, which they do not fill together
+ */
+struct page_color_node {
+	struct rcu_head rcu;
+	u64 id;
+	u32 colors;
+	unsigned long large;
+	struct page_color_live *live;
+};
+
+/* Changes under page_color_mutex. */
+extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
+
+/**
+ * struct page_color_zone - coloring of one zone
+ * @rcu: freed after readers
+ * @node: id of the node's cache that it is for
+ * @memory: what is chosen from; memory.free changes under zone->lock
+ * @cursor: the next color where no address space has a cursor
+ */
+struct page_color_zone {
+	struct rcu_head rcu;
+	u64 node;
+	struct page_color_memory memory;
+	u32 cursor;
 };
 
 /**
- * struct page_color_zone - coloring of one zone, under zone->lock
- * @index: free blocks by color
- * @colors: their number
- * @ready: whether all free blocks are in the index
- * @cursor: the next color in sequence, for each order
- * @follow: the frame after the last one given out, for each order
- * @stats: how allocations came out
+ * struct page_color_space - the colors that an address space holds in one node
+ * @refs: of the address space, and of each CPU that has a run for it
+ * @rcu: freed after readers
+ * @next: the same for another node
+ * @nid: the node
+ * @node: id of the node's cache
+ * @lock: for @held, @gone and @marked. Nested in zone->lock, and outside of the
+ *        locks of page_color_live.
+ * @gone: replaced, or its address space is gone; it holds nothing any more
+ * @recount: what it holds is not what its page tables say
+ * @marked: colors marked since it was made
+ * @cursor: color to go on with
+ * @held: the colors
  */
-struct page_color_zone {
-	struct page_color_index *index;
-	unsigned long colors;
-	bool ready;
-	unsigned long cursor[NR_PAGE_ORDERS];
-	unsigned long follow[NR_PAGE_ORDERS];
-	struct page_color_stats stats;
+struct page_color_space {
+	refcount_t refs;
+	struct rcu_head rcu;
+	struct page_color_space *next;
+	int nid;
+	u64 node;
+	spinlock_t lock;
+	bool gone;
+	bool recount;
+	u32 marked;
+	u32 cursor;
+	u32 rounds;
+	struct page_color_held held;
 };
+
+/* space.c */
+/* The space of an address space in a node, or NULL; under rcu_read_lock(). */
+struct page_color_space *page_color_space(struct mm_struct *mm, int nid);
+void page_color_space_put(struct page_color_space *space);
+/* Colors are held from now on, or no more. Return those that were not, or were. */
+u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask);
+u64 page_color_unmark(struct page_color_space *space,
+		      struct page_color_live *live, u32 word, u64 mask);
+/* The same for @nr frames in a row. */
+void page_color_mark_frames(struct page_color_space *space, unsigned long frame,
+			    unsigned long nr);
+void page_color_unmark_frames(struct page_color_space *space,
+			      unsigned long frame, unsigned long nr);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;
-extern enum page_color_policy page_color_policy;
-extern const char * const page_color_policy_names[PAGE_COLOR_POLICIES];
 /* by node; the geometry in force, or that would be if enabled */
 extern struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
 /*
- * Takes page_color_mutex. Enabling builds the index of all zones from their
- * free lists, disabling frees it. -ENODEV if no node has a cache to color for.
+ * Takes page_color_mutex. Enabling looks at the free lists of all zones. -ENODEV
+ * if no node has a cache to color for.
  */
 int page_color_enable(bool enable);
 /* Another geometry for all nodes; -EBUSY while enabled. Takes the mutex. */
 int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
-/* Takes the mutex. */
-void page_color_set_policy(enum page_color_policy policy);
 
 /* detect.c */
 /*
@@ -97,12 +133,11 @@ void page_color_set_policy(enum page_color_policy policy);
 int page_color_detect(int nid, struct page_color_geometry *geometry);
 /* geometry.c */
 /*
- * "SIZE[,ways=N][,policy=NAME]", any of it: a size with suffix, or plain kB.
- * Fills what is named. -EINVAL, with the reason in *error. @policy may be NULL:
- * then none may be named.
+ * "SIZE[,ways=N]", any of it: a size with suffix, or plain kB. Fills what is
+ * named. -EINVAL, with the reason in *error.
  */
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
-		     enum page_color_policy *policy, const char **error);
+		     const char **error);
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);
@@ -121,17 +156,17 @@ struct page_color_range {
  * struct page_color_set - colors a task may use
  * @refs: tasks that have it
  * @rcu: freed after readers
+ * @id: no other set has it
  * @colors: how many colors there were when the set was made; with any other
  *          number the set has no meaning and is ignored
- * @next: where policy sequence goes on
  * @nr: number of ranges
  * @ranges: ascending, not touching each other
  */
 struct page_color_set {
 	refcount_t refs;
 	struct rcu_head rcu;
+	u64 id;
 	u32 colors;
-	u32 next;
 	u32 nr;
 	struct page_color_range ranges[] __counted_by(nr);
 };
@@ -149,14 +184,18 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 			    const char **error);
 
 /* count.c */
-/* Of a zone with an index; page_color_mutex held. */
+/* Free frames by color, of a zone that is colored; page_color_mutex held. */
 void page_color_count(const struct zone *zone, u32 first, u32 nr, u32 *counts);
-/* The lower median of numbers from @min to @max. */
-u32 page_color_median(const u32 *counts, u32 nr, u32 min, u32 max);
+
+/* proc.c */
+/* Colors of a zone, 0 if it is not colored; page_color_mutex held. */
+u32 page_color_zone_colors(const struct zone *zone);
 
 /* task.c */
 /* The most colors of any node, 0 if no node has a cache to color for. */
 u32 page_color_max_colors(void);
+/* What current may use, NULL for all; under rcu_read_lock(). */
+const struct page_color_set *page_color_current_set(void);
 
 /* set.c */
 /*
@@ -165,132 +204,80 @@ u32 page_color_max_colors(void);
  */
 struct page_color_set *page_color_set_parse(char *list, u32 colors);
 void page_color_set_put(struct page_color_set *set);
-/* The first color of the set at or after @color, cyclically. */
-u32 page_color_set_next(const struct page_color_set *set, u32 color);
-/* How many colors from @color on, not wrapping, are in the set: 0 if it is not. */
-u32 page_color_set_run(const struct page_color_set *set, u32 color);
-
-/* in mm/page_alloc.c */
-/* What the lists of CPUs may hold, after page_color_key. */
-void page_color_update_pcp(void);
-/*
- * Allocates the frames that page_color_pick_same() chooses for a page. NULL if
- * there are none, or if memory is too scarce.
- */
-struct page *page_color_alloc_same(struct zone *zone, struct page *page,
-				   unsigned int order, bool ahead);
 
 /* alloc.c, for mm/page_alloc.c */
 
 /**
- * struct page_color_wish - what an allocation would like
- * @set: colors it may use, or NULL; valid under the caller's rcu_read_lock()
- * @hint: its place in an address space or file, if it has one
- * @done: pages that it has got in this run
- * @run: how long the run shall be, a power of two; it ends at a multiple of it
+ * struct page_color_ask - for whom an allocation is
+ * @space: the address space, if it has been given colors
+ * @set: colors that the task may use, if not all
+ * @file: a page of a file
  */
-struct page_color_wish {
-	struct page_color_set *set;
-	struct page_color_hint hint;
-	unsigned int done;
-	unsigned int run;
+struct page_color_ask {
+	struct page_color_space *space;
+	const struct page_color_set *set;
+	bool file;
 };
 
-/* What current would like; under rcu_read_lock() as long as @wish is used. */
-static inline void page_color_wish(struct page_color_wish *wish)
-{
-	wish->set = NULL;
-	wish->hint.valid = false;
-	wish->done = 0;
-	wish->run = 1;
-	/* An interrupt has no place, and no set of its own. */
-	if (!in_task())
-		return;
-	wish->set = rcu_dereference(current->page_color.set);
-	/* A hint is for one allocation, this one. */
-	if (page_color_hinted()) {
-		wish->hint = current->page_color.hint;
-		current->page_color.hint.valid = false;
-	}
-}
+/* False if nobody in particular asks; else under rcu_read_lock() while used. */
+bool page_color_ask(struct page_color_ask *ask, struct zone *zone);
 
-/* Tells places apart, and the place after a place is the next number. */
-static inline u64 page_color_place(const struct page_color_wish *wish)
-{
-	return wish->hint.page + ((u64)wish->hint.offset << 32);
-}
-
-/* Whether the first page of a CPU's run is right for a wish. */
+/* Whether the pages that a CPU has ready are for those that ask. */
 static inline bool page_color_run_fits(const struct page_color_run *run,
-				       const struct page_color_wish *wish)
+				       const struct page_color_ask *ask)
 {
-	if (run->set != wish->set)
-		return false;
-	return !wish->hint.valid || run->key == page_color_place(wish);
+	return run->space == ask->space &&
+	       run->set == (ask->set ? ask->set->id : 0);
 }
+
+/* From now on they are: those of another one have been given back. */
+void page_color_run_begin(struct page_color_run *run,
+			  const struct page_color_ask *ask);
 
 /*
- * A new run begins: how many pages it may have, a power of two. @went_on:
- * whether the last run was used up.
+ * Frames to take: at most @count, in at most PAGE_COLOR_PARTS parts. Colors that
+ * the space did not hold are marked. Returns the number of parts; 0 if the
+ * default path must decide.
  */
-unsigned int page_color_run_begin(struct page_color_run *run,
-				  struct page_color_wish *wish,
-				  unsigned int batch, bool went_on);
+unsigned int page_color_gather(struct zone *zone,
+			       const struct page_color_ask *ask,
+			       unsigned int count,
+			       struct page_color_part *parts);
+/* The same for a page of a file: the lowest pageblock with free frames. */
+unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
+				    struct page_color_part *parts);
+/* A block of 2^@order frames; false if the default path must decide. */
+bool page_color_gather_block(struct zone *zone,
+			     const struct page_color_ask *ask,
+			     unsigned int order, unsigned long *frame);
 
-static inline void page_color_run_took(struct page_color_run *run)
+/* Files took the lowest frames; under zone->lock. */
+void page_color_file_low(struct zone *zone, unsigned long frame);
+
+/* Frames that a part lost before they were taken. */
+void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
+		     const struct page_color_part *part, u64 lost);
+
+/* A block of 2^@order frames was taken for the space that asked. */
+void page_color_took_block(const struct page_color_ask *ask,
+			   unsigned long frame, unsigned int order);
+
+/* A frame of the color of @page, where compaction moves to; under zone->lock. */
+bool page_color_find_same(struct zone *zone, unsigned long frame,
+			  bool ahead, unsigned long *found);
+
+/* Free frames of a zone; under zone->lock. NULL where nothing is colored. */
+static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 {
-	run->key++;
+	struct page_color_zone *coloring =
+		rcu_dereference_protected(zone->page_color,
+					  lockdep_is_held(&zone->lock));
+
+	return coloring ? (struct page_color_free *)coloring->memory.free : NULL;
 }
 
-/*
- * Whether an order has more than one color in this zone: a block that contains
- * all colors needs no choice.
- */
-static inline bool page_color_matters(struct zone *zone, unsigned int order)
-{
-	return page_color_geometries[zone_to_nid(zone)].colors >> order > 1;
-}
-
-/**
- * page_color_pick() - choose the next pages; zone->lock held
- * @zone: the zone
- * @list: the list to take from
- * @order: order of the allocation
- * @max: at most so many pages in a row, for order 0
- * @wish: what is wanted; @wish->done goes on
- * @found: the free block, and in it the first page to take
- *
- * The caller takes what is returned: the choice is counted and the next one
- * follows it.
- *
- * Return: number of pages from @found->frame on, 0 if the default path must
- * decide.
- */
-unsigned int page_color_pick(struct zone *zone, enum page_color_list list,
-			     unsigned int order, unsigned int max,
-			     struct page_color_wish *wish,
-			     struct page_color_block *found);
-
-/**
- * page_color_pick_same() - choose where a page can move and keep its color
- * @zone: the zone; its lock is held
- * @pfn: where the page is
- * @order: its order
- * @ahead: nobody waits for it; only from the first half of the zone to the
- *         second, so that no page moves twice
- * @found: the free block, and in it the first frame to take
- *
- * Always in a pageblock after the one that it leaves, the last there is: what
- * has been moved does not move back. Never in a free block of that size or
- * more: to make those is what pages are moved for.
- *
- * Return: whether there is such a place.
- */
-bool page_color_pick_same(struct zone *zone, unsigned long pfn,
-			  unsigned int order, bool ahead,
-			  struct page_color_block *found);
-
-/* The index has been found wrong; zone->lock held. */
-void page_color_distrust(struct zone *zone);
+/* mm/page_alloc.c */
+struct page *page_color_alloc_same(struct zone *zone, struct page *page,
+				   bool ahead);
 
 #endif /* _MM_PAGE_COLOR_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /proc/page_color: how coloring fares, by node and zone. */
+/* /proc/page_color: what is colored, by node and zone. */
 
 #include <linux/init.h>
 #include <linux/mm.h>
@@ -7,51 +7,50 @@
 #include <linux/mutex.h>
 #include <linux/proc_fs.h>
 #include <linux/seq_file.h>
-#include <linux/slab.h>
 #include "page_color.h"
 
-static void show_free(struct seq_file *m, const struct zone *zone)
+u32 page_color_zone_colors(const struct zone *zone)
 {
-	u32 colors = zone->page_color->colors, low = U32_MAX, high = 0, i;
-	u32 *counts = kvmalloc_array(colors, sizeof(*counts), GFP_KERNEL);
+	const struct page_color_zone *coloring =
+		rcu_dereference_protected(zone->page_color,
+					  lockdep_is_held(&page_color_mutex));
 
-	if (!counts)
+	return coloring ? coloring->memory.colors : 0;
+}
+
+static void show_node(struct seq_file *m, int nid)
+{
+	const struct page_color_node *node =
+		rcu_dereference_protected(page_color_nodes[nid],
+					  lockdep_is_held(&page_color_mutex));
+
+	if (!node)
 		return;
-	page_color_count(zone, 0, colors, counts);
-	for (i = 0; i < colors; i++) {
-		low = min(low, counts[i]);
-		high = max(high, counts[i]);
-	}
-	seq_printf(m, "  free_min %u\n  free_median %u\n  free_max %u\n", low,
-		   page_color_median(counts, colors, low, high), high);
-	kvfree(counts);
+	seq_printf(m, "Node %d\n  colors %u\n  large %lu\n", nid,
+		   node->colors, node->large);
+	if (!node->live)
+		return;
+	/* How many large address spaces hold a color that few hold. */
+	seq_printf(m, "  level %u\n  left %d\n",
+		   READ_ONCE(node->live->level),
+		   atomic_read(&node->live->left));
 }
 
-static void show_zone(struct seq_file *m, struct zone *zone)
-{
-	struct page_color_stats stats;
-
-	seq_printf(m, "Node %d, zone %8s\n", zone_to_nid(zone), zone->name);
-	seq_printf(m, "  colors %lu\n", zone->page_color->colors);
-	show_free(m, zone);
-	spin_lock_irq(&zone->lock);
-	stats = zone->page_color->stats;
-	spin_unlock_irq(&zone->lock);
-	seq_printf(m, "  exact %lu\n  next %lu\n  fallback %lu\n",
-		   stats.exact, stats.next, stats.fallback);
-}
-
+/* Nothing that grows with memory or colors: everybody may read this. */
 static int page_color_show(struct seq_file *m, void *v)
 {
 	struct zone *zone;
+	int nid;
 
-	seq_printf(m, "enabled %d\npolicy %s\n", page_color_enabled(),
-		   page_color_policy_names[READ_ONCE(page_color_policy)]);
-	/* What zones have changes under this mutex only. */
+	seq_printf(m, "enabled %d\n", page_color_enabled());
+	/* What is colored changes under this mutex only. */
 	mutex_lock(&page_color_mutex);
+	for_each_online_node(nid)
+		show_node(m, nid);
 	for_each_populated_zone(zone)
-		if (zone->page_color)
-			show_zone(m, zone);
+		if (page_color_zone_colors(zone))
+			seq_printf(m, "Node %d, zone %8s\n",
+				   zone_to_nid(zone), zone->name);
 	mutex_unlock(&page_color_mutex);
 	return 0;
 }

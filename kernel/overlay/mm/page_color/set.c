@@ -133,3 +133,22 @@ u32 page_color_set_run(const struct page_color_set *set, u32 color)
 		return 0;
 	return set->ranges[i].last - color + 1;
 }
+
+/* The first range that does not end before the word, and what it has of it. */
+u64 page_color_set_word(const struct page_color_set *set, u32 word)
+{
+	u64 first = 64ULL * word, last = first + 63, some = 0;
+	u32 i;
+
+	for (i = find_range(set, first); i < set->nr; i++) {
+		const struct page_color_range *range = &set->ranges[i];
+
+		if (range->first > last)
+			break;
+		some |= page_color_low_bits(min_t(u64, range->last, last) -
+					    first + 1) &
+			~page_color_low_bits(range->first > first ?
+					     range->first - first : 0);
+	}
+	return some;
+}

@@ -30,8 +30,8 @@ static void *table_find(struct seq_file *m, loff_t record)
 	if (!record--)
 		return SEQ_START_TOKEN;
 	for_each_populated_zone(zone) {
-		loff_t records = zone->page_color ?
-			DIV_ROUND_UP(zone->page_color->colors, TABLE_COLORS) : 0;
+		loff_t records = DIV_ROUND_UP(page_color_zone_colors(zone),
+					      TABLE_COLORS);
 
 		if (record < records) {
 			place->zone = zone;
@@ -69,7 +69,7 @@ static int table_show(struct seq_file *m, void *v)
 		seq_puts(m, "node zone color free\n");
 		return 0;
 	}
-	colors = place->zone->page_color->colors;
+	colors = page_color_zone_colors(place->zone);
 	nr = min_t(u32, TABLE_COLORS, colors - place->first);
 	page_color_count(place->zone, place->first, nr, counts);
 	for (i = 0; i < nr; i++)

@@ -40,12 +40,17 @@ static struct page_color_set *get_set(struct task_struct *task)
 void page_color_fork(struct task_struct *task)
 {
 	RCU_INIT_POINTER(task->page_color.set, get_set(current));
-	task->page_color.hint.valid = false;
+	task->page_color.whom = NULL;
 }
 
 void page_color_exit(struct task_struct *task)
 {
 	page_color_set_put(rcu_dereference_protected(task->page_color.set, 1));
+}
+
+const struct page_color_set *page_color_current_set(void)
+{
+	return rcu_dereference(current->page_color.set);
 }
 
 int page_color_task_write(struct task_struct *task, char *list)

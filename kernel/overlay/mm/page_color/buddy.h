@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The part of page coloring that changes the buddy lists and the lists of CPUs:
+ * included by mm/page_alloc.c, whose static functions it is made of.
+ */
+#ifndef _MM_PAGE_COLOR_BUDDY_H
+#define _MM_PAGE_COLOR_BUDDY_H
+
+#include "page_color.h"
+
+/* Frames came to the free lists, or left them; under zone->lock. */
+static void color_freed(struct zone *zone, unsigned long pfn,
+			unsigned int order, int migratetype)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+
+	if (free && (migratetype == MIGRATE_MOVABLE ||
+		     is_migrate_cma(migratetype)))
+		page_color_free_set(free, pfn, order);
+}
+
+static void color_taken(struct zone *zone, struct page *page,
+			unsigned int order)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+
+	if (free)
+		page_color_free_clear(free, page_to_pfn(page), order);
+}
+
+/* The last @nr pages of a list have just been taken. */
+static void color_taken_list(struct zone *zone, struct list_head *list, int nr,
+			     unsigned int order)
+{
+	struct page *page;
+
+	list_for_each_entry_reverse(page, list, pcp_list) {
+		if (!nr--)
+			break;
+		color_taken(zone, page, order);
+	}
+}
+
+/* A pageblock's free pages are on the lists of another type from now on. */
+static void color_moved_block(struct zone *zone, unsigned long start_pfn,
+			      int migratetype)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+	unsigned long pfn, end = pageblock_end_pfn(start_pfn);
+
+	if (!free)
+		return;
+	page_color_free_clear(free, start_pfn, pageblock_order);
+	for (pfn = start_pfn; pfn < end;) {
+		struct page *page = pfn_to_page(pfn);
+
+		if (!PageBuddy(page)) {
+			pfn++;
+			continue;
+		}
+		color_freed(zone, pfn, buddy_order(page), migratetype);
+		pfn += 1UL << buddy_order(page);
+	}
+}
+
+/* The free block that a frame is in, under zone->lock; -1 if it is in none. */
+static int color_block_order(unsigned long pfn)
+{
+	int order;
+
+	for (order = 0; order < NR_PAGE_ORDERS; order++) {
+		struct page *head = pfn_to_page(pfn & ~0UL << order);
+
+		if (PageBuddy(head) && buddy_order(head) >= order)
+			return buddy_order(head);
+	}
+	return -1;
+}
+
+/* Give back frames as the largest blocks that are aligned. */
+static void color_give_back(struct zone *zone, unsigned long pfn,
+			    unsigned long end, int migratetype)
+{
+	while (pfn < end) {
+		unsigned int order = min_t(unsigned int, __fls(end - pfn),
+					   pfn ? __ffs(pfn) : MAX_PAGE_ORDER);
+		struct page *page = pfn_to_page(pfn);
+
+		__add_to_free_list(page, zone, order, migratetype, false);
+		set_buddy_order(page, order);
+		pfn += 1UL << order;
+	}
+}
+
+/*
+ * Take those of 64 frames from @pfn on that @mask names, as far as they are free
+ * and movable. A block is cut once, instead of being halved for each page of it.
+ * Returns what was taken.
+ */
+static u64 color_take(struct zone *zone, unsigned long pfn, u64 mask,
+		      unsigned int alloc_flags)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+	u64 taken = 0;
+
+	if (!free)
+		return 0;
+	/* The memory may have gone: only what has a bit has a struct page. */
+	mask &= page_color_free_word(free, pfn);
+	while (mask) {
+		unsigned long first = pfn + __ffs64(mask), head, end, at;
+		int order = color_block_order(first), mt;
+		u64 in_block;
+
+		if (order < 0) {
+			page_color_free_clear(free, first, 0);
+			mask &= mask - 1;
+			continue;
+		}
+		head = first & ~0UL << order;
+		end = head + (1UL << order);
+		in_block = mask & page_color_low_bits(end - pfn);
+		mask &= ~in_block;
+		mt = get_pfnblock_migratetype(pfn_to_page(head), head);
+		if (is_migrate_cma(mt) && !(alloc_flags & ALLOC_CMA))
+			continue;
+		page_color_free_clear_mask(free, pfn, in_block);
+		if (mt != MIGRATE_MOVABLE && !is_migrate_cma(mt))
+			continue;
+
+		__del_page_from_free_list(pfn_to_page(head), zone, order, mt);
+		account_freepages(zone, -(int)hweight64(in_block), mt);
+		taken |= in_block;
+		for (at = head; in_block; ) {
+			unsigned int skip = __ffs64(in_block);
+			u64 rest = in_block >> skip;
+			unsigned int nr = ~rest ? __ffs64(~rest) : 64;
+
+			color_give_back(zone, at, pfn + skip, mt);
+			at = pfn + skip + nr;
+			in_block &= ~(page_color_low_bits(nr) << skip);
+		}
+		color_give_back(zone, at, end, mt);
+	}
+	return taken;
+}
+
+/* A whole block; NULL if it is not free any more. */
+static struct page *color_take_block(struct zone *zone, unsigned long pfn,
+				     unsigned int order,
+				     unsigned int alloc_flags)
+{
+	struct page_color_free *free = page_color_zone_free(zone);
+	unsigned long head, size = 1UL << order;
+	int from, mt;
+
+	if (!free || !(page_color_free_word(free, pfn) & 1))
+		return NULL;
+	from = color_block_order(pfn);
+	if (from < (int)order) {
+		/* Whoever looks for a block does not find this again. */
+		page_color_free_clear(free, pfn, 0);
+		return NULL;
+	}
+	head = pfn & ~0UL << from;
+	mt = get_pfnblock_migratetype(pfn_to_page(head), head);
+	if (mt != MIGRATE_MOVABLE &&
+	    !(is_migrate_cma(mt) && alloc_flags & ALLOC_CMA))
+		return NULL;
+	__del_page_from_free_list(pfn_to_page(head), zone, from, mt);
+	account_freepages(zone, -(int)size, mt);
+	page_color_free_clear(free, pfn, order);
+	color_give_back(zone, head, pfn, mt);
+	color_give_back(zone, pfn + size, head + (1UL << from), mt);
+	return pfn_to_page(pfn);
+}
+
+/*
+ * Free pages from the end of a list, at most @max: those that follow each other
+ * on the list and in memory, either way, as blocks. Returns how many.
+ */
+static int color_free_run(struct zone *zone, struct list_head *list, int max,
+			  struct page_color_run *run)
+{
+	struct page *page = list_last_entry(list, struct page, pcp_list);
+	unsigned long pfn = page_to_pfn(page), first = pfn, last = pfn, end;
+	unsigned long low = pageblock_start_pfn(pfn);
+	unsigned long high = pageblock_end_pfn(pfn);
+	int mt = get_pfnblock_migratetype(page, pfn);
+	int nr = 0, order;
+
+	do {
+		list_del(&page->pcp_list);
+		trace_mm_page_pcpu_drain(page, 0, mt);
+		if (++nr == max || list_empty(list))
+			break;
+		page = list_last_entry(list, struct page, pcp_list);
+		pfn = page_to_pfn(page);
+		if (pfn == last + 1 && pfn < high)
+			last = pfn;
+		else if (pfn == first - 1 && pfn >= low)
+			first = pfn;
+		else
+			break;
+	} while (true);
+
+	if (run && run->space)
+		page_color_unmark_frames(run->space, first, nr);
+	end = first + nr;
+	for (pfn = first; pfn < end; pfn += 1UL << order) {
+		order = min_t(int, __fls(end - pfn),
+			      pfn ? __ffs(pfn) : MAX_PAGE_ORDER);
+		color_freed(zone, pfn, order, mt);
+		__free_one_page(pfn_to_page(pfn), pfn, zone, order, mt,
+				FPI_NONE);
+	}
+	return nr;
+}
+
+/* Free order-0 pages of a list, at most @count; returns how many. */
+static int color_free_list(struct zone *zone, struct per_cpu_pages *pcp,
+			   int pindex, int count)
+{
+	struct page_color_run *run =
+		pindex == PCP_COLOR_LIST ? &pcp->color_run : NULL;
+	struct list_head *list = &pcp->lists[pindex];
+	int nr = 0;
+
+	while (nr < count && !list_empty(list))
+		nr += color_free_run(zone, list, count - nr, run);
+	pcp->count -= nr;
+	return nr;
+}
+
+/* What free_pcppages_bulk() does with one list while coloring is on. */
+static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
+			   int pindex, unsigned int order, int count)
+{
+	struct list_head *list = &pcp->lists[pindex];
+	int nr = 0;
+
+	if (!order)
+		return color_free_list(zone, pcp, pindex, count);
+	do {
+		struct page *page = list_last_entry(list, struct page, pcp_list);
+		unsigned long pfn = page_to_pfn(page);
+		int mt = get_pfnblock_migratetype(page, pfn);
+
+		list_del(&page->pcp_list);
+		nr += 1 << order;
+		color_freed(zone, pfn, order, mt);
+		__free_one_page(page, pfn, zone, order, mt, FPI_NONE);
+		trace_mm_page_pcpu_drain(page, order, mt);
+	} while (nr < count && !list_empty(list));
+	pcp->count -= nr;
+	return nr;
+}
+
+static void color_add_part(struct list_head *list,
+			   const struct page_color_part *part, u64 taken)
+{
+	for (; taken; taken &= taken - 1) {
+		struct page *page = pfn_to_page(part->frame + __ffs64(taken));
+
+		list_add_tail(&page->pcp_list, list);
+	}
+}
+
+/* Fill the list of a CPU that is empty, or has pages of another one. */
+static void color_refill(struct zone *zone, unsigned int alloc_flags,
+			 struct per_cpu_pages *pcp, int pindex,
+			 const struct page_color_ask *ask)
+{
+	struct page_color_part parts[PAGE_COLOR_PARTS];
+	struct list_head *list = &pcp->lists[pindex];
+	int count = nr_pcp_alloc(pcp, zone, 0);
+	unsigned long flags;
+	unsigned int nr, i;
+	int taken = 0;
+
+	if (!list_empty(list)) {
+		spin_lock_irqsave(&zone->lock, flags);
+		color_free_list(zone, pcp, pindex, pcp->count);
+		spin_unlock_irqrestore(&zone->lock, flags);
+	}
+	if (pindex == PCP_COLOR_LIST) {
+		page_color_run_begin(&pcp->color_run, ask);
+		count = min_t(int, count, pcp->color_run.longest);
+		nr = page_color_gather(zone, ask, count, parts);
+	} else {
+		nr = page_color_gather_file(zone, count, parts);
+	}
+	if (!nr)
+		return;
+	spin_lock_irqsave(&zone->lock, flags);
+	for (i = 0; i < nr; i++) {
+		u64 mask = parts[i].mask;
+
+		parts[i].mask = color_take(zone, parts[i].frame, mask,
+					   alloc_flags);
+		/* Of what was marked, the rest is held by nobody. */
+		if (unlikely(mask != parts[i].mask))
+			page_color_lost(zone, ask, &parts[i],
+					mask & ~parts[i].mask);
+	}
+	if (pindex != PCP_COLOR_LIST)
+		page_color_file_low(zone, parts[0].frame);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	for (i = 0; i < nr; i++) {
+		color_add_part(list, &parts[i], parts[i].mask);
+		taken += hweight64(parts[i].mask);
+	}
+	pcp->count += taken;
+}
+
+/* A page from the list of this CPU that is for those that ask. */
+static struct page *color_rmqueue_pcp(struct zone *zone,
+				      unsigned int alloc_flags,
+				      const struct page_color_ask *ask)
+{
+	int pindex = ask->file && !ask->set ? PCP_FILE_LIST : PCP_COLOR_LIST;
+	unsigned long __maybe_unused UP_flags;
+	struct per_cpu_pages *pcp;
+	struct page *page = NULL;
+	struct list_head *list;
+
+	/* As in rmqueue_pcplist(). */
+	pcp_trylock_prepare(UP_flags);
+	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
+	if (!pcp) {
+		pcp_trylock_finish(UP_flags);
+		return NULL;
+	}
+	pcp->free_count >>= 1;
+	list = &pcp->lists[pindex];
+	do {
+		if (list_empty(list) ||
+		    (pindex == PCP_COLOR_LIST &&
+		     !page_color_run_fits(&pcp->color_run, ask)))
+			color_refill(zone, alloc_flags, pcp, pindex, ask);
+		page = list_first_entry_or_null(list, struct page, pcp_list);
+		if (!page)
+			break;
+		list_del(&page->pcp_list);
+		pcp->count--;
+	} while (check_new_pages(page, 0));
+	pcp_spin_unlock(pcp);
+	pcp_trylock_finish(UP_flags);
+	return page;
+}
+
+/* A block of more pages than one. */
+static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
+					unsigned int alloc_flags,
+					const struct page_color_ask *ask)
+{
+	struct page *page = NULL;
+	unsigned long pfn, flags;
+
+	if (!page_color_gather_block(zone, ask, order, &pfn))
+		return NULL;
+	spin_lock_irqsave(&zone->lock, flags);
+	page = color_take_block(zone, pfn, order, alloc_flags);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	if (!page || check_new_pages(page, order))
+		return NULL;
+	page_color_took_block(ask, pfn, order);
+	return page;
+}
+
+/*
+ * What rmqueue() does first while coloring is on: a page for somebody whose
+ * colors matter, or NULL if the default path must decide.
+ */
+static noinline struct page *color_rmqueue(struct zone *preferred_zone,
+					   struct zone *zone,
+					   unsigned int order,
+					   unsigned int alloc_flags)
+{
+	struct page_color_ask ask;
+	struct page *page = NULL;
+
+	/* Guard pages are neither free nor in use. */
+	if (debug_guardpage_enabled())
+		return NULL;
+	rcu_read_lock();
+	if (page_color_ask(&ask, zone)) {
+		if (order)
+			page = color_rmqueue_block(zone, order, alloc_flags,
+						   &ask);
+		else
+			page = color_rmqueue_pcp(zone, alloc_flags, &ask);
+	}
+	rcu_read_unlock();
+	if (!page)
+		return NULL;
+	__count_zid_vm_events(PGALLOC, page_zonenum(page), 1 << order);
+	zone_statistics(preferred_zone, zone, 1);
+	return page;
+}
+
+struct page *page_color_alloc_same(struct zone *zone, struct page *page,
+				   bool ahead)
+{
+	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
+	struct page *other = NULL;
+	unsigned long flags, pfn;
+
+	if (debug_guardpage_enabled())
+		return NULL;
+	spin_lock_irqsave(&zone->lock, flags);
+	/* Obey watermarks as __isolate_free_page() does. */
+	if (zone_watermark_ok(zone, 0, watermark, 0, ALLOC_CMA) &&
+	    page_color_find_same(zone, page_to_pfn(page), ahead, &pfn) &&
+	    color_take(zone, pfn, 1, 0))
+		other = pfn_to_page(pfn);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	if (!other)
+		return NULL;
+
+	post_alloc_hook(other, 0, __GFP_MOVABLE);
+	set_page_refcounted(other);
+	return other;
+}
+
+#endif /* _MM_PAGE_COLOR_BUDDY_H */

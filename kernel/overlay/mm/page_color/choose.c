@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* Which copy of a word of colors, and which block of many colors, to take. */
+
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "choose.h"
+#include "set.h"
+#include "words.h"
+
+/* Places that a block of many colors is looked for at. */
+#define PAGE_COLOR_STRETCHES	64
+
+u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
+		      unsigned int want)
+{
+	u64 some = page_color_valid(colors, word);
+
+	if (wish->set)
+		some &= page_color_set_word(wish->set, word);
+	if (want & PAGE_COLOR_LACKED && wish->held)
+		some &= ~page_color_held_word(wish->held, word);
+	if (want & PAGE_COLOR_FEW && wish->live)
+		some &= page_color_live_few(wish->live, word);
+	return some;
+}
+
+static unsigned long copy_frame(const struct page_color_memory *memory,
+				unsigned long copy, u32 color)
+{
+	return (memory->first + copy) * memory->colors + color;
+}
+
+static bool is_taken(const struct page_color_part *taken, unsigned int nr,
+		     unsigned long frame)
+{
+	while (nr--)
+		if (taken[nr].frame == frame)
+			return true;
+	return false;
+}
+
+bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
+			    u64 some, unsigned int count,
+			    const struct page_color_part *taken,
+			    unsigned int nr_taken,
+			    struct page_color_part *part)
+{
+	unsigned long whole = 1UL << memory->free->block_order;
+	unsigned long copies = memory->copies, looked;
+	unsigned long copy = 0;
+	u64 best = 0;
+
+	count = min(count, 64U);
+	if (copies > PAGE_COLOR_COPIES)
+		copy = memory->next % copies;
+	for (looked = 0; looked < copies; looked++) {
+		unsigned long frame = copy_frame(memory, copy, 64 * word);
+		u64 free = page_color_free_word(memory->free, frame) & some;
+		unsigned int nr = min_t(unsigned int, hweight64(free), count);
+		u64 score;
+
+		if (looked >= PAGE_COLOR_COPIES && best)
+			break;
+		if (nr && !is_taken(taken, nr_taken, frame)) {
+			/* Less than a quarter takes too many holds of the lock. */
+			score = (u64)(4 * nr >= count) << 32 |
+				(whole - page_color_free_in_block(memory->free,
+								  frame)) << 8 |
+				nr;
+			if (score > best) {
+				best = score;
+				part->frame = frame;
+				part->mask = free;
+				memory->next = copy;
+			}
+		}
+		if (++copy == copies)
+			copy = 0;
+	}
+	part->word = word;
+	return best;
+}
+
+/* Of the block of frames that begins with @color in a copy: is all of it free? */
+static bool is_free(const struct page_color_memory *memory, unsigned long frame,
+		    unsigned int order)
+{
+	unsigned long i;
+
+	if (order < 6)
+		return !(~page_color_free_word(memory->free, frame) &
+			 page_color_low_bits(1UL << order));
+	for (i = 0; i < 1UL << order; i += 64)
+		if (~page_color_free_word(memory->free, frame + i))
+			return false;
+	return true;
+}
+
+/* The copy in the pageblock with the fewest free frames. */
+static bool find_free(const struct page_color_memory *memory, u32 color,
+		      unsigned int order, unsigned long *frame)
+{
+	unsigned long copy, copies = min(memory->copies, PAGE_COLOR_COPIES * 8UL);
+	unsigned int least = UINT_MAX;
+
+	for (copy = 0; copy < copies; copy++) {
+		unsigned long at = copy_frame(memory, copy, color);
+		unsigned int nr = page_color_free_in_block(memory->free, at);
+
+		if (nr >= least || !is_free(memory, at, order))
+			continue;
+		least = nr;
+		*frame = at;
+	}
+	return least != UINT_MAX;
+}
+
+/* How many colors of a stretch are held, and how many are held by many. */
+static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
+		unsigned int order)
+{
+	u32 word, last = (color + (1U << order) - 1) / 64;
+	unsigned int held = 0, many = 0;
+	u64 mask = ~0ULL;
+
+	if (order < 6)
+		mask = page_color_low_bits(1UL << order) << color % 64;
+	for (word = color / 64; word <= last; word++) {
+		held += hweight64(mask & ~page_color_wanted(wish, colors, word,
+							    PAGE_COLOR_LACKED));
+		many += hweight64(mask & ~page_color_wanted(wish, colors, word,
+							    PAGE_COLOR_FEW));
+	}
+	return (u64)held << 32 | many;
+}
+
+bool page_color_choose_block(struct page_color_memory *memory,
+			     const struct page_color_wish *wish,
+			     unsigned int order, unsigned long *frame)
+{
+	u32 colors = memory->colors, size = 1U << order;
+	u32 stretches = colors >> order, at, tries, found = 0;
+	u64 least = U64_MAX, now;
+	unsigned long one;
+
+	/* Then the frames of a color are not aligned in each copy. */
+	if (!stretches || colors % size)
+		return false;
+	at = wish->cursor >> order;
+	for (tries = 0; tries < stretches && found < PAGE_COLOR_STRETCHES;
+	     tries++, at++) {
+		if (at >= stretches)
+			at = 0;
+		now = rank(wish, colors, at << order, order);
+		if (now >= least ||
+		    !find_free(memory, at << order, order, &one))
+			continue;
+		found++;
+		least = now;
+		*frame = one;
+		if (!least)
+			break;
+	}
+	return found;
+}

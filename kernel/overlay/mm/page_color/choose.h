@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Which free frames to take for colors that are wanted.
+ *
+ * Colors are looked at by 64, a word of them. Memory has copies of each word:
+ * as many as it is larger than one way of the cache. A copy is 64 frames that
+ * follow each other, fewer where there are fewer colors.
+ *
+ * All of it is a guess without a lock: whoever takes the frames looks again.
+ */
+#ifndef _MM_PAGE_COLOR_CHOOSE_H
+#define _MM_PAGE_COLOR_CHOOSE_H
+
+#include <linux/types.h>
+#include "free.h"
+#include "held.h"
+#include "live.h"
+
+/* Words that are taken from at once at most. */
+#define PAGE_COLOR_PARTS	32
+
+/* Copies of a word that are compared; the first is another one each time. */
+#define PAGE_COLOR_COPIES	64
+
+/**
+ * struct page_color_part - frames of one copy of a word of colors
+ * @frame: the first of the copy
+ * @mask: which of the frames from there on
+ * @word: the word of colors that they have
+ */
+struct page_color_part {
+	unsigned long frame;
+	u64 mask;
+	u32 word;
+};
+
+/**
+ * struct page_color_memory - memory that is chosen from
+ * @free: its free frames
+ * @colors: frame modulo @colors is the color
+ * @first: the first copy is that of the frames from @first * @colors on
+ * @copies: how many there are
+ * @next: the copy that is looked at first where not all are
+ */
+struct page_color_memory {
+	const struct page_color_free *free;
+	u32 colors;
+	unsigned long first;
+	unsigned long copies;
+	unsigned long next;
+};
+
+/* What colors are wanted: not held, and held by few. */
+#define PAGE_COLOR_LACKED	0x1
+#define PAGE_COLOR_FEW		0x2
+
+struct page_color_set;
+
+/**
+ * struct page_color_wish - who wants frames, and how many
+ * @held: colors that it holds; NULL if that does not matter
+ * @live: how many hold each color; NULL if that does not matter
+ * @set: colors that it may use; NULL for all
+ * @cursor: color to begin with
+ * @count: frames that are wanted
+ */
+struct page_color_wish {
+	const struct page_color_held *held;
+	const struct page_color_live *live;
+	const struct page_color_set *set;
+	u32 cursor;
+	unsigned int count;
+};
+
+/* Colors of a word that are wanted. */
+u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
+		      unsigned int want);
+
+/*
+ * The copy with a quarter of what is wanted, in the pageblock with the fewest
+ * free frames; or that with the most. False if none of @some is free.
+ */
+bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
+			    u64 some, unsigned int count,
+			    const struct page_color_part *taken,
+			    unsigned int nr_taken,
+			    struct page_color_part *part);
+
+/*
+ * A block of 2^@order frames, aligned to its size, of whose colors the wish
+ * lacks the most and few others hold the most. False if there is none, or if
+ * blocks of this order do not divide the colors.
+ */
+bool page_color_choose_block(struct page_color_memory *memory,
+			     const struct page_color_wish *wish,
+			     unsigned int order, unsigned long *frame);
+
+#endif /* _MM_PAGE_COLOR_CHOOSE_H */

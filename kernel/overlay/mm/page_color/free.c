@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only OR MIT
+/* A bit per free frame, and a count per pageblock. */
+
+#include <linux/compiler.h>
+#include <linux/limits.h>
+#include <linux/minmax.h>
+#include "free.h"
+#include "words.h"
+
+size_t page_color_chunk_bytes(unsigned int block_order)
+{
+	size_t blocks = PAGE_COLOR_CHUNK >> block_order;
+
+	return sizeof(struct page_color_chunk) + blocks * sizeof(u16);
+}
+
+static struct page_color_chunk *chunk_of(const struct page_color_free *free,
+					 unsigned long frame)
+{
+	unsigned long nr = (frame - free->start) >> PAGE_COLOR_CHUNK_ORDER;
+
+	/* A frame before the start is a very large number. */
+	return nr < free->chunks ? READ_ONCE(free->chunk[nr]) : NULL;
+}
+
+static void change_word(struct page_color_free *free, unsigned long frame,
+			u64 mask, bool set)
+{
+	struct page_color_chunk *chunk = chunk_of(free, frame);
+	unsigned long at = frame % PAGE_COLOR_CHUNK;
+	unsigned long block = at >> free->block_order;
+	u64 *word, changed;
+
+	if (!chunk)
+		return;
+	word = &chunk->bits[at / 64];
+	changed = (set ? ~*word : *word) & mask;
+	if (!changed)
+		return;
+	WRITE_ONCE(*word, *word ^ changed);
+	if (!set) {
+		WRITE_ONCE(chunk->in_block[block],
+			   chunk->in_block[block] - hweight64(changed));
+		return;
+	}
+	WRITE_ONCE(chunk->in_block[block],
+		   chunk->in_block[block] + hweight64(changed));
+	if (frame < free->lowest)
+		WRITE_ONCE(free->lowest,
+			   frame & ~((1UL << free->block_order) - 1));
+}
+
+static void change_block(struct page_color_free *free, unsigned long frame,
+			 unsigned int order, bool set)
+{
+	unsigned long end = frame + (1UL << order);
+
+	if (order < 6) {
+		change_word(free, frame & ~63UL,
+			    page_color_low_bits(1UL << order) << frame % 64,
+			    set);
+		return;
+	}
+	for (; frame < end; frame += 64)
+		change_word(free, frame, ~0ULL, set);
+}
+
+void page_color_free_set(struct page_color_free *free, unsigned long frame,
+			 unsigned int order)
+{
+	change_block(free, frame, order, true);
+}
+
+void page_color_free_clear(struct page_color_free *free, unsigned long frame,
+			   unsigned int order)
+{
+	change_block(free, frame, order, false);
+}
+
+void page_color_free_clear_mask(struct page_color_free *free,
+				unsigned long frame, u64 mask)
+{
+	unsigned int shift = frame % 64;
+
+	change_word(free, frame - shift, mask << shift, false);
+	if (shift)
+		change_word(free, frame - shift + 64, mask >> (64 - shift),
+			    false);
+}
+
+static u64 aligned_word(const struct page_color_free *free, unsigned long frame)
+{
+	const struct page_color_chunk *chunk = chunk_of(free, frame);
+
+	if (!chunk)
+		return 0;
+	return READ_ONCE(chunk->bits[frame % PAGE_COLOR_CHUNK / 64]);
+}
+
+u64 page_color_free_word(const struct page_color_free *free,
+			 unsigned long frame)
+{
+	unsigned int shift = frame % 64;
+	u64 bits = aligned_word(free, frame - shift) >> shift;
+
+	if (shift)
+		bits |= aligned_word(free, frame - shift + 64) << (64 - shift);
+	return bits;
+}
+
+unsigned int page_color_free_in_block(const struct page_color_free *free,
+				      unsigned long frame)
+{
+	const struct page_color_chunk *chunk = chunk_of(free, frame);
+
+	if (!chunk)
+		return 0;
+	return READ_ONCE(chunk->in_block[frame % PAGE_COLOR_CHUNK >>
+					 free->block_order]);
+}
+
+unsigned long page_color_free_lowest(const struct page_color_free *free,
+				     unsigned long frame)
+{
+	unsigned long end = free->start + free->chunks * PAGE_COLOR_CHUNK;
+	unsigned long step = 1UL << free->block_order;
+
+	frame = max(frame & ~(step - 1), free->start);
+	while (frame < end) {
+		if (!chunk_of(free, frame))
+			frame = (frame | (PAGE_COLOR_CHUNK - 1)) + 1;
+		else if (page_color_free_in_block(free, frame))
+			return frame;
+		else
+			frame += step;
+	}
+	return ULONG_MAX;
+}

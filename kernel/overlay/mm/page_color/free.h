@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Which frames of a zone are free: a bit per frame, and per pageblock how many.
+ *
+ * It is there to choose by, without a lock, among frames that are free as far as
+ * is known. Whoever takes a frame looks at the buddy lists again under
+ * zone->lock. A bit too many costs a look in vain and is cleared; for a bit too
+ * few, the frame goes to somebody who does not choose.
+ *
+ * Bits change under zone->lock. Nothing here knows of pages, zones or locks: the
+ * same file is compiled into the kernel and into kernel/harness.
+ */
+#ifndef _MM_PAGE_COLOR_FREE_H
+#define _MM_PAGE_COLOR_FREE_H
+
+#include <linux/types.h>
+
+/* Memory comes and goes in chunks of so many frames: 1 GiB of pages of 4 KiB. */
+#define PAGE_COLOR_CHUNK_ORDER	18
+#define PAGE_COLOR_CHUNK	(1UL << PAGE_COLOR_CHUNK_ORDER)
+
+/* No pageblock is smaller than that: 64 frames are in one of them. */
+#define PAGE_COLOR_BLOCK_ORDER_MIN	6
+
+/**
+ * struct page_color_chunk - frames that follow each other
+ * @bits: set where a frame is free
+ * @in_block: how many are, by pageblock
+ */
+struct page_color_chunk {
+	u64 bits[PAGE_COLOR_CHUNK / 64];
+	u16 in_block[];
+};
+
+/**
+ * struct page_color_free - the free frames of a zone
+ * @start: first frame, a multiple of PAGE_COLOR_CHUNK
+ * @chunks: how many chunks there may be
+ * @block_order: a pageblock has 2^@block_order frames
+ * @lowest: no pageblock before this frame has a free one
+ * @chunk: NULL where there is no memory
+ */
+struct page_color_free {
+	unsigned long start;
+	unsigned long chunks;
+	unsigned int block_order;
+	unsigned long lowest;
+	struct page_color_chunk *chunk[];
+};
+
+size_t page_color_chunk_bytes(unsigned int block_order);
+
+/* A block of 2^@order frames, aligned to its size, became free, or is no more. */
+void page_color_free_set(struct page_color_free *free, unsigned long frame,
+			 unsigned int order);
+void page_color_free_clear(struct page_color_free *free, unsigned long frame,
+			   unsigned int order);
+/* Those of the 64 frames from @frame on that @mask names are free no more. */
+void page_color_free_clear_mask(struct page_color_free *free,
+				unsigned long frame, u64 mask);
+
+/* Which of the 64 frames from @frame on are free; any @frame. */
+u64 page_color_free_word(const struct page_color_free *free,
+			 unsigned long frame);
+
+/* How many frames of the pageblock of @frame are free. */
+unsigned int page_color_free_in_block(const struct page_color_free *free,
+				      unsigned long frame);
+
+/*
+ * The first frame of the lowest pageblock at or after @frame that has a free
+ * one; ULONG_MAX if there is none.
+ */
+unsigned long page_color_free_lowest(const struct page_color_free *free,
+				     unsigned long frame);
+
+#endif /* _MM_PAGE_COLOR_FREE_H */

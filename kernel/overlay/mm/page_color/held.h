@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Which colors an address space holds: a bit per color.
+ *
+ * When it holds one page of each, a new round begins in which it holds none.
+ * Instead of clearing all bits, what a bit means is turned round.
+ *
+ * Changes are serialized by the caller; a word may be read without. Nothing here
+ * knows of pages or locks.
+ */
+#ifndef _MM_PAGE_COLOR_HELD_H
+#define _MM_PAGE_COLOR_HELD_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include "words.h"
+
+/**
+ * struct page_color_held - colors that are held
+ * @colors: how many there are
+ * @taken: how many are held in this round
+ * @flipped: all bits, where a bit that is not set means held; else none
+ * @bits: by color
+ */
+struct page_color_held {
+	u32 colors;
+	u32 taken;
+	u64 flipped;
+	u64 bits[];
+};
+
+/* Colors of a word that are held; nothing of what no color has. */
+static inline u64 page_color_held_word(const struct page_color_held *held,
+				       u32 word)
+{
+	u64 bits = READ_ONCE(held->bits[word]) ^ READ_ONCE(held->flipped);
+
+	return bits & page_color_valid(held->colors, word);
+}
+
+/* Marks colors as held. Returns those that were not. */
+static inline u64 page_color_held_mark(struct page_color_held *held, u32 word,
+				       u64 mask)
+{
+	u64 fresh = mask & page_color_valid(held->colors, word) &
+		    ~page_color_held_word(held, word);
+
+	WRITE_ONCE(held->bits[word], held->bits[word] ^ fresh);
+	held->taken += hweight64(fresh);
+	return fresh;
+}
+
+/* Whether all are held; if so, the next round has begun. */
+static inline bool page_color_held_round(struct page_color_held *held)
+{
+	if (held->taken < held->colors)
+		return false;
+	held->taken = 0;
+	WRITE_ONCE(held->flipped, ~held->flipped);
+	return true;
+}
+
+/* Marks colors as not held. Returns those that were. */
+static inline u64 page_color_held_unmark(struct page_color_held *held, u32 word,
+					 u64 mask)
+{
+	u64 gone = mask & page_color_held_word(held, word);
+
+	WRITE_ONCE(held->bits[word], held->bits[word] ^ gone);
+	held->taken -= hweight64(gone);
+	return gone;
+}
+
+#endif /* _MM_PAGE_COLOR_HELD_H */

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * How many address spaces hold each color of a cache.
+ *
+ * The counts of 64 colors are kept bit by bit: word p of them has bit p of each
+ * count. So 64 counts go up by an addition with carry over a few words, and
+ * which of them are small is found by a comparison over the same words.
+ *
+ * A count that cannot go up or down any more stays: it tells which colors to
+ * prefer, and nothing depends on it being exact.
+ */
+#ifndef _MM_PAGE_COLOR_LIVE_H
+#define _MM_PAGE_COLOR_LIVE_H
+
+#include <linux/atomic.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+/* Counts up to 2^8 - 1. */
+#define PAGE_COLOR_PLANES_MAX	8
+/* Locks that words share. */
+#define PAGE_COLOR_LIVE_LOCKS	64
+
+struct page_color_live_lock {
+	spinlock_t lock;
+} ____cacheline_aligned;
+
+/**
+ * struct page_color_live - counts by color
+ * @colors: how many there are
+ * @planes: bits of a count
+ * @level: colors with a count of at most @level are those that few hold; the
+ *         least level that one color in 512 has or is below
+ * @left: colors that have the level or are below
+ * @below: colors below the level
+ * @leveling: the level is being changed
+ * @locks: of words, by their number
+ * @plane: the counts, @planes words for each 64 colors
+ */
+struct page_color_live {
+	u32 colors;
+	unsigned int planes;
+	u32 level;
+	atomic_t left;
+	atomic_t below;
+	atomic_t leveling;
+	struct page_color_live_lock locks[PAGE_COLOR_LIVE_LOCKS];
+	u64 plane[];
+};
+
+size_t page_color_live_bytes(u32 colors, unsigned int planes);
+/* @live is zeroed. */
+void page_color_live_init(struct page_color_live *live, u32 colors,
+			  unsigned int planes);
+
+/* Counts of colors of a word go up, or down, by one. */
+void page_color_live_add(struct page_color_live *live, u32 word, u64 mask);
+void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
+
+/* Find the level again if it is due: looks at all words, so without a lock. */
+void page_color_live_adjust(struct page_color_live *live);
+
+/* Colors of a word with a count of at most @level. */
+u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
+			    u32 level);
+
+/* Colors of a word that few hold. */
+static inline u64 page_color_live_few(const struct page_color_live *live,
+				      u32 word)
+{
+	return page_color_live_at_most(live, word, READ_ONCE(live->level));
+}
+
+#endif /* _MM_PAGE_COLOR_LIVE_H */

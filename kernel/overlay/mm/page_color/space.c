@@ -1,0 +1,501 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The colors that an address space holds: told by its page tables when it has
+ * become large, kept up to date as pages are taken and unmapped, and told anew
+ * when too much has happened that nobody tells of.
+ */
+
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/pagewalk.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/task_work.h>
+
+#include "page_color.h"
+#include "../internal.h"
+
+struct page_color_space *page_color_space(struct mm_struct *mm, int nid)
+{
+	struct page_color_space *space = rcu_dereference(mm->page_color.spaces);
+
+	/* The list is as it was made until all of it is freed. */
+	while (space && space->nid != nid)
+		space = space->next;
+	return space;
+}
+
+void page_color_space_put(struct page_color_space *space)
+{
+	if (space && refcount_dec_and_test(&space->refs))
+		kvfree_rcu(space, rcu);
+}
+
+u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask)
+{
+	unsigned long flags;
+	u64 fresh = 0;
+
+	spin_lock_irqsave(&space->lock, flags);
+	if (!space->gone) {
+		fresh = page_color_held_mark(&space->held, word, mask);
+		space->marked += hweight64(fresh);
+		/*
+		 * What it holds from the round before is counted until it is
+		 * gone: one more for every color makes no difference.
+		 */
+		if (page_color_held_round(&space->held))
+			space->rounds++;
+		if (live)
+			page_color_live_add(live, word, fresh);
+	}
+	spin_unlock_irqrestore(&space->lock, flags);
+	return fresh;
+}
+
+u64 page_color_unmark(struct page_color_space *space,
+		      struct page_color_live *live, u32 word, u64 mask)
+{
+	unsigned long flags;
+	u64 gone = 0;
+
+	spin_lock_irqsave(&space->lock, flags);
+	if (!space->gone) {
+		gone = page_color_held_unmark(&space->held, word, mask);
+		if (live)
+			page_color_live_sub(live, word, gone);
+	}
+	spin_unlock_irqrestore(&space->lock, flags);
+	return gone;
+}
+
+/* The cache that a space was made for, if it is still colored for. */
+static struct page_color_node *node_of(const struct page_color_space *space)
+{
+	struct page_color_node *node =
+		rcu_dereference(page_color_nodes[space->nid]);
+
+	return node && node->id == space->node ? node : NULL;
+}
+
+/* @fn for each word of colors that frames in a row have. */
+static __always_inline void
+for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
+	  u64 (*fn)(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask))
+{
+	struct page_color_node *node = node_of(space);
+	u32 colors = space->held.colors, color;
+
+	if (!node)
+		return;
+	color = frame % colors;
+	while (nr) {
+		unsigned long part = min3(nr, 64UL - color % 64,
+					  (unsigned long)colors - color);
+
+		fn(space, node->live, color / 64,
+		   page_color_low_bits(part) << color % 64);
+		nr -= part;
+		color += part;
+		if (color == colors)
+			color = 0;
+	}
+}
+
+void page_color_mark_frames(struct page_color_space *space, unsigned long frame,
+			    unsigned long nr)
+{
+	rcu_read_lock();
+	for_words(space, frame, nr, page_color_mark);
+	rcu_read_unlock();
+}
+
+void page_color_unmark_frames(struct page_color_space *space,
+			      unsigned long frame, unsigned long nr)
+{
+	rcu_read_lock();
+	for_words(space, frame, nr, page_color_unmark);
+	rcu_read_unlock();
+}
+
+void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, page_to_nid(page));
+	if (space)
+		for_words(space, page_to_pfn(page), nr, page_color_mark);
+	rcu_read_unlock();
+}
+
+void __page_color_unmap(struct mm_struct *mm, struct page *page,
+			unsigned long nr)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, page_to_nid(page));
+	if (space)
+		for_words(space, page_to_pfn(page), nr, page_color_unmark);
+	rcu_read_unlock();
+}
+
+/*
+ * Pages that follow each other in memory are unmapped as one. Pages of files
+ * were not marked, but for those in memory only; a huge page is told of where it
+ * is unmapped as a whole.
+ */
+void page_color_unmap_batch(struct mm_struct *mm,
+			      struct encoded_page **pages, unsigned int nr)
+{
+	struct page *first = NULL;
+	unsigned long count = 0;
+	unsigned int i;
+
+	if (!rcu_access_pointer(mm->page_color.spaces))
+		return;
+	for (i = 0; i < nr; i++) {
+		struct page *page = encoded_page_ptr(pages[i]);
+		unsigned long in_row = 1;
+		struct folio *folio;
+
+		if (encoded_page_flags(pages[i]) & ENCODED_PAGE_BIT_NR_PAGES_NEXT)
+			in_row = encoded_nr_pages(pages[++i]);
+		folio = page_folio(page);
+		if (!folio_test_anon(folio) && !folio_test_swapbacked(folio))
+			continue;
+		if (in_row == 1 && folio_test_pmd_mappable(folio) &&
+		    page == &folio->page)
+			continue;
+		if (first + count == page && count) {
+			count += in_row;
+			continue;
+		}
+		if (count)
+			__page_color_unmap(mm, first, count);
+		first = page;
+		count = in_row;
+	}
+	if (count)
+		__page_color_unmap(mm, first, count);
+}
+
+void __page_color_recount(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		WRITE_ONCE(space->recount, true);
+	rcu_read_unlock();
+}
+
+static void free_spaces(struct page_color_space *space)
+{
+	struct page_color_space *next;
+
+	for (; space; space = next) {
+		next = space->next;
+		kvfree(space);
+	}
+}
+
+static struct page_color_space *make_space(int nid)
+{
+	struct page_color_space *space = NULL;
+	struct page_color_node *node;
+	u32 colors = 0;
+	u64 id = 0;
+
+	rcu_read_lock();
+	node = rcu_dereference(page_color_nodes[nid]);
+	if (node) {
+		colors = node->colors;
+		id = node->id;
+	}
+	rcu_read_unlock();
+	if (!colors)
+		return NULL;
+	space = kvzalloc(struct_size(space, held.bits, page_color_words(colors)),
+			 GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
+	if (!space)
+		return NULL;
+	refcount_set(&space->refs, 1);
+	spin_lock_init(&space->lock);
+	space->nid = nid;
+	space->node = id;
+	space->held.colors = colors;
+	return space;
+}
+
+static struct page_color_space *make_spaces(void)
+{
+	struct page_color_space *first = NULL, *space;
+	int nid;
+
+	for_each_node_state(nid, N_MEMORY) {
+		space = make_space(nid);
+		if (!space)
+			continue;
+		space->next = first;
+		first = space;
+	}
+	return first;
+}
+
+static void count_frames(struct page_color_space *space, struct page *page,
+			 unsigned long nr)
+{
+	int nid = page_to_nid(page);
+	unsigned long frame = page_to_pfn(page), i;
+
+	while (space && space->nid != nid)
+		space = space->next;
+	if (!space)
+		return;
+	for (i = 0; i < nr; i++) {
+		u32 color = (frame + i) % space->held.colors;
+
+		page_color_held_mark(&space->held, color / 64,
+				     1ULL << color % 64);
+		if (page_color_held_round(&space->held))
+			space->rounds++;
+	}
+}
+
+static bool is_counted(struct page *page)
+{
+	struct folio *folio = page_folio(page);
+
+	return folio_test_anon(folio) || folio_test_swapbacked(folio);
+}
+
+static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
+		     struct mm_walk *walk)
+{
+	struct vm_area_struct *vma = walk->vma;
+	struct page *page;
+	spinlock_t *lock;
+	pte_t *start, *pte;
+
+	lock = pmd_trans_huge_lock(pmd, vma);
+	if (lock) {
+		page = pmd_present(*pmd) ?
+			vm_normal_page_pmd(vma, address, *pmd) : NULL;
+		if (page && is_counted(page))
+			count_frames(walk->private, page, HPAGE_PMD_NR);
+		spin_unlock(lock);
+		cond_resched();
+		return 0;
+	}
+	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
+	if (!start)
+		return 0;
+	for (pte = start; address < end; pte++, address += PAGE_SIZE) {
+		pte_t entry = ptep_get(pte);
+
+		if (!pte_present(entry))
+			continue;
+		page = vm_normal_page(vma, address, entry);
+		if (page && is_counted(page))
+			count_frames(walk->private, page, 1);
+	}
+	pte_unmap_unlock(start, lock);
+	cond_resched();
+	return 0;
+}
+
+static const struct mm_walk_ops count_ops = {
+	.pmd_entry = count_pmd,
+	.walk_lock = PGWALK_RDLOCK,
+};
+
+/* Nobody uses them any more but for CPUs that have pages ready for them. */
+static void retire_spaces(struct page_color_space *space)
+{
+	struct page_color_space *next;
+	struct page_color_node *node;
+	u32 word, words;
+
+	for (; space; space = next) {
+		next = space->next;
+		spin_lock_irq(&space->lock);
+		space->gone = true;
+		spin_unlock_irq(&space->lock);
+		words = page_color_words(space->held.colors);
+		for (word = 0; word < words; word++) {
+			u64 held = page_color_held_word(&space->held, word);
+			u32 round;
+
+			rcu_read_lock();
+			node = node_of(space);
+			if (node && node->live) {
+				page_color_live_sub(node->live, word, held);
+				for (round = 0; round < space->rounds; round++)
+					page_color_live_sub(node->live, word,
+							    ~0ULL);
+			}
+			rcu_read_unlock();
+			if (!(word % 1024))
+				cond_resched();
+		}
+		page_color_space_put(space);
+	}
+}
+
+static void publish(struct page_color_space *space)
+{
+	struct page_color_node *node;
+	u32 word, words;
+
+	for (; space; space = space->next) {
+		words = page_color_words(space->held.colors);
+		for (word = 0; word < words; word++) {
+			u64 held = page_color_held_word(&space->held, word);
+			u32 round;
+
+			rcu_read_lock();
+			node = node_of(space);
+			if (node && node->live) {
+				page_color_live_add(node->live, word, held);
+				for (round = 0; round < space->rounds; round++)
+					page_color_live_add(node->live, word,
+							    ~0ULL);
+			}
+			rcu_read_unlock();
+			if (!(word % 1024))
+				cond_resched();
+		}
+	}
+}
+
+/*
+ * In the context of the task, on its way to user mode: no lock is held. What
+ * other threads take or unmap meanwhile may be missed.
+ */
+static void count_spaces(struct callback_head *work)
+{
+	struct mm_struct *mm = current->mm;
+	struct page_color_space *made, *old;
+
+	kfree(work);
+	if (!mm)
+		return;
+	made = make_spaces();
+	if (!made)
+		return;
+	if (mmap_read_lock_killable(mm)) {
+		free_spaces(made);
+		return;
+	}
+	walk_page_range(mm, 0, TASK_SIZE, &count_ops, made);
+	publish(made);
+	old = unrcu_pointer(xchg(&mm->page_color.spaces, RCU_INITIALIZER(made)));
+	mmap_read_unlock(mm);
+	if (old)
+		retire_spaces(old);
+}
+
+/* Without memory for it, it is asked for again later. */
+static void request_count(struct mm_struct *mm)
+{
+	struct callback_head *work;
+
+	/* Only its own tasks come to user mode with it. */
+	if (current->mm != mm || current->flags & (PF_KTHREAD | PF_EXITING))
+		return;
+	work = kmalloc(sizeof(*work), GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
+	if (!work)
+		return;
+	init_task_work(work, count_spaces);
+	if (task_work_add(current, work, TWA_RESUME))
+		kfree(work);
+}
+
+static bool is_large(struct mm_struct *mm)
+{
+	struct page_color_node *node;
+	unsigned long large = 0;
+
+	rcu_read_lock();
+	node = rcu_dereference(page_color_nodes[numa_node_id()]);
+	if (node)
+		large = node->large;
+	rcu_read_unlock();
+	if (!large || data_race(++mm->page_color.pages) < large)
+		return false;
+	/* So many pages may have been freed again. */
+	data_race(mm->page_color.pages = 0);
+	return get_mm_counter(mm, MM_ANONPAGES) +
+	       get_mm_counter(mm, MM_SHMEMPAGES) >= large;
+}
+
+/* A page will be allocated for @mm: is it time to look at what it holds? */
+static void prepare(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+	bool recount = false;
+
+	if (!rcu_access_pointer(mm->page_color.spaces)) {
+		if (is_large(mm))
+			request_count(mm);
+		return;
+	}
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		if (READ_ONCE(space->recount)) {
+			WRITE_ONCE(space->recount, false);
+			recount = true;
+		}
+	rcu_read_unlock();
+	if (recount)
+		request_count(mm);
+}
+
+struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx)
+{
+	struct folio *folio;
+
+	if (whom != PAGE_COLOR_FILE)
+		prepare(whom);
+	current->page_color.whom = whom;
+	folio = folio_alloc_mpol_noprof(gfp, order, pol, ilx, numa_node_id());
+	current->page_color.whom = NULL;
+	return folio;
+}
+
+struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order)
+{
+	struct folio *folio;
+
+	current->page_color.whom = PAGE_COLOR_FILE;
+	folio = folio_alloc_noprof(gfp, order);
+	current->page_color.whom = NULL;
+	return folio;
+}
+
+void page_color_init_mm(struct mm_struct *mm)
+{
+	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
+	mm->page_color.pages = 0;
+}
+
+/* Its page tables are gone, and nobody will use it any more. */
+void page_color_exit_mm(struct mm_struct *mm)
+{
+	struct page_color_space *spaces =
+		rcu_dereference_protected(mm->page_color.spaces, true);
+
+	if (!spaces)
+		return;
+	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
+	retire_spaces(spaces);
+}
