@@ -95,8 +95,7 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
     for arch in results.values("arch") {
         for (policy, source, wanted) in [
             ("off", "almost free when off; no change in lmbench", 0.1),
-            ("sequence", "–", 5.0),
-            ("address", "–", 5.0),
+            ("on", "–", 5.0),
         ] {
             for (work, _) in WORKS {
                 let Some(beyond) = beyond(row(results, &arch, policy, work)) else { continue };
