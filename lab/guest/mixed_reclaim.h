@@ -87,7 +87,7 @@ static inline void load_swap(struct mixed *mixed)
 {
 	size_t bytes = mixed->pages * PAGE;
 	char disk[NAME_MAX + 1], device[PATH_MAX], size[32];
-	pid_t awake = stay_awake();
+	pid_t timers = keep_timers_near();
 
 	disk_name(SWAP_DISK, disk);
 	snprintf(device, sizeof(device), "/sys/block/%s/size", disk);
@@ -100,6 +100,8 @@ static inline void load_swap(struct mixed *mixed)
 	uint32_t *order = shuffled(&mixed->random, mixed->pages);
 
 	touch(memory, mixed->pages);
+	uint64_t before = lab_read_named("/proc/vmstat", "pswpout");
+
 	if (madvise(memory, bytes, MADV_PAGEOUT))
 		mixed_skip(mixed, "MADV_PAGEOUT: %s", strerror(errno));
 	/* Written pages keep their frames until somebody reclaims them. */
@@ -107,6 +109,12 @@ static inline void load_swap(struct mixed *mixed)
 	snprintf(size, sizeof(size), "%lu", bytes);
 	write_text(GROUP "/memory.reclaim", size);
 	uint64_t kept = lab_read_named("/proc/meminfo", "SwapCached:") * 1024 / PAGE;
+	uint64_t out = lab_read_named("/proc/vmstat", "pswpout") - before;
+
+	errno = 0;
+	if (out < mixed->pages * 9 / 10 || kept > mixed->pages / 10)
+		lab_fail("%lu of %zu pages went to the disk, %lu kept their frames",
+			 (unsigned long)out, mixed->pages, (unsigned long)kept);
 	for (size_t i = 0; i < mixed->pages; i++) {
 		size_t page = order[i];
 
@@ -114,12 +122,11 @@ static inline void load_swap(struct mixed *mixed)
 			lab_fail("page %zu came back from the disk with other contents", page);
 		touch_page(memory, page);
 	}
-	mixed_tell(mixed, ",\"kept_frames\":%lu", (unsigned long)kept);
 	count(mixed, memory, mixed->pages);
 	if (swapoff(device))
 		lab_fail("swap off");
 	group_leave();
-	stop_child(awake);
+	stop_child(timers);
 }
 
 #endif

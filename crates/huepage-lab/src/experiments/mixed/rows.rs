@@ -30,7 +30,7 @@ pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     for day in words("days")? {
         for load in words("loads")?.chain([IDLE]) {
             let of = |(settings, _): &Found| {
-                settings["load"] == load && settings["day"].to_string() == day
+                settings["load"] == load && settings["day"].as_u64() == day.parse().ok()
             };
             ensure!(found.iter().any(of), "no row of the load {load} on day {day}");
         }

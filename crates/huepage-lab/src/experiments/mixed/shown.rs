@@ -28,7 +28,7 @@ threads. `tmpfs` is a file in memory, mapped; in `three-kinds` pages of a file i
 disk come in turn with the anonymous ones, of which is told. `swap` writes all pages to a disk and \
 touches them in random order, `ksm` has half of its pages merged and unmerged, `memcg` reads a \
 disk in a group whose limit is an eighth above the program. `thp-faults` has no colors: it faults \
-pages of 2 MiB until half of free memory is used. `idle` is the time before the loads of a day in \
+pages of 2 MiB until nine tenths of free memory are used, and most of their time is clearing them. `idle` is the time before the loads of a day in \
 which the kernel compacts memory by itself.
 
 A day is other work: six processes touch three quarters of memory in random order and free it in \
@@ -77,6 +77,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
             format!("{:.0} ({:.0})", figures.mean, figures.most)
         })),
     ];
+    tables.retain(|(_, table)| !table.is_empty());
     tables.extend(skipped(results));
     tables
 }
