@@ -107,6 +107,37 @@ static void stream(struct work *work, unsigned int age, const struct size *size)
 			   work->told->moved);
 }
 
+static void stream_sizes(struct work *work, unsigned int age, unsigned int ages)
+{
+	for (size_t size = 0; size < size_count; size++) {
+		lab_note("age %u of %u, fill %s", age, ages, sizes[size].fill);
+		stream(work, age, sizes + size);
+	}
+}
+
+/*
+ * In a process that has nothing else: pages that stay from a day of aging belong to
+ * others, and the kernel may place pages by what their process has already.
+ */
+static void stream_alone(struct work *work, unsigned int age, unsigned int ages)
+{
+	int status;
+
+	fflush(stdout);
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		stream_sizes(work, age, ages);
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		lab_fail("the measured process ended with status %d", status);
+	/* What the child drew is not seen here. */
+	lab_next(&work->random);
+}
+
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
@@ -147,10 +178,11 @@ int main(int argc, char **argv)
 				lab_fail("keep memory from being forked");
 		}
 		print_free_blocks(day);
-		for (size_t size = 0; size < size_count; size++) {
-			lab_note("age %u of %u, fill %s", day, ages, sizes[size].fill);
-			stream(&work, day, sizes + size);
-		}
+		/* The control has its pages already. */
+		if (work.memory)
+			stream_sizes(&work, day, ages);
+		else
+			stream_alone(&work, day, ages);
 	}
 	lab_done();
 }

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void disk_name(uint64_t target, char name[NAME_MAX + 1])
+static inline void disk_name(uint64_t target, char name[NAME_MAX + 1])
 {
 	char path[PATH_MAX];
 	struct dirent *entry = NULL;
@@ -37,7 +37,7 @@ static void disk_name(uint64_t target, char name[NAME_MAX + 1])
 		lab_fail("no disk at %s", path);
 }
 
-static uint64_t queue_limit(const char *name)
+static inline uint64_t queue_limit(const char *name)
 {
 	char disk[NAME_MAX + 1], path[PATH_MAX];
 
@@ -46,7 +46,7 @@ static uint64_t queue_limit(const char *name)
 	return lab_read_number(path);
 }
 
-static void mount_disks(uint64_t disks, const char *type)
+static inline void mount_disks(uint64_t disks, const char *type)
 {
 	char disk[NAME_MAX + 1], device[PATH_MAX], folder[64];
 
@@ -61,7 +61,7 @@ static void mount_disks(uint64_t disks, const char *type)
 }
 
 /* A read of one sector of a disk, past the cache: `sector` tells what it means. */
-static void mark(uint64_t target, uint64_t sector)
+static inline void mark(uint64_t target, uint64_t sector)
 {
 	static char *buffer;
 	char disk[NAME_MAX + 1], device[PATH_MAX];
@@ -78,7 +78,7 @@ static void mark(uint64_t target, uint64_t sector)
 }
 
 /* Reads completed by the first disks and the sectors they brought. */
-static void disks_read(uint64_t disks, uint64_t *reads, uint64_t *sectors)
+static inline void disks_read(uint64_t disks, uint64_t *reads, uint64_t *sectors)
 {
 	char disk[NAME_MAX + 1], path[PATH_MAX];
 

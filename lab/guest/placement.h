@@ -101,6 +101,9 @@ static inline void age(struct lab_random *random, size_t pages, unsigned int rou
 		for (size_t i = pages / 16; i < pages; i++)
 			if (madvise(memory + order[i] * PAGE, PAGE, MADV_DONTNEED))
 				lab_fail("free a page");
+		/* What stays is not of the processes that come. */
+		if (madvise(memory, pages * PAGE, MADV_DONTFORK))
+			lab_fail("keep memory from being forked");
 		free(order);
 	}
 }

@@ -5,13 +5,15 @@
  * after boot (fresh) and after aging (aged), contiguous frames, random frames.
  *
  * What has been measured once is not freed, so that no repeat gets the frames of
- * the one before.
+ * the one before. Where the kernel deals pages each has a process of its own, which
+ * has nothing else: the kernel may place pages by what their process has already.
  */
 #define _GNU_SOURCE
 #include "coloring.h"
 #include "placement.h"
 
 #include <math.h>
+#include <unistd.h>
 
 #define WARM 100
 #define LINE 64
@@ -166,6 +168,41 @@ static void run_transform(enum placement placement, uint64_t n)
 		   names[placement], n);
 }
 
+/* In a process that stays, and keeps its pages, if the kernel deals them. */
+static void in_process(void (*run)(enum placement, uint64_t), enum placement placement,
+		       uint64_t number)
+{
+	int ready[2];
+	char byte = 0;
+
+	if (placement > AGED) {
+		run(placement, number);
+		return;
+	}
+	if (pipe(ready))
+		lab_fail("make a pipe");
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		run(placement, number);
+		if (write(ready[1], &byte, 1) != 1)
+			lab_fail("tell that it is done");
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		lab_fail("a process ended early");
+	close(ready[0]);
+}
+
+static void run_matrix_rows(enum placement placement, uint64_t n)
+{
+	run_matrix(placement, n, lab_number("matrix_rows"));
+}
+
 /* Calls run for each number of a list with commas. */
 static void each(const char *key, void (*run)(enum placement, uint64_t), enum placement placement)
 {
@@ -177,7 +214,7 @@ static void each(const char *key, void (*run)(enum placement, uint64_t), enum pl
 
 		if (rest == list || !number)
 			lab_fail("%s=%s is no list of numbers", key, list);
-		run(placement, number);
+		in_process(run, placement, number);
 		list = rest + (*rest == ',');
 	}
 }
@@ -191,7 +228,7 @@ static void run_all(enum placement placement)
 		each("eighths", run_reads, placement);
 	lab_note("programs: %s", names[placement]);
 	for (uint64_t i = 0; i < programs; i++) {
-		run_matrix(placement, lab_number("matrix"), lab_number("matrix_rows"));
+		in_process(run_matrix_rows, placement, lab_number("matrix"));
 		each("fft_points", run_transform, placement);
 	}
 }

@@ -4,6 +4,7 @@
 mod aging;
 mod fault_cost;
 mod ksm_nodes;
+mod mixed;
 mod sequential_io;
 mod working_set;
 mod zero_pages;
@@ -18,6 +19,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &zero_pages::ZeroPages,
     &sequential_io::SequentialIo,
     &fault_cost::FaultCost,
+    &mixed::Mixed,
 ];
 
 /// The one of this name.

@@ -11,26 +11,26 @@ use crate::{boot::Machine, kernel::Variant};
 pub enum Placement {
     /// The kernel that was asked for, without further options.
     Stock,
+    /// The kernel that was asked for, with free blocks shuffled at boot.
+    Shuffle,
     /// The kernel variant huepage with coloring off.
     Off,
-    /// Page coloring: the next color after the last one.
-    Sequence,
-    /// Page coloring: the color follows from the address.
-    Address,
+    /// The kernel variant huepage with coloring on.
+    On,
 }
 
 impl Placement {
     /// All of them.
     pub const ALL: [Placement; 4] =
-        [Placement::Stock, Placement::Off, Placement::Sequence, Placement::Address];
+        [Placement::Stock, Placement::Shuffle, Placement::Off, Placement::On];
 
     /// As settings spell it.
     pub fn name(self) -> &'static str {
         match self {
             Placement::Stock => "stock",
+            Placement::Shuffle => "shuffle",
             Placement::Off => "off",
-            Placement::Sequence => "sequence",
-            Placement::Address => "address",
+            Placement::On => "on",
         }
     }
 
@@ -41,12 +41,15 @@ impl Placement {
 
     /// Whether pages are colored.
     pub fn colors(self) -> bool {
-        matches!(self, Placement::Sequence | Placement::Address)
+        self == Placement::On
     }
 
     /// The kernel it takes, where `asked` is the one that was asked for.
     pub fn variant(self, asked: Variant) -> Variant {
-        if self == Placement::Stock { asked } else { Variant::Huepage }
+        match self {
+            Placement::Stock | Placement::Shuffle => asked,
+            Placement::Off | Placement::On => Variant::Huepage,
+        }
     }
 
     /// Tells the kernel, and the guest program what to find: `coloring_check()` of
@@ -60,13 +63,16 @@ impl Placement {
     ) {
         let option = match self {
             Placement::Stock => None,
+            Placement::Shuffle => Some("page_alloc.shuffle=1".to_owned()),
             Placement::Off => Some("page_color=off".to_owned()),
-            Placement::Sequence | Placement::Address => {
-                Some(format!("page_color={}K,ways={ways},policy={}", cache.0 >> 10, self.name()))
-            }
+            Placement::On => Some(format!("page_color={}K,ways={ways}", cache.0 >> 10)),
         };
         machine.kernel_options.extend(option);
-        let expected = if self == Placement::Stock { "none" } else { self.name() };
+        let expected = match self {
+            Placement::Stock | Placement::Shuffle => "none",
+            Placement::Off => "off",
+            Placement::On => "on",
+        };
         arguments.push(("coloring".into(), expected.into()));
         if self.colors() {
             arguments.push(("color_cache".into(), cache.0.to_string()));
@@ -103,12 +109,10 @@ mod tests {
         assert_eq!(applied(Placement::Stock), both("", "coloring=none"));
         assert_eq!(applied(Placement::Off), both("page_color=off", "coloring=off"));
         assert_eq!(
-            applied(Placement::Address),
-            both(
-                "page_color=2048K,ways=16,policy=address",
-                "coloring=address color_cache=2097152 color_ways=16"
-            )
+            applied(Placement::On),
+            both("page_color=2048K,ways=16", "coloring=on color_cache=2097152 color_ways=16")
         );
+        assert_eq!(applied(Placement::Shuffle), both("page_alloc.shuffle=1", "coloring=none"));
     }
 
     #[test]
@@ -116,8 +120,8 @@ mod tests {
         for placement in Placement::ALL {
             assert_eq!(placement.name().parse(), Ok(placement));
             let stock = placement.variant(Variant::Stock) == Variant::Stock;
-            assert_eq!(stock, placement == Placement::Stock);
+            assert_eq!(stock, ["stock", "shuffle"].contains(&placement.name()));
         }
-        assert!("best".parse::<Placement>().unwrap_err().contains("stock, off, sequence"));
+        assert!("best".parse::<Placement>().unwrap_err().contains("stock, shuffle, off, on"));
     }
 }

@@ -70,6 +70,17 @@ fn pages_age_into_conflicts_and_random_ones_are_as_theory_says() {
 }
 
 #[test]
+fn colored_pages_do_not_age_into_conflicts() {
+    let set = ["form=memory-side", "policy=on", "touch=ordered,random", "fill=0.5,0.94", "ages=2"];
+    let results = run(&set);
+    assert_eq!(results.rows.len(), 2 * 2 * 3 * 2 * 4);
+    for row in &results.rows {
+        assert!(number(row, "conflict_share") <= 0.001, "{row:?}");
+        assert!(number(row, "by_frames") <= 0.001, "{row:?}");
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_counts_and_another_one_others() {
     let set = ["arch=x86_64", "form=memory-side", "policy=shuffle,thp", "fill=0.5"];
     let first = run(&set);

@@ -105,6 +105,17 @@ fn programs<'a>(row: &dyn Fn(&str, &str, &str) -> &'a Row, ways: &str) {
 }
 
 #[test]
+fn colored_pages_up_to_most_of_the_cache_have_no_conflicts_fresh_or_aged() {
+    let results = run(&["policy=on", "l2_ways=1,16", "eighths=1,4,7"]);
+    for row in results.with(&[("work", "read")]) {
+        if ["fresh", "aged"].contains(&row.setting("placement").as_str()) {
+            let share = number(row, "lines_in_conflict") / number(row, "lines");
+            assert!(share <= 0.001, "{row:?}");
+        }
+    }
+}
+
+#[test]
 fn the_same_command_gives_the_same_counts() {
     let run = || run(&["arch=arm64", "l2_ways=1", "eighths=8", "matrix_rows=1"]);
     assert_eq!(run().rows, run().rows);

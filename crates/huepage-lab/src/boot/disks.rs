@@ -27,6 +27,8 @@ pub enum Content {
     Zeros(Bytes),
     /// A file system, read-only; disks with the same one share its image.
     FileSystem(FileSystem),
+    /// Zeros of this size at first, then what the guest wrote; gone after the boot.
+    Scratch(Bytes),
 }
 
 impl Disk {
@@ -36,10 +38,10 @@ impl Disk {
     }
 }
 
-/// The options for all disks; `image` tells the file of a file system.
+/// The options for all disks; `file` tells the file of one that has one, by its number.
 pub(super) fn options(
     disks: &[Disk],
-    image: &dyn Fn(&FileSystem) -> anyhow::Result<PathBuf>,
+    file: &dyn Fn(usize, &Content) -> anyhow::Result<PathBuf>,
 ) -> anyhow::Result<Vec<String>> {
     let mut options: Vec<String> = Vec::new();
     let mut controllers: Vec<(u32, u32)> = Vec::new();
@@ -68,10 +70,13 @@ pub(super) fn options(
         controllers[controller].1 += 1;
         let node = match &disk.content {
             Content::Zeros(size) => format!("driver=null-co,size={},read-zeroes=on", size.0),
-            Content::FileSystem(system) => format!(
+            content @ Content::FileSystem(_) => format!(
                 "driver=file,filename={},read-only=on,locking=off",
-                escaped(&image(system)?)
+                escaped(&file(number, content)?)
             ),
+            content @ Content::Scratch(_) => {
+                format!("driver=file,filename={}", escaped(&file(number, content)?))
+            }
         };
         options.extend(["-blockdev".into(), format!("{node},node-name=d{number}")]);
         let device = format!("scsi-hd,bus=s{controller}.0,scsi-id={target},drive=d{number}");
@@ -97,16 +102,20 @@ mod tests {
     fn disks_with_one_limit_are_targets_of_one_controller() {
         let system = FileSystem { kind: Kind::Ext2, file: Bytes::mib(1) };
         let file = Disk { content: Content::FileSystem(system), segments: 14 };
-        let image = |_: &FileSystem| Ok(PathBuf::from("/a,b/ext2.img"));
-        let text = options(&[file.clone(), disk(62), file], &image).unwrap().join(" ");
+        let scratch = Disk { content: Content::Scratch(Bytes::mib(1)), segments: 62 };
+        let path = |number: usize, _: &Content| Ok(PathBuf::from(format!("/a,b/{number}")));
+        let disks = [file.clone(), disk(62), file, scratch];
+        let text = options(&disks, &path).unwrap().join(" ");
         for part in [
             "id=s0,num_queues=1,virtqueue_size=16,",
             "id=s1,num_queues=1,virtqueue_size=64,",
-            "driver=file,filename=/a,,b/ext2.img,read-only=on,locking=off,node-name=d0",
+            "driver=file,filename=/a,,b/0,read-only=on,locking=off,node-name=d0",
             "driver=null-co,size=1048576,read-zeroes=on,node-name=d1",
             "scsi-hd,bus=s0.0,scsi-id=0,drive=d0",
             "scsi-hd,bus=s1.0,scsi-id=0,drive=d1",
             "scsi-hd,bus=s0.0,scsi-id=1,drive=d2",
+            "driver=file,filename=/a,,b/3,node-name=d3",
+            "scsi-hd,bus=s1.0,scsi-id=1,drive=d3",
         ] {
             assert!(text.contains(part), "{part} in {text}");
         }
@@ -114,9 +123,9 @@ mod tests {
 
     #[test]
     fn a_limit_that_no_queue_has_is_refused() {
-        let image = |_: &FileSystem| Ok(PathBuf::new());
+        let path = |_: usize, _: &Content| Ok(PathBuf::new());
         for wrong in [0, 1, 15, 16, 2046] {
-            let error = options(&[disk(wrong)], &image).unwrap_err().to_string();
+            let error = options(&[disk(wrong)], &path).unwrap_err().to_string();
             assert!(error.contains(&format!("{wrong} segments")), "{error}");
         }
     }

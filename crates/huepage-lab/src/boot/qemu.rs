@@ -12,7 +12,7 @@ use std::{
 use anyhow::Context;
 use serde_json::Value;
 
-use super::{BootError, Machine, Request, console::Console, disks, requests};
+use super::{BootError, Content, Disk, Machine, Request, console::Console, disks, requests};
 use crate::{
     arch::Arch,
     guest,
@@ -74,8 +74,12 @@ pub fn boot(
     }
     let trace = scratch_file(workspace, "trace")?;
     let disks = &boot.machine.disks;
+    let scratch_disks = scratch_disks(workspace, disks)?;
     if !disks.is_empty() {
-        options.extend(disks::options(disks, &|system| system.image(workspace))?);
+        options.extend(disks::options(disks, &|number, content| match content {
+            Content::FileSystem(system) => system.image(workspace),
+            Content::Zeros(_) | Content::Scratch(_) => Ok(scratch_disks[number].0.clone()),
+        })?);
         options.extend(requests::options(&trace.0));
     }
     let program = Machine::program(boot.arch);
@@ -137,6 +141,20 @@ fn scratch_file(workspace: &Workspace, suffix: &str) -> anyhow::Result<ScratchFi
     std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     Ok(ScratchFile(folder.join(format!("{}-{number}.{suffix}", std::process::id()))))
+}
+
+/// A file for every disk; only of a scratch disk it is made.
+fn scratch_disks(workspace: &Workspace, disks: &[Disk]) -> anyhow::Result<Vec<ScratchFile>> {
+    let file = |disk: &Disk| {
+        let file = scratch_file(workspace, "disk")?;
+        if let Content::Scratch(size) = disk.content {
+            std::fs::File::create(&file.0)
+                .and_then(|made| made.set_len(size.0))
+                .with_context(|| format!("make {}", file.0.display()))?;
+        }
+        Ok(file)
+    };
+    disks.iter().map(file).collect()
 }
 
 /// Ends QEMU however this ends.

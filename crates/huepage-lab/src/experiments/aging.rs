@@ -61,11 +61,11 @@ pub struct Aging;
 
 const PAGE: u64 = 4096;
 
-/// `shuffle`, `thp` and `random` are of this experiment only.
-const POLICIES: [&str; 7] = ["stock", "shuffle", "thp", "off", "sequence", "address", "random"];
+/// `thp` and `random` are of this experiment only.
+const POLICIES: [&str; 6] = ["stock", "shuffle", "thp", "off", "on", "random"];
 
 /// Those that are looked at also where arrays are not touched in order by one worker.
-const TOUCHED: [&str; 3] = ["stock", "sequence", "address"];
+const TOUCHED: [&str; 2] = ["stock", "on"];
 
 impl Experiment for Aging {
     fn name(&self) -> &'static str {
@@ -84,8 +84,8 @@ impl Experiment for Aging {
             // memory-side: a cache in front of all memory. flat: the CXL form, memory
             // twice the cache, so two frames to a color.
             ("form", "memory-side,flat"),
-            // off, sequence and address take the kernel variant huepage.
-            ("policy", choose("stock,shuffle,thp,off,sequence,address,random", "stock,random")),
+            // off and on take the kernel variant huepage.
+            ("policy", choose("stock,shuffle,thp,off,on,random", "stock,random")),
             // Who touches the arrays first: one worker in order or at random, two threads
             // or two processes by turns. All but the first with the last intensity only.
             ("touch", choose("ordered,random,threads,processes", "ordered")),

@@ -45,12 +45,12 @@ impl Experiment for FaultCost {
 
     fn settings(&self, scale: Scale) -> Settings {
         let (policies, pages, rounds) = match scale {
-            Scale::Full => ("stock,off,sequence,address", "16384", "8"),
+            Scale::Full => ("stock,off,on", "16384", "8"),
             Scale::Quick => ("stock", "4096", "3"),
         };
         Settings::new(&[
             ("arch", "x86_64,arm64"),
-            // All but stock take the kernel variant huepage.
+            // off and on take the kernel variant huepage.
             ("policy", policies),
             // Of each kind of work, and how often it is done.
             ("pages", pages),

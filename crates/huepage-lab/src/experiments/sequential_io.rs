@@ -54,7 +54,7 @@ impl Experiment for SequentialIo {
             Scale::Quick => ("x86_64,arm64", "ext2", "128M", "1,8", "1", "192M", "16M"),
         };
         let policies = match scale {
-            Scale::Full => "stock,sequence,address",
+            Scale::Full => "stock,on",
             Scale::Quick => "stock",
         };
         Settings::new(&[
@@ -62,8 +62,8 @@ impl Experiment for SequentialIo {
             ("fs", fs),
             ("memory", memory),
             ("readers", readers),
-            // sequence and address take the kernel variant huepage, and color for a
-            // direct-mapped cache of this size.
+            // on takes the kernel variant huepage, and colors for a direct-mapped cache of
+            // this size.
             ("policy", policies),
             ("cache", "16M"),
             // Days of other work before: 0 is a fresh boot.

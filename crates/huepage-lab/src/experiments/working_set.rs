@@ -57,14 +57,14 @@ impl Experiment for WorkingSet {
             Scale::Quick => ["1,4,8,12", "160", "32", "3", "1", "448", "2", "32768"],
         };
         let (ways, policies) = match scale {
-            Scale::Full => ("1,16,full", "stock,sequence,address"),
+            Scale::Full => ("1,16,full", "stock,on"),
             Scale::Quick => ("1,16,full", "stock"),
         };
         Settings::new(&[
             ("arch", "x86_64,arm64"),
             // full: fully associative, with the first policy only.
             ("l2_ways", ways),
-            // sequence and address take the kernel variant huepage.
+            // on takes the kernel variant huepage.
             ("policy", policies),
             ("eighths", eighths),
             ("memory_mib", memory),

@@ -14,6 +14,11 @@ impl Table {
         Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
     }
 
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// Adds a row.
     ///
     /// # Panics

@@ -111,9 +111,6 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         }
         other => bail!("files are cached from memory or disk, not from '{other}'"),
     }
-    if policy == "shuffle" {
-        machine.kernel_options.push("page_alloc.shuffle=1".into());
-    }
     let argument = |name: &str, value: String| (name.to_owned(), value);
     let mut arguments = vec![
         argument("policy", policy.to_owned()),
@@ -210,9 +207,9 @@ mod tests {
     #[test]
     fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
         let cases = cases(&[]).unwrap();
-        // In order: three kinds of stock and two of coloring, the check that off is off,
-        // the control. Otherwise touched: stock and two of coloring.
-        assert_eq!(cases.len(), 2 * (5 * 3 + 1 + 1 + 3 * 3));
+        // In order: three kinds of stock and coloring, the check that off is off, the
+        // control. Otherwise touched: stock and coloring.
+        assert_eq!(cases.len(), 2 * (4 * 3 + 1 + 1 + 2 * 3));
         let controls: Vec<&Case> =
             cases.iter().filter(|case| case.settings["policy"] == "random").collect();
         assert_eq!(controls.len(), 2);
@@ -223,8 +220,8 @@ mod tests {
         let shuffled = cases.iter().find(|case| case.settings["policy"] == "shuffle").unwrap();
         assert_eq!(shuffled.machine.kernel_options, ["page_alloc.shuffle=1"]);
         assert_eq!(shuffled.variant, Variant::Stock);
-        let colored = cases.iter().find(|case| case.settings["policy"] == "sequence").unwrap();
-        assert_eq!(colored.machine.kernel_options, ["page_color=65536K,ways=1,policy=sequence"]);
+        let colored = cases.iter().find(|case| case.settings["policy"] == "on").unwrap();
+        assert_eq!(colored.machine.kernel_options, ["page_color=65536K,ways=1"]);
         assert_eq!(colored.variant, Variant::Huepage);
     }
 
@@ -244,7 +241,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (set, said) in [
-            ("policy=best", "there are stock, shuffle, thp, off, sequence, address, random"),
+            ("policy=best", "there are stock, shuffle, thp, off, on, random"),
             ("touch=twice", "there are ordered, random, threads, processes"),
             ("intensity=all", "there are light, medium, heavy"),
             ("form=round", "there are memory-side, flat"),

@@ -140,7 +140,7 @@ mod tests {
     fn a_kernel_that_colors_nothing_must_be_stock() {
         let stock = row("stock", "stock", 0, 0.2);
         off_is_stock(&[stock.clone(), row("huepage", "off", 0, 0.21)]).unwrap();
-        off_is_stock(&[stock.clone(), row("huepage", "sequence", 0, 0.9)]).unwrap();
+        off_is_stock(&[stock.clone(), row("huepage", "on", 0, 0.9)]).unwrap();
         let other = off_is_stock(&[stock, row("huepage", "off", 0, 0.4)]).unwrap_err().to_string();
         assert!(other.contains("0.4 of lines are in conflict, on the stock kernel 0.2"), "{other}");
     }

@@ -164,8 +164,8 @@ pub fn against_source(results: &Results) -> (String, Table) {
             }
             ("stock", 0) => ("336 GB/s".into(), MEASURED),
             ("stock", age) if age == last => ("117 GB/s (−65 %) after days".into(), MEASURED),
-            ("sequence" | "address", 0) => ("336 GB/s".into(), MEASURED),
-            ("sequence" | "address", age) if age == last => {
+            ("on", 0) => ("336 GB/s".into(), MEASURED),
+            ("on", age) if age == last => {
                 ("331 GB/s (−1.5 %) or better after days".into(), MEASURED)
             }
             _ => continue,

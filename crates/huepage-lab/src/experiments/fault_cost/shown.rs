@@ -93,11 +93,9 @@ pub(super) fn plot(results: &Results) -> Plot {
 pub(super) fn against_source(results: &Results) -> (String, Table) {
     let mut table = Table::new(["kernel", "arch", "source", "wanted at most", "work", "here"]);
     for arch in results.values("arch") {
-        for (policy, source, wanted) in [
-            ("off", "almost free when off; no change in lmbench", 0.1),
-            ("sequence", "–", 5.0),
-            ("address", "–", 5.0),
-        ] {
+        for (policy, source, wanted) in
+            [("off", "almost free when off; no change in lmbench", 0.1), ("on", "–", 5.0)]
+        {
             for (work, _) in WORKS {
                 let Some(beyond) = beyond(row(results, &arch, policy, work)) else { continue };
                 table.row([

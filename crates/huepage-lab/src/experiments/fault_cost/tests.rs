@@ -49,7 +49,7 @@ fn rows(policy: &str, cost: u64) -> Vec<Row> {
 
 #[test]
 fn rounds_become_means_and_policies_are_shares_beyond_stock() {
-    let all = [rows("stock", 100), rows("sequence", 103)].concat();
+    let all = [rows("stock", 100), rows("on", 103)].concat();
     let rows = FaultCost.finish(all).unwrap();
     assert_eq!(rows.len(), 2 * WORKS.len());
     assert_eq!(rows[1].metric("instructions_per_page"), Some(300.0));

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `mixed`: colors of a program's pages while other things run, fresh and aged.
+
+mod figures;
+mod limits;
+mod picture;
+mod rows;
+mod shown;
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use huepage::units::Bytes;
+use serde_json::json;
+
+use crate::{
+    arch::Arch,
+    boot::{Content, Disk, Machine, Report},
+    experiment::{Case, Experiment, Found, Scale},
+    kernel::{Config, Variant},
+    placement::Placement,
+    results::{Plot, Results, Row, Table},
+    settings::{Point, Settings},
+};
+
+/// As the guest names them, in the order in which they run; what they do is told there.
+const LOADS: [&str; 24] = [
+    "alone",
+    "alone-random",
+    "anon-churn",
+    "file-churn",
+    "forks",
+    "stream",
+    "half-huge",
+    "thp-always",
+    "mthp",
+    "refault",
+    "processes-2",
+    "processes-4",
+    "processes-8",
+    "copy-on-write",
+    "server",
+    "threads",
+    "tmpfs",
+    "three-kinds",
+    "swap",
+    "ksm",
+    "compaction",
+    "collapse",
+    "memcg",
+    "thp-faults",
+];
+/// The kernel left alone before the loads of a day.
+const IDLE: &str = "idle";
+
+const PAGE: u64 = 4096;
+/// Of each disk: what its requests may have at most.
+const SEGMENTS: u32 = 126;
+
+/// The experiment.
+pub struct Mixed;
+
+impl Experiment for Mixed {
+    fn name(&self) -> &'static str {
+        "mixed"
+    }
+
+    fn about(&self) -> &'static str {
+        "Colors of a program's pages while other things run, fresh and aged"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let full = scale == Scale::Full;
+        let choose = |at_full, quick| if full { at_full } else { quick };
+        Settings::new(&[
+            ("arch", "x86_64,arm64"),
+            // on takes the kernel variant huepage.
+            ("policy", choose("stock,shuffle,on", "stock")),
+            ("seed", choose("1,2,3,4,5,6,7,8,9,10", "1")),
+            // Direct-mapped. All but the first with the first seed only.
+            ("cache", choose("64M,48M", "64M")),
+            ("memory", "640M"),
+            // Ascending; the days in between are other work.
+            ("days", choose("0,1,3,10", "0,1")),
+            // Rounds of other work in a day.
+            ("rounds", choose("2", "1")),
+            // Pages of the load alone, in caches; other loads take 0.94.
+            ("fill", choose("0.5,0.94,1.5,2.0", "0.5,0.94,1.5")),
+            ("load", &LOADS.join(",")),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let first = |name: &str| settings.values(name)[0].clone();
+        let (first_cache, first_seed) = (first("cache"), first("seed"));
+        let points = settings.grid(&["arch", "cache", "policy", "seed"]);
+        let usual =
+            |point: &&Point| point.text("cache") == first_cache || point.text("seed") == first_seed;
+        points.iter().filter(usual).map(|point| case(settings, point, variant)).collect()
+    }
+
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        rows::of(case, report)
+    }
+
+    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+        limits::check(&rows)?;
+        Ok(rows)
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        shown::tables(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        picture::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        limits::table(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        shown::REMARKS
+    }
+}
+
+fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+    let arch: Arch = point.parsed("arch")?;
+    let placement: Placement = point.parsed("policy")?;
+    let seed: u64 = point.parsed("seed")?;
+    let cache: Bytes = point.parsed("cache")?;
+    let memory: Bytes = settings.only("memory")?;
+    let rounds: u32 = settings.only("rounds")?;
+    ensure!(seed > 0, "setting seed=0: the generator has no such seed");
+    ensure!(
+        cache.0 >= 4 << 20 && cache.0.is_multiple_of(1 << 20),
+        "a cache of {cache} is not 4 MiB or more in whole MiB"
+    );
+    let fills: Vec<f64> = settings.parsed("fill")?;
+    let largest = fills.iter().copied().fold(0.94, f64::max);
+    if let Some(fill) = fills.iter().find(|fill| !(**fill > 0.0 && fill.is_finite())) {
+        anyhow::bail!("setting fill={fill}: no size of a program");
+    }
+    // The load three-kinds takes three times its fill, and a stream a quarter of memory.
+    let needed = (cache.0 as f64 * largest.max(3.0 * 0.94) * 4.0 / 3.0) as u64;
+    ensure!(
+        needed + (64 << 20) <= memory.0,
+        "a machine of {memory} is too small for these fills of {cache}"
+    );
+    let days: Vec<u32> = settings.parsed("days")?;
+    ensure!(
+        days.is_sorted_by(|one, next| one < next),
+        "setting days={}: days follow each other",
+        settings.values("days").join(",")
+    );
+    if let Some(load) = settings.values("load").iter().find(|load| !LOADS.contains(&load.as_str()))
+    {
+        anyhow::bail!("no load '{load}'; there are {}", LOADS.join(", "));
+    }
+    let mut machine = Machine::plain(2, memory);
+    // The first is read, the second is swapped to.
+    let disk = |content| Disk { content, segments: SEGMENTS };
+    machine.disks =
+        vec![disk(Content::Zeros(Bytes(8 << 30))), disk(Content::Scratch(Bytes(256 << 20)))];
+    let mut arguments: Vec<(String, String)> = [
+        ("colors", (cache.0 / PAGE).to_string()),
+        ("seed", seed.to_string()),
+        ("rounds", rounds.to_string()),
+        ("days", settings.values("days").join(",")),
+        ("fills", settings.values("fill").join(",")),
+        ("loads", settings.values("load").join(",")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec();
+    placement.apply(cache, 1, &mut machine, &mut arguments);
+    let mut shown = point.json();
+    shown.insert("memory".into(), json!(memory.to_string()));
+    shown.insert("rounds".into(), json!(rounds));
+    Ok(Case {
+        arch,
+        variant: placement.variant(variant),
+        config: Config::Plain,
+        machine,
+        guest: "mixed",
+        arguments,
+        model: None,
+        regions: Vec::new(),
+        settings: shown,
+        limit: Duration::from_secs(7200),
+    })
+}
+
+#[cfg(test)]
+mod tests;

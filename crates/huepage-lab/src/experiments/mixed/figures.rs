@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Rows that differ in seed and day only, and figures of them together.
+
+use crate::results::{Results, Row};
+
+/// What is shown in one line: the same load on the same machine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    pub arch: String,
+    pub cache: String,
+    pub load: String,
+    pub cpu: String,
+    pub fill: String,
+}
+
+impl Kind {
+    pub fn of(row: &Row) -> Self {
+        Kind {
+            arch: row.setting("arch"),
+            cache: row.setting("cache"),
+            load: row.setting("load"),
+            cpu: row.setting("cpu"),
+            fill: row.setting("fill"),
+        }
+    }
+
+    /// `anon-churn, same CPU`.
+    pub fn name(&self) -> String {
+        match self.cpu.as_str() {
+            "" => self.load.clone(),
+            cpu => format!("{}, {cpu} CPU", self.load),
+        }
+    }
+
+    pub fn head(&self) -> [String; 4] {
+        [self.arch.clone(), self.cache.clone(), self.name(), self.fill.clone()]
+    }
+}
+
+pub(super) const HEAD: [&str; 4] = ["arch", "cache", "load", "fill"];
+
+pub(super) fn fill(row: &Row) -> f64 {
+    row.setting("fill").parse().unwrap_or(0.0)
+}
+
+/// Those of which some row has the metric, in the order of rows.
+pub(super) fn kinds<'a>(rows: impl Iterator<Item = &'a Row>, metric: &str) -> Vec<Kind> {
+    let mut kinds = Vec::new();
+    for row in rows.filter(|row| row.metric(metric).is_some()) {
+        let kind = Kind::of(row);
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    kinds
+}
+
+/// Several values of one metric.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Figures {
+    pub mean: f64,
+    pub least: f64,
+    pub most: f64,
+}
+
+impl Figures {
+    /// None if there are no values.
+    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.collect();
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (!values.is_empty()).then(|| Figures {
+            mean,
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+/// Of all seeds and days.
+pub(super) fn of(results: &Results, kind: &Kind, policy: &str, metric: &str) -> Option<Figures> {
+    let rows = results.rows.iter().filter(|row| row.setting("policy") == policy);
+    let rows = rows.filter(|row| Kind::of(row) == *kind);
+    Figures::of(rows.filter_map(|row| row.metric(metric)))
+}
+
+/// Of all seeds and loads of a day.
+pub(super) fn of_day(
+    rows: &[Row],
+    (arch, cache, policy): (&str, &str, &str),
+    day: &str,
+    metric: &str,
+) -> Option<Figures> {
+    let set = [("arch", arch), ("cache", cache), ("policy", policy), ("day", day)];
+    let here = |row: &&Row| set.iter().all(|(name, value)| row.setting(name) == *value);
+    Figures::of(rows.iter().filter(here).filter_map(|row| row.metric(metric)))
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the guest says, as rows; and whether every load was there.
+
+use anyhow::{Context, ensure};
+use serde_json::{Map, Value};
+
+use super::IDLE;
+use crate::{
+    boot::Report,
+    experiment::{Case, Found},
+};
+
+/// What of a line was set; the rest came of it.
+const SETTINGS: [&str; 4] = ["load", "day", "fill", "cpu"];
+/// Loads beside which another process goes on.
+const BESIDE: [&str; 6] = ["anon-churn", "file-churn", "forks", "stream", "compaction", "memcg"];
+/// Of what the neighbor does over and over, while the program touches its pages.
+const LEAST_ROUNDS: f64 = 16.0;
+
+/// The rows of a boot.
+///
+/// # Errors
+/// A load without a row, or one that was not what its name says.
+pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let found: Vec<Found> = report.results.iter().map(row).collect::<anyhow::Result<_>>()?;
+    let words = |name: &str| {
+        let argument = case.arguments.iter().find(|(have, _)| have == name);
+        argument.map(|(_, list)| list.split(',')).with_context(|| format!("no argument {name}"))
+    };
+    for day in words("days")? {
+        for load in words("loads")?.chain([IDLE]) {
+            let of = |(settings, _): &Found| {
+                settings["load"] == load && settings["day"].as_u64() == day.parse().ok()
+            };
+            ensure!(found.iter().any(of), "no row of the load {load} on day {day}");
+        }
+    }
+    Ok(found)
+}
+
+fn row(said: &Value) -> anyhow::Result<Found> {
+    let said = said.as_object().context("the guest's lines are objects")?;
+    let (settings, metrics): (Map<_, _>, Map<_, _>) = said
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .partition(|(name, _)| SETTINGS.contains(&name.as_str()));
+    let load = settings.get("load").and_then(Value::as_str).context("a line without a load")?;
+    ensure!(settings.contains_key("day"), "the guest tells of {load} on no day");
+    if !metrics.contains_key("skipped") && BESIDE.contains(&load) {
+        let rounds = metrics.get("neighbor_rounds").and_then(Value::as_f64).unwrap_or(0.0);
+        // Compacting all of memory takes long.
+        let least = if load == "compaction" { 1.0 } else { LEAST_ROUNDS };
+        ensure!(rounds >= least, "the neighbor of {load} did what it does only {rounds} times");
+    }
+    Ok((settings, metrics))
+}

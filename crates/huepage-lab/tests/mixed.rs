@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The quick form of `mixed`: every load is there, and what must hold does.
+
+mod support;
+
+use huepage_lab::{document, experiments, results::Results};
+use support::{number, quick};
+
+/// Lines of a day: loads and how often each is there.
+const LOADS: [(&str, usize); 25] = [
+    ("idle", 1),
+    // Three fills.
+    ("alone", 3),
+    ("alone-random", 1),
+    // A neighbor on the same CPU and on the other one.
+    ("anon-churn", 2),
+    ("file-churn", 2),
+    ("forks", 2),
+    ("stream", 2),
+    ("half-huge", 1),
+    ("thp-always", 1),
+    ("mthp", 1),
+    // Two fills.
+    ("refault", 2),
+    ("processes-2", 1),
+    ("processes-4", 1),
+    ("processes-8", 1),
+    ("copy-on-write", 1),
+    ("server", 1),
+    ("threads", 1),
+    ("tmpfs", 1),
+    ("three-kinds", 1),
+    ("swap", 1),
+    ("ksm", 1),
+    ("compaction", 1),
+    ("collapse", 1),
+    ("memcg", 1),
+    ("thp-faults", 1),
+];
+
+fn every_load_is_there(results: &Results) {
+    for arch in ["x86_64", "arm64"] {
+        for day in ["0", "1"] {
+            for (load, count) in LOADS {
+                let set = [("arch", arch), ("day", day), ("load", load)];
+                assert_eq!(results.with(&set).count(), count, "{set:?}");
+            }
+        }
+    }
+    let lines: usize = LOADS.iter().map(|(_, count)| count).sum();
+    assert_eq!(results.rows.len(), 2 * 2 * lines);
+    for row in &results.rows {
+        // The kernels of the lab can do all of it.
+        assert!(!row.metrics.contains_key("skipped"), "{row:?}");
+        assert!((0.0..=1.0).contains(&number(row, "free_in_largest")), "{row:?}");
+        let counted = !["idle", "thp-faults"].contains(&row.setting("load").as_str());
+        assert_eq!(row.metric("pages").is_some(), counted, "{row:?}");
+        if counted {
+            let (within, across) =
+                (number(row, "conflict_within"), number(row, "conflict_across"));
+            assert!(within <= 1.0 && across <= 1.0 && number(row, "pages") > 8000.0, "{row:?}");
+            let several = ["processes", "copy-on-write", "server"];
+            let several = several.iter().any(|load| row.setting("load").starts_with(load));
+            // Pages of one process are all the pages.
+            assert!(several || within == across, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn the_stock_kernel_has_conflicts_under_every_load() {
+    let results = quick("mixed", &[]);
+    every_load_is_there(&results);
+    assert_eq!(results.kind, "modelled");
+    for arch in ["x86_64", "arm64"] {
+        let row = |load: &str, day: &str, fill: &str| {
+            let set = [("arch", arch), ("load", load), ("day", day), ("fill", fill)];
+            results.find(&set).unwrap_or_else(|| panic!("no row {set:?}"))
+        };
+        for day in ["0", "1"] {
+            for load in ["alone", "alone-random", "anon-churn", "refault", "tmpfs"] {
+                let within = number(row(load, day, "0.94"), "conflict_within");
+                assert!(within > 0.05, "{arch}, {load}, day {day}: {within}");
+            }
+            let across = number(row("processes-4", day, "0.94"), "conflict_across");
+            assert!(across > 0.05, "{arch}, day {day}: {across}");
+        }
+        // Half a cache of pages has fewer to conflict with.
+        let refault = |fill| number(row("refault", "1", fill), "conflict_within");
+        assert!(refault("0.5") < refault("0.94"), "{arch}");
+        // What the load is called for is there: half of the pages, most, a quarter.
+        let huge = |load| number(row(load, "0", "0.94"), "huge_share");
+        assert!((huge("half-huge") - 0.5).abs() < 0.02 && (huge("mthp") - 0.5).abs() < 0.02);
+        assert!(huge("thp-always") > 0.9 && (huge("collapse") - 0.25).abs() < 0.05, "{arch}");
+        assert_eq!(huge("alone"), 0.0);
+        assert!(number(row("thp-faults", "0", "0.94"), "thp_success") > 0.9, "{arch}");
+    }
+    let page = document::of(experiments::find("mixed").unwrap(), &results);
+    assert!(page.contains("anon-churn, other CPU"), "{page}");
+}
+
+#[test]
+fn coloring_keeps_the_limits_under_every_load() {
+    // A limit that is missed is among what failed, which quick() refuses.
+    let mut results = quick("mixed", &["policy=stock,on"]);
+    results.rows.retain(|row| row.setting("policy") == "on");
+    every_load_is_there(&results);
+}
+
+#[test]
+fn the_seed_decides_what_happens_and_the_same_one_does_the_same() {
+    let set = ["arch=x86_64", "load=alone-random,anon-churn,processes-4"];
+    let one = quick("mixed", &set);
+    assert_eq!(one.rows, quick("mixed", &set).rows);
+    let other = quick("mixed", &[&set[..], &["seed=2"]].concat());
+    let within = |results: &Results| -> Vec<f64> {
+        results.rows.iter().filter_map(|row| row.metric("conflict_within")).collect()
+    };
+    assert_ne!(within(&one), within(&other));
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/*
+ * Programs whose pages come to lie on colors while other things run: many loads, one
+ * after the other, on a fresh machine and after days of other work. Prints a line per
+ * load.
+ */
+#define _GNU_SOURCE
+#include "coloring.h"
+#include "mixed_days.h"
+#include "mixed_huge.h"
+#include "mixed_memory.h"
+#include "mixed_processes.h"
+#include "mixed_reclaim.h"
+#include "mixed_shared.h"
+#include "settle.h"
+
+static const struct load {
+	const char *name;
+	void (*run)(struct mixed *mixed);
+	bool beside; /* a neighbor, on the same CPU and on the other one */
+} loads[] = {
+	{ "alone", load_alone, false },
+	{ "alone-random", load_alone_random, false },
+	{ "anon-churn", load_anon_churn, true },
+	{ "file-churn", load_file_churn, true },
+	{ "forks", load_forks, true },
+	{ "stream", load_stream, true },
+	{ "half-huge", load_half_huge, false },
+	{ "thp-always", load_thp_always, false },
+	{ "mthp", load_mthp, false },
+	{ "refault", load_refault, false },
+	{ "processes-2", load_processes_2, false },
+	{ "processes-4", load_processes_4, false },
+	{ "processes-8", load_processes_8, false },
+	{ "copy-on-write", load_copy_on_write, false },
+	{ "server", load_server, false },
+	{ "threads", load_threads, false },
+	{ "tmpfs", load_tmpfs, false },
+	{ "three-kinds", load_three_kinds, false },
+	{ "swap", load_swap, false },
+	{ "ksm", load_ksm, false },
+	{ "compaction", load_compaction, true },
+	{ "collapse", load_collapse, false },
+	{ "memcg", load_memcg, true },
+	{ "thp-faults", load_thp_faults, false },
+};
+
+static struct lab_random seeds;
+static struct tally *tally;
+static unsigned int today;
+
+/* Share of free memory, all zones, in blocks of the largest order. */
+static double free_in_largest(void)
+{
+	uint64_t all = 0, largest = 0;
+	char line[512];
+	FILE *file = fopen("/proc/buddyinfo", "r");
+
+	if (!file)
+		lab_fail("open /proc/buddyinfo");
+	while (fgets(line, sizeof(line), file)) {
+		unsigned long blocks, pages = 0;
+		int at = 0, used;
+
+		if (sscanf(line, "Node %*d, zone %*s%n", &at) < 0 || !at)
+			lab_fail("cannot read '%s' of /proc/buddyinfo", line);
+		for (int order = 0; sscanf(line + at, "%lu%n", &blocks, &used) == 1; order++) {
+			pages = blocks << order;
+			all += pages;
+			at += used;
+		}
+		largest += pages;
+	}
+	fclose(file);
+	return all ? (double)largest / all : 0;
+}
+
+/* One load in a process of its own, so that nothing of it stays. */
+static void run(const struct load *load, const char *cpu, const char *fill)
+{
+	struct mixed mixed = {
+		.random = { lab_next(&seeds) },
+		.tally = tally,
+		.pages = strtod(fill, NULL) * tally->colors,
+		.cpu = cpu ? cpu : "other",
+	};
+	char neighbor[64] = "", conflicts[256] = "";
+
+	lab_note("day %u: %s %s %s", today, load->name, fill, cpu ? cpu : "");
+	tally_begin(tally);
+	double free_before = free_in_largest();
+	pid_t child = mixed_fork();
+
+	if (!child) {
+		turns_settle(SUBJECT_CPU);
+		load->run(&mixed);
+		_exit(0);
+	}
+	mixed_wait(child);
+	thp_reset();
+	if (cpu)
+		snprintf(neighbor, sizeof(neighbor), ",\"cpu\":\"%s\"", cpu);
+	if (tally->skipped[0]) {
+		lab_result("{\"load\":\"%s\",\"day\":%u,\"fill\":%s%s,\"skipped\":\"%s\"}",
+			   load->name, today, fill, neighbor, tally->skipped);
+		return;
+	}
+	struct tally_figures figures = tally_figures(tally);
+
+	if (tally->processes)
+		snprintf(conflicts, sizeof(conflicts),
+			 ",\"pages\":%zu,\"conflict_within\":%.6f,\"conflict_across\":%.6f"
+			 ",\"spread\":%u,\"huge_share\":%.6f,\"neighbor_rounds\":%lu",
+			 figures.pages, figures.within, figures.across, figures.spread,
+			 (double)tally->huge_pages / figures.pages, (unsigned long)tally->rounds);
+	lab_result("{\"load\":\"%s\",\"day\":%u,\"fill\":%s%s,\"free_in_largest\":%.6f%s%s}",
+		   load->name, today, fill, neighbor, free_before, conflicts, tally->more);
+}
+
+/* Calls for each word of a list with commas. */
+static void each(const char *list, void (*call)(const char *word, const void *context),
+		 const void *context)
+{
+	char *words = strdup(list), *rest = words, *word;
+
+	if (!words)
+		lab_fail("memory for a list");
+	while ((word = strsep(&rest, ",")))
+		call(word, context);
+	free(words);
+}
+
+static void run_fill(const char *fill, const void *load)
+{
+	run(load, NULL, fill);
+}
+
+static void run_load(const char *name, const void *nothing)
+{
+	const struct load *load = loads, *end = loads + sizeof(loads) / sizeof(*loads);
+
+	(void)nothing;
+	while (load < end && strcmp(load->name, name))
+		load++;
+	if (load == end)
+		lab_fail("there is no load '%s'", name);
+	if (!strcmp(name, "alone")) {
+		each(lab_text("fills"), run_fill, load);
+	} else if (!strcmp(name, "refault")) {
+		run(load, NULL, "0.94");
+		run(load, NULL, "0.5");
+	} else if (load->beside) {
+		/* Where compaction and a group's limit are looked at, one CPU will do. */
+		if (load->run != load_compaction && load->run != load_memcg)
+			run(load, "same", "0.94");
+		run(load, "other", "0.94");
+	} else {
+		run(load, NULL, "0.94");
+	}
+}
+
+/* What the kernel compacts by itself before the loads of a day. */
+static void idle(void)
+{
+	double before = free_in_largest();
+	uint64_t migrated = pages_migrated();
+	uint64_t wakes = lab_read_named("/proc/vmstat", "compact_daemon_wake");
+
+	settle();
+	lab_result("{\"load\":\"idle\",\"day\":%u,\"free_in_largest\":%.6f"
+		   ",\"free_in_largest_after\":%.6f,\"compact_migrated\":%lu"
+		   ",\"compact_wakes\":%lu}", today, before, free_in_largest(),
+		   (unsigned long)(pages_migrated() - migrated),
+		   (unsigned long)(lab_read_named("/proc/vmstat", "compact_daemon_wake") - wakes));
+}
+
+static void run_day(const char *number, const void *nothing)
+{
+	unsigned int wanted = strtoul(number, NULL, 10);
+
+	(void)nothing;
+	for (; today < wanted; today++) {
+		lab_note("day %u of %u", today + 1, wanted);
+		day(&seeds, lab_number("rounds"));
+	}
+	idle();
+	each(lab_text("loads"), run_load, NULL);
+}
+
+int main(int argc, char **argv)
+{
+	lab_start(argc, argv);
+	coloring_check();
+	seeds.state = lab_number("seed");
+	tally = tally_new(lab_number("colors"));
+	thp_reset();
+	each(lab_text("days"), run_day, NULL);
+	lab_done();
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Loads with pages of several sizes: 2 MiB, 64 KiB, and pages of 4 KiB among them. */
+#ifndef HUEPAGE_MIXED_HUGE_H
+#define HUEPAGE_MIXED_HUGE_H
+
+#include "files.h"
+#include "mixed_load.h"
+
+#define THP "/sys/kernel/mm/transparent_hugepage/"
+#define MTHP THP "hugepages-64kB/"
+#define HUGE (HUGE_PAGE / PAGE)
+#define MTHP_PAGES 16
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+/* Until the load ends, which a child is; the first process puts it back. */
+static inline void thp_set(struct mixed *mixed, const char *path, const char *value)
+{
+	int error = write_text(path, value);
+
+	if (error)
+		mixed_skip(mixed, "%s: %s", path, strerror(error));
+}
+
+/* What loads may have changed; a kernel without the file had nothing to change. */
+static inline void thp_reset(void)
+{
+	write_text(THP "enabled", "madvise");
+	write_text(THP "defrag", "madvise");
+	write_text(MTHP "enabled", "never");
+}
+
+static inline void count_both(struct mixed *mixed, const char *first, size_t first_pages,
+			      const char *second, size_t second_pages)
+{
+	uint32_t process = tally_process(mixed->tally);
+
+	tally_pages(mixed->tally, process, first, first_pages);
+	tally_pages(mixed->tally, process, second, second_pages);
+}
+
+/* Large pages of so many small ones, and as many small ones, in turn. */
+static inline void half_of(struct mixed *mixed, char *large, size_t size)
+{
+	size_t half = mixed->pages / 2 / size * size;
+	char *small = small_pages(mixed->pages - half);
+
+	for (size_t at = 0; at < half; at += size) {
+		for (size_t i = 0; i < size; i++)
+			touch_page(large, at + i);
+		for (size_t i = 0; i < size; i++)
+			touch_page(small, at + i);
+	}
+	for (size_t at = half; at < mixed->pages - half; at++)
+		touch_page(small, at);
+	count_both(mixed, large, half, small, mixed->pages - half);
+}
+
+static inline void load_half_huge(struct mixed *mixed)
+{
+	char *large = any_pages(mixed->pages / 2);
+
+	thp_set(mixed, THP "enabled", "madvise");
+	if (madvise(large, mixed->pages / 2 * PAGE, MADV_HUGEPAGE))
+		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
+	half_of(mixed, large, HUGE);
+	mixed->tally->huge_pages = huge_pages_mapped();
+}
+
+static inline void load_thp_always(struct mixed *mixed)
+{
+	char *memory = any_pages(mixed->pages);
+
+	thp_set(mixed, THP "enabled", "always");
+	touch(memory, mixed->pages);
+	count(mixed, memory, mixed->pages);
+	mixed->tally->huge_pages = huge_pages_mapped();
+}
+
+static inline void load_mthp(struct mixed *mixed)
+{
+	static const char faults[] = MTHP "stats/anon_fault_alloc";
+
+	thp_set(mixed, MTHP "enabled", "always");
+	uint64_t before = lab_read_number(faults);
+
+	half_of(mixed, any_pages(mixed->pages / 2), MTHP_PAGES);
+	mixed->tally->huge_pages = (lab_read_number(faults) - before) * MTHP_PAGES;
+}
+
+/* The first quarter, small pages until then, is made into pages of 2 MiB. */
+static inline void load_collapse(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4 / HUGE * HUGE, done = 0;
+	char *memory = any_pages(mixed->pages);
+
+	thp_set(mixed, THP "enabled", "madvise");
+	touch(memory, mixed->pages);
+	for (size_t at = 0; at < part; at += HUGE) {
+		if (!madvise(memory + at * PAGE, HUGE_PAGE, MADV_COLLAPSE))
+			done++;
+		else if (errno == EINVAL)
+			mixed_skip(mixed, "MADV_COLLAPSE: %s", strerror(errno));
+	}
+	count(mixed, memory, mixed->pages);
+	mixed->tally->huge_pages = done * HUGE;
+}
+
+/* Faults of 2 MiB until nine tenths of what is free are used. */
+static inline void load_thp_faults(struct mixed *mixed)
+{
+	size_t free = lab_read_named("/proc/meminfo", "MemFree:") * 1024;
+	size_t faults = free / 10 * 9 / HUGE_PAGE;
+	char *memory = any_pages(faults * HUGE);
+	double seconds = 0;
+
+	thp_set(mixed, THP "enabled", "madvise");
+	thp_set(mixed, THP "defrag", "madvise");
+	if (madvise(memory, faults * HUGE_PAGE, MADV_HUGEPAGE))
+		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
+	for (size_t i = 0; i < faults; i++) {
+		double start = lab_seconds();
+
+		touch_page(memory, i * HUGE);
+		seconds += lab_seconds() - start;
+	}
+	mixed_tell(mixed, ",\"thp_faults\":%zu,\"thp_success\":%.6f,\"thp_ns\":%.0f", faults,
+		   (double)huge_pages_mapped() / HUGE / faults, seconds * 1e9 / faults);
+}
+
+#endif

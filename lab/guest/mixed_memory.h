@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Loads of one process with pages of 4 KiB, alone and beside a neighbor. */
+#ifndef HUEPAGE_MIXED_MEMORY_H
+#define HUEPAGE_MIXED_MEMORY_H
+
+#include "neighbors.h"
+#include "placement.h"
+
+static inline void load_alone(struct mixed *mixed)
+{
+	char *memory = small_pages(mixed->pages);
+
+	touch(memory, mixed->pages);
+	count(mixed, memory, mixed->pages);
+}
+
+static inline void load_alone_random(struct mixed *mixed)
+{
+	char *memory = small_pages(mixed->pages);
+	uint32_t *order = shuffled(&mixed->random, mixed->pages);
+
+	for (size_t i = 0; i < mixed->pages; i++)
+		touch_page(memory, order[i]);
+	count(mixed, memory, mixed->pages);
+}
+
+static inline void beside(struct mixed *mixed, neighbor round)
+{
+	char *memory = small_pages(mixed->pages);
+
+	touch_beside(mixed, memory, mixed->pages, round);
+	count(mixed, memory, mixed->pages);
+}
+
+static inline void load_anon_churn(struct mixed *mixed)
+{
+	beside(mixed, anon_churn);
+}
+
+static inline void load_file_churn(struct mixed *mixed)
+{
+	beside(mixed, file_churn);
+}
+
+static inline void load_forks(struct mixed *mixed)
+{
+	beside(mixed, forks);
+}
+
+static inline void load_stream(struct mixed *mixed)
+{
+	beside(mixed, stream);
+	drop_stream();
+}
+
+static inline void load_compaction(struct mixed *mixed)
+{
+	beside(mixed, compact);
+}
+
+/* Half of the pages, chosen at random, are given back and touched again, six times. */
+static inline void load_refault(struct mixed *mixed)
+{
+	char *memory = small_pages(mixed->pages);
+
+	touch(memory, mixed->pages);
+	for (int round = 0; round < 6; round++) {
+		for (size_t i = 0; i < mixed->pages; i++)
+			if (lab_below(&mixed->random, 2) &&
+			    madvise(memory + i * PAGE, PAGE, MADV_DONTNEED))
+				lab_fail("free a page");
+		touch(memory, mixed->pages);
+	}
+	count(mixed, memory, mixed->pages);
+}
+
+/* Four threads, each with a quarter of the pages. */
+struct mixed_thread {
+	struct mixed mixed;
+	char *memory;
+	size_t pages;
+	unsigned int cpu;
+};
+
+static inline void *mixed_thread(void *argument)
+{
+	struct mixed_thread *thread = argument;
+
+	turns_settle(thread->cpu);
+	touch_among_others(&thread->mixed, thread->memory, thread->pages);
+	return NULL;
+}
+
+static inline void load_threads(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4;
+	char *memory = small_pages(part * 4);
+	struct mixed_thread part_of[4];
+	pthread_t threads[4];
+
+	for (int i = 0; i < 4; i++) {
+		part_of[i] = (struct mixed_thread){ *mixed, memory + i * part * PAGE, part, i % 2 };
+		part_of[i].mixed.random.state = lab_next(&mixed->random);
+		errno = pthread_create(&threads[i], NULL, mixed_thread, &part_of[i]);
+		if (errno)
+			lab_fail("begin a thread");
+	}
+	for (int i = 0; i < 4; i++)
+		if ((errno = pthread_join(threads[i], NULL)))
+			lab_fail("end a thread");
+	count(mixed, memory, part * 4);
+}
+
+#endif
