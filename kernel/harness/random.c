@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Random operations on the index and its twin: `random OPERATIONS [SEED]`. */
+/* Random operations on words of bits and their twin: `random OPERATIONS [SEED]`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "side_by_side.h"
 
-/* On a span; enough to fill it, few enough to see many spans. */
-#define OPERATIONS 2000
+/* On a memory; enough to fill it, few enough to see many. */
+#define OPERATIONS 20000
 
 static uint64_t number(const char *text)
 {
@@ -23,7 +23,7 @@ static uint64_t number(const char *text)
 
 int main(int argc, char **argv)
 {
-	uint64_t operations, seed, done = 0, spans = 0;
+	uint64_t operations, seed, done = 0, memories = 0;
 
 	if (argc < 2 || argc > 3) {
 		fprintf(stderr, "usage: %s OPERATIONS [SEED]\n", argv[0]);
@@ -32,11 +32,11 @@ int main(int argc, char **argv)
 	operations = number(argv[1]);
 	seed = argc > 2 ? number(argv[2]) : 1;
 	while (done < operations) {
-		struct numbers numbers = { .state = seed + spans++ };
+		struct numbers numbers = { .state = seed + memories++ };
 
 		done += side_by_side(&numbers, OPERATIONS);
 	}
-	printf("%" PRIu64 " operations on %" PRIu64 " spans, seeds from %" PRIu64
-	       ": no difference\n", done, spans, seed);
+	printf("%" PRIu64 " operations on %" PRIu64 " memories, seeds from %" PRIu64
+	       ": no difference\n", done, memories, seed);
 	return 0;
 }

@@ -1,314 +1,362 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/*
- * The index and its twin do the same; whatever can be asked of the index is
- * asked, and the answer compared.
- */
-#include "side_by_side.h"
-
+/* Operations on free frames, counts, held colors and the choice among them. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-#include "random_span.h"
+#include "side_by_side.h"
 #include "twin.h"
+#include "words.h"
 
-struct pair {
+/* Frames in which most happens, so that they fill. */
+#define BUSY 8192
+
+struct both {
 	struct numbers *numbers;
 	struct twin twin;
-	struct page_color_index *index;
-	uint64_t seed;
-	uint64_t operation;
+	struct page_color_free *free;
+	struct page_color_live *live;
+	struct page_color_held *held;
+	struct page_color_memory memory;
+	struct page_color_set set;
+	unsigned long busy;
 };
 
-static void compare(const struct pair *pair, const char *what,
-		    unsigned long index, unsigned long twin)
-{
-	const struct page_color_span *span = &pair->twin.span;
+#define SAME(got, wanted)                                                              \
+	do {                                                                           \
+		u64 got_ = (got), wanted_ = (wanted);                                  \
+		if (got_ != wanted_) {                                                 \
+			fprintf(stderr, "%s:%d: %s is %" PRIx64 ", %s is %" PRIx64     \
+				" (%u colors)\n", __FILE__, __LINE__, #got, got_,      \
+				#wanted, wanted_, both->twin.colors);                  \
+			abort();                                                       \
+		}                                                                      \
+	} while (0)
 
-	if (index == twin)
-		return;
-	fprintf(stderr,
-		"%s: the index says %lu, its twin %lu\n"
-		"at operation %" PRIu64 " of seed %" PRIu64 ": start %lu, "
-		"frames %lu, colors %lu, orders %u, lists %u\n",
-		what, index, twin, pair->operation, pair->seed, span->start,
-		span->frames, span->colors, span->orders, span->lists);
-	abort();
+u64 page_color_set_word(const struct page_color_set *set, u32 word)
+{
+	u64 some = 0;
+
+	for (u32 i = 0; i < 64 && 64 * word + i < set->colors; i++)
+		some |= (u64)set->has[64 * word + i] << i;
+	return some;
 }
 
-/* Mostly a block of the span; some over its ends, or not aligned. */
-static struct twin_block random_block(struct pair *pair)
+static void *zeroed(size_t bytes)
 {
-	const struct page_color_span *span = &pair->twin.span;
-	struct numbers *numbers = pair->numbers;
-	struct twin_block block = {
-		.list = (unsigned int)numbers_below(numbers, span->lists),
-		.order = (unsigned int)numbers_below(numbers, span->orders),
+	void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
+
+	if (!memory)
+		abort();
+	return memset(memory, 0, bytes);
+}
+
+static u32 random_colors(struct numbers *numbers)
+{
+	static const u32 some[] = { 2, 3, 16, 32, 48, 63, 64, 65, 128, 192, 512, 1024, 1536,
+				    2048, 4096 };
+
+	if (numbers_one_in(numbers, 3))
+		return 2 + numbers_below(numbers, 3000);
+	return some[numbers_below(numbers, sizeof(some) / sizeof(*some))];
+}
+
+static void begin(struct both *both, struct numbers *numbers)
+{
+	unsigned int block_order = PAGE_COLOR_BLOCK_ORDER_MIN + numbers_below(numbers, 7);
+	unsigned long start = numbers_below(numbers, 5) * PAGE_COLOR_CHUNK;
+	u32 colors = random_colors(numbers);
+	unsigned int planes = 1 + numbers_below(numbers, 4);
+	u32 words = page_color_words(colors);
+
+	*both = (struct both){ .numbers = numbers };
+	both->twin = twin_new(start, block_order, colors);
+	both->free = zeroed(sizeof(*both->free) + TWIN_CHUNKS * sizeof(both->free->chunk[0]));
+	both->free->start = start;
+	both->free->chunks = TWIN_CHUNKS;
+	both->free->block_order = block_order;
+	both->free->lowest = start;
+	for (int i = 0; i < TWIN_CHUNKS; i++) {
+		both->twin.there[i] = !i || numbers_one_in(numbers, 2);
+		if (both->twin.there[i])
+			both->free->chunk[i] = zeroed(page_color_chunk_bytes(block_order));
+	}
+	both->live = zeroed(page_color_live_bytes(colors, planes));
+	page_color_live_init(both->live, colors, planes);
+	both->held = zeroed(sizeof(*both->held) + words * sizeof(u64));
+	both->held->colors = colors;
+	both->set.colors = colors;
+	both->set.has = zeroed(colors);
+	for (u32 i = 0; i < colors; i++)
+		both->set.has[i] = numbers_one_in(numbers, 2);
+	both->memory = (struct page_color_memory){
+		.free = both->free,
+		.colors = colors,
+		.first = start / colors,
 	};
-	unsigned long frame;
+	both->memory.copies = (start + TWIN_FRAMES - 1) / colors - both->memory.first + 1;
+	/* Across the border of two chunks in most cases. */
+	both->busy = start + PAGE_COLOR_CHUNK - BUSY / 2;
+}
 
-	switch (numbers_below(numbers, 8)) {
+static void end(struct both *both)
+{
+	for (int i = 0; i < TWIN_CHUNKS; i++)
+		free(both->free->chunk[i]);
+	free(both->free);
+	free(both->live);
+	free(both->held);
+	free(both->set.has);
+	twin_end(&both->twin);
+}
+
+static unsigned long random_frame(struct both *both)
+{
+	if (numbers_one_in(both->numbers, 64))
+		return numbers_below(both->numbers,
+				     both->twin.start + TWIN_FRAMES + PAGE_COLOR_CHUNK);
+	return both->busy + numbers_below(both->numbers, BUSY);
+}
+
+static void change_free(struct both *both, bool set)
+{
+	unsigned int order = numbers_below(both->numbers, both->twin.block_order + 1);
+	unsigned long frame = random_frame(both) >> order << order;
+
+	if (set)
+		page_color_free_set(both->free, frame, order);
+	else
+		page_color_free_clear(both->free, frame, order);
+	for (unsigned long i = 0; i < 1UL << order; i++)
+		twin_set_free(&both->twin, frame + i, set);
+}
+
+static void clear_mask(struct both *both)
+{
+	unsigned long frame = random_frame(both);
+	u64 mask = numbers_chance(both->numbers);
+
+	page_color_free_clear_mask(both->free, frame, mask);
+	for (int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			twin_set_free(&both->twin, frame + i, false);
+}
+
+static void look_at_free(struct both *both)
+{
+	unsigned long frame = random_frame(both);
+
+	SAME(page_color_free_word(both->free, frame), twin_free_word(&both->twin, frame));
+	SAME(page_color_free_in_block(both->free, frame), twin_in_block(&both->twin, frame));
+	if (!numbers_one_in(both->numbers, 256))
+		return;
+	/* Nothing is free before the mark. */
+	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
+	SAME(page_color_free_lowest(both->free, both->busy),
+	     twin_lowest(&both->twin, both->busy));
+}
+
+static u32 random_word(struct both *both)
+{
+	return numbers_below(both->numbers, page_color_words(both->twin.colors));
+}
+
+static u64 random_mask(struct both *both, u32 word)
+{
+	u64 mask = numbers_chance(both->numbers);
+
+	if (numbers_one_in(both->numbers, 2))
+		mask &= numbers_chance(both->numbers) & numbers_chance(both->numbers);
+	return mask & page_color_valid(both->twin.colors, word);
+}
+
+/* What the level promises is counted again. */
+static void check_level(struct both *both)
+{
+	u32 colors = both->twin.colors, level = both->live->level;
+	u32 most = (1U << both->live->planes) - 1;
+	int left = 0, below = 0, few = colors / 512 + 1;
+
+	for (u32 i = 0; i < colors; i++) {
+		left += both->twin.live[i] <= level;
+		below += both->twin.live[i] < level;
+	}
+	SAME(atomic_read(&both->live->left), left);
+	SAME(atomic_read(&both->live->below), below);
+	/* A change moves it by one at most: then it is not yet there. */
+	SAME(level <= most, true);
+	for (int i = 0; i < 300; i++)
+		page_color_live_adjust(both->live);
+	SAME(atomic_read(&both->live->left) >= few || both->live->level == most, true);
+	SAME(atomic_read(&both->live->below) < 2 * few, true);
+}
+
+static void change_live(struct both *both)
+{
+	u32 most = (1U << both->live->planes) - 1, word = random_word(both);
+	bool more = numbers_below(both->numbers, 5) < 3;
+	u64 mask = random_mask(both, word);
+
+	if (more)
+		page_color_live_add(both->live, word, mask);
+	else
+		page_color_live_sub(both->live, word, mask);
+	for (int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			twin_live(&both->twin, 64 * word + i, more, most);
+	for (u32 level = 0; level <= most + 1; level++)
+		SAME(page_color_live_at_most(both->live, word, level),
+		     twin_at_most(&both->twin, word, level));
+	SAME(page_color_live_few(both->live, word),
+	     twin_at_most(&both->twin, word, both->live->level));
+	if (numbers_one_in(both->numbers, 64))
+		check_level(both);
+}
+
+static void change_held(struct both *both)
+{
+	u32 word = random_word(both);
+	bool hold = numbers_below(both->numbers, 5) < 4;
+	u64 mask = numbers_chance(both->numbers), changed = 0, got;
+	bool round;
+
+	got = hold ? page_color_held_mark(both->held, word, mask)
+		   : page_color_held_unmark(both->held, word, mask);
+	for (u32 i = 0; i < 64 && 64 * word + i < both->twin.colors; i++)
+		if (mask >> i & 1 && twin_hold(&both->twin, 64 * word + i, hold))
+			changed |= 1ULL << i;
+	SAME(got, changed);
+	SAME(both->held->taken, both->twin.taken);
+	round = both->twin.taken == both->twin.colors;
+	SAME(page_color_held_round(both->held), round);
+	if (round) {
+		memset(both->twin.held, 0, both->twin.colors);
+		both->twin.taken = 0;
+	}
+	SAME(page_color_held_word(both->held, word), twin_held_word(&both->twin, word));
+}
+
+static struct page_color_wish random_wish(struct both *both)
+{
+	return (struct page_color_wish){
+		.held = numbers_one_in(both->numbers, 4) ? NULL : both->held,
+		.live = numbers_one_in(both->numbers, 4) ? NULL : both->live,
+		.set = numbers_one_in(both->numbers, 2) ? NULL : &both->set,
+		.cursor = numbers_below(both->numbers, both->twin.colors),
+		.count = 1 + numbers_below(both->numbers, 100),
+	};
+}
+
+static bool twin_wants(struct both *both, const struct page_color_wish *wish, u32 color,
+		       unsigned int want)
+{
+	if (wish->set && !both->set.has[color])
+		return false;
+	if (want & PAGE_COLOR_LACKED && wish->held && both->twin.held[color])
+		return false;
+	return !(want & PAGE_COLOR_FEW && wish->live) ||
+	       both->twin.live[color] <= both->live->level;
+}
+
+/* The best copy among all, where all are looked at. */
+static void choose_copy(struct both *both)
+{
+	struct page_color_wish wish = random_wish(both);
+	unsigned int want = numbers_below(both->numbers, 4), count;
+	u32 colors = both->twin.colors, word = random_word(both);
+	struct page_color_part part = { 0 }, taken = { 0 };
+	unsigned long whole = 1UL << both->twin.block_order;
+	u64 some = page_color_wanted(&wish, colors, word, want), best = 0, mine = 0;
+	bool found;
+
+	for (u32 i = 0; i < 64; i++)
+		SAME(some >> i & 1, 64 * word + i < colors &&
+		     twin_wants(both, &wish, 64 * word + i, want));
+	taken.frame = random_frame(both) / colors * colors + 64 * word;
+	found = page_color_choose_copy(&both->memory, word, some, wish.count, &taken, 1, &part);
+	if (found) {
+		SAME(part.word, word);
+		SAME(part.frame % colors, 64 * word);
+		SAME(part.frame != taken.frame, true);
+		SAME(part.mask, twin_free_word(&both->twin, part.frame) & some);
+		SAME(part.mask != 0, true);
+	}
+	count = wish.count < 64 ? wish.count : 64;
+	for (unsigned long copy = 0; copy < both->memory.copies; copy++) {
+		unsigned long frame = (both->memory.first + copy) * colors + 64 * word;
+		u64 free = twin_free_word(&both->twin, frame) & some, score;
+		unsigned int nr = hweight64(free);
+
+		nr = nr < count ? nr : count;
+		if (!nr || frame == taken.frame)
+			continue;
+		score = (u64)(4 * nr >= count) << 32 |
+			(whole - twin_in_block(&both->twin, frame)) << 8 | nr;
+		if (score > best)
+			best = score;
+		if (found && frame == part.frame)
+			mine = score;
+	}
+	SAME(found, best != 0);
+	if (both->memory.copies <= PAGE_COLOR_COPIES)
+		SAME(mine, best);
+}
+
+static void choose_block(struct both *both)
+{
+	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
+	struct page_color_wish wish = random_wish(both);
+	unsigned long frame = 0, size = 1UL << order;
+
+	if (!page_color_choose_block(&both->memory, &wish, order, &frame))
+		return;
+	SAME(both->twin.colors % size, 0);
+	SAME(frame % size, 0);
+	for (unsigned long i = 0; i < size; i++)
+		SAME(twin_free(&both->twin, frame + i), true);
+}
+
+static void operation(struct both *both)
+{
+	switch (numbers_below(both->numbers, 8)) {
 	case 0:
-		frame = span->start + numbers_below(numbers, 3);
-		break;
 	case 1:
-		frame = span->start + span->frames - numbers_below(numbers, 3);
+		change_free(both, true);
+		break;
+	case 2:
+		change_free(both, false);
+		break;
+	case 3:
+		clear_mask(both);
+		break;
+	case 4:
+		look_at_free(both);
+		break;
+	case 5:
+		change_live(both);
+		break;
+	case 6:
+		change_held(both);
 		break;
 	default:
-		frame = span->start + numbers_below(numbers, span->frames);
-	}
-	block.block = frame >> block.order << block.order;
-	if (numbers_one_in(numbers, 64))
-		block.block = frame;
-	return block;
-}
-
-/* One that is there, if there is any. */
-static struct twin_block random_member(struct pair *pair)
-{
-	if (!pair->twin.count)
-		return random_block(pair);
-	return pair->twin.blocks[numbers_below(pair->numbers,
-					       pair->twin.count)];
-}
-
-static void add(struct pair *pair, struct twin_block block)
-{
-	bool added;
-
-	if (pair->twin.count == TWIN_BLOCKS)
-		return;
-	added = twin_add(&pair->twin, block);
-	compare(pair, "add",
-		page_color_index_add(pair->index, block.list, block.order,
-				     block.block),
-		added);
-}
-
-static void del(struct pair *pair, struct twin_block block)
-{
-	bool deleted = twin_del(&pair->twin, block);
-
-	compare(pair, "del",
-		page_color_index_del(pair->index, block.list, block.order,
-				     block.block),
-		deleted);
-}
-
-static void has(struct pair *pair, struct twin_block block)
-{
-	compare(pair, "has",
-		page_color_index_has(pair->index, block.list, block.order,
-				     block.block),
-		twin_has(&pair->twin, block));
-}
-
-/* As a buddy allocator does: one half stays, the other is split further. */
-static void split(struct pair *pair, unsigned int list, unsigned int order,
-		  const struct page_color_block *found)
-{
-	unsigned long block = found->block;
-	unsigned int level = found->order;
-
-	del(pair, (struct twin_block){ list, level, block });
-	while (level-- > order) {
-		unsigned long upper = block + (1UL << level);
-		unsigned long rest = found->frame < upper ? upper : block;
-
-		add(pair, (struct twin_block){ list, level, rest });
-		block = found->frame < upper ? block : upper;
-	}
-	compare(pair, "the frame left by splitting", block, found->frame);
-}
-
-static void find(struct pair *pair)
-{
-	const struct twin *twin = &pair->twin;
-	struct numbers *numbers = pair->numbers;
-	unsigned int list = numbers_below(numbers, twin->span.lists);
-	unsigned int order = numbers_below(numbers, twin->span.orders);
-	unsigned long color = numbers_below(numbers, twin->span.colors);
-	struct page_color_block found;
-	unsigned long distance;
-	unsigned int lowest;
-	bool exists;
-
-	if (numbers_one_in(numbers, 2))
-		order = 0;
-	if (numbers_one_in(numbers, 2))
-		color = (random_member(pair).block +
-			 numbers_below(numbers, 1025)) % twin->span.colors;
-	exists = twin_find(twin, list, order, color, &distance, &lowest);
-	compare(pair, "find",
-		page_color_index_find(pair->index, list, order, color, &found),
-		exists);
-	if (!exists)
-		return;
-	compare(pair, "find: distance", found.distance, distance);
-	compare(pair, "find: order", found.order, lowest);
-	compare(pair, "find: existence",
-		twin_has(twin, (struct twin_block){ list, found.order,
-						    found.block }),
-		true);
-	compare(pair, "find: alignment of the part",
-		found.frame % (1UL << order), 0);
-	compare(pair, "find: place of the part",
-		found.frame >> found.order << found.order, found.block);
-	compare(pair, "find: distance of the part",
-		twin_distance(twin, order, found.frame, color), distance);
-	if (numbers_one_in(numbers, 2))
-		split(pair, list, order, &found);
-}
-
-static void holding(struct pair *pair)
-{
-	struct twin_block near = random_member(pair);
-	unsigned int order = numbers_below(pair->numbers, near.order + 1);
-	unsigned long frame =
-		near.block + numbers_below(pair->numbers, 1UL << near.order);
-	struct page_color_block found;
-	unsigned int lowest;
-	bool holds = twin_holding(&pair->twin, near.list, order, frame,
-				  &lowest);
-
-	compare(pair, "holding",
-		page_color_index_holding(pair->index, near.list, order, frame,
-					 &found),
-		holds);
-	if (!holds)
-		return;
-	compare(pair, "holding: order", found.order, lowest);
-	compare(pair, "holding: block", found.block,
-		frame >> lowest << lowest);
-	compare(pair, "holding: part", found.frame, frame >> order << order);
-	compare(pair, "holding: distance", found.distance, 0);
-}
-
-/* A block that moves to where it has the same colors. */
-static void last(struct pair *pair)
-{
-	const struct page_color_span *span = &pair->twin.span;
-	struct twin_block moves = random_block(pair), to = { 0 };
-	unsigned int orders = numbers_below(pair->numbers, span->orders + 2);
-	unsigned long from = random_block(pair).block;
-	struct page_color_block found;
-	bool exists;
-
-	moves.block = moves.block >> moves.order << moves.order;
-	/* Most blocks have a frame that is so many caches away from another's. */
-	if (pair->twin.count && numbers_one_in(pair->numbers, 2)) {
-		unsigned long near = random_member(pair).block;
-		unsigned long caches = (near - span->start) / span->colors;
-
-		moves.order = 0;
-		moves.block = near - span->colors *
-				     numbers_below(pair->numbers, caches + 1);
-	}
-	if (numbers_one_in(pair->numbers, 2))
-		from = moves.block;
-	/* Of a frame beyond the span nothing is promised. */
-	if (!twin_inside(&pair->twin, moves.order, moves.block))
-		return;
-	exists = twin_last(&pair->twin, moves.list, moves.order, orders,
-			   moves.block, from, &to);
-	compare(pair, "last",
-		page_color_index_last(pair->index, moves.list, moves.order,
-				      orders, moves.block, from, &found),
-		exists);
-	if (!exists)
-		return;
-	compare(pair, "last: order", found.order, to.order);
-	compare(pair, "last: block", found.block, to.block);
-	compare(pair, "last: part", found.frame - found.block,
-		moves.block % (1UL << to.order));
-	compare(pair, "last: color", found.frame % span->colors,
-		moves.block % span->colors);
-	compare(pair, "last: distance", found.distance, 0);
-}
-
-static void color(struct pair *pair)
-{
-	unsigned long frame = random_block(pair).block;
-
-	if (numbers_one_in(pair->numbers, 16))
-		frame = numbers_below(pair->numbers, ~0UL);
-	compare(pair, "color", page_color_index_color(pair->index, frame),
-		frame % pair->twin.span.colors);
-}
-
-static void count(struct pair *pair)
-{
-	struct twin_block near = random_member(pair);
-	unsigned long one = near.block % pair->twin.span.colors;
-
-	if (numbers_one_in(pair->numbers, 4))
-		one = numbers_below(pair->numbers, pair->twin.span.colors);
-	compare(pair, "count",
-		page_color_index_count(pair->index, near.list, one),
-		twin_count(&pair->twin, near.list, one));
-}
-
-static void operate(struct pair *pair)
-{
-	switch (numbers_below(pair->numbers, 64)) {
-	case 0 ... 19:
-		return add(pair, random_block(pair));
-	case 20 ... 31:
-		return del(pair, random_member(pair));
-	case 32 ... 33:
-		return del(pair, random_block(pair));
-	case 34 ... 37:
-		return has(pair, random_block(pair));
-	case 38 ... 39:
-		return has(pair, random_member(pair));
-	case 40 ... 55:
-		return find(pair);
-	case 56 ... 58:
-		return holding(pair);
-	case 59 ... 61:
-		return last(pair);
-	case 62:
-		return color(pair);
-	default:
-		return count(pair);
+		/* The twin takes its time for these. */
+		if (numbers_one_in(both->numbers, 64))
+			choose_copy(both);
+		else if (numbers_one_in(both->numbers, 64))
+			choose_block(both);
+		else
+			look_at_free(both);
 	}
 }
 
 uint64_t side_by_side(struct numbers *numbers, uint64_t operations)
 {
-	struct pair pair = { .numbers = numbers, .seed = numbers->state };
-	size_t bytes;
-	void *memory;
+	struct both both;
 
-	pair.twin.span = random_span(numbers);
-	bytes = page_color_index_bytes(&pair.twin.span);
-	if (!bytes) {
-		compare(&pair, "possible", false,
-			pair.twin.span.start + pair.twin.span.frames <
-				1UL << 42 && pair.twin.span.colors < 1UL << 32);
-		return 0;
-	}
-	memory = calloc(1, bytes);
-	if (!memory) {
-		perror("no memory for an index");
-		exit(1);
-	}
-	pair.index = page_color_index_init(memory, &pair.twin.span);
-	while (pair.operation < operations &&
-	       (!numbers->bytes || numbers->left)) {
-		operate(&pair);
-		pair.operation++;
-	}
-	/* Emptied, it finds nothing. */
-	while (pair.twin.count)
-		del(&pair, pair.twin.blocks[0]);
-	for (unsigned int list = 0; list < pair.twin.span.lists; list++) {
-		struct page_color_block found;
-
-		compare(&pair, "find in what is empty",
-			page_color_index_find(pair.index, list, 0, 0, &found),
-			false);
-	}
-	free(memory);
-	return pair.operation;
+	begin(&both, numbers);
+	for (uint64_t i = 0; i < operations; i++)
+		operation(&both);
+	end(&both);
+	return operations;
 }

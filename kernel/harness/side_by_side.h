@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The index and its twin, given the same random operations. */
+/* The words of bits and their twin, given the same operations. */
 #ifndef HARNESS_SIDE_BY_SIDE_H
 #define HARNESS_SIDE_BY_SIDE_H
 
 #include "numbers.h"
 
 /*
- * Up to @operations on a random span; fewer if a fuzzer's numbers end. The two
- * are compared after each. If they differ, what differs is printed and the
- * program aborted.
+ * So many operations on one memory and one cache, both of random size. Ends the
+ * program where the two differ. Returns how many were done.
  */
 uint64_t side_by_side(struct numbers *numbers, uint64_t operations);
 

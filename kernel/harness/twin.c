@@ -1,148 +1,107 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Nothing is sorted or remembered here: every question goes over all blocks. */
+/* Frames and colors one by one. */
+#include <limits.h>
+#include <stdlib.h>
+
 #include "twin.h"
 
-bool twin_inside(const struct twin *twin, unsigned int order,
-		 unsigned long block)
+struct twin twin_new(unsigned long start, unsigned int block_order, u32 colors)
 {
-	unsigned long size = 1UL << order;
-	unsigned long end = twin->span.start + twin->span.frames;
+	struct twin twin = { .start = start, .block_order = block_order, .colors = colors };
 
-	return block % size == 0 && block >= twin->span.start && block < end &&
-	       end - block >= size;
+	twin.free = calloc(TWIN_FRAMES, sizeof(*twin.free));
+	twin.live = calloc(colors, sizeof(*twin.live));
+	twin.held = calloc(colors, sizeof(*twin.held));
+	if (!twin.free || !twin.live || !twin.held)
+		abort();
+	return twin;
 }
 
-static size_t place(const struct twin *twin, struct twin_block block)
+void twin_end(struct twin *twin)
 {
-	size_t i;
-
-	for (i = 0; i < twin->count; i++)
-		if (twin->blocks[i].block == block.block &&
-		    twin->blocks[i].order == block.order &&
-		    twin->blocks[i].list == block.list)
-			break;
-	return i;
+	free(twin->free);
+	free(twin->live);
+	free(twin->held);
 }
 
-bool twin_has(const struct twin *twin, struct twin_block block)
+static bool is_there(const struct twin *twin, unsigned long frame)
 {
-	return place(twin, block) < twin->count;
+	return frame >= twin->start && frame < twin->start + TWIN_FRAMES &&
+	       twin->there[(frame - twin->start) / PAGE_COLOR_CHUNK];
 }
 
-bool twin_add(struct twin *twin, struct twin_block block)
+bool twin_free(const struct twin *twin, unsigned long frame)
 {
-	if (!twin_inside(twin, block.order, block.block) ||
-	    twin_has(twin, block))
-		return false;
-	twin->blocks[twin->count++] = block;
-	return true;
+	return is_there(twin, frame) && twin->free[frame - twin->start];
 }
 
-bool twin_del(struct twin *twin, struct twin_block block)
+void twin_set_free(struct twin *twin, unsigned long frame, bool free)
 {
-	size_t i = place(twin, block);
-
-	if (i == twin->count)
-		return false;
-	twin->blocks[i] = twin->blocks[--twin->count];
-	return true;
+	if (is_there(twin, frame))
+		twin->free[frame - twin->start] = free;
 }
 
-unsigned long twin_distance(const struct twin *twin, unsigned int order,
-			    unsigned long frame, unsigned long color)
+u64 twin_free_word(const struct twin *twin, unsigned long frame)
 {
-	unsigned long colors = twin->span.colors;
-	unsigned long first = frame % colors;
+	u64 word = 0;
 
-	/* Of this color is the frame so many colors after the first. */
-	if ((color + colors - first) % colors < 1UL << order)
-		return 0;
-	return (first + colors - color) % colors;
+	for (int i = 0; i < 64; i++)
+		word |= (u64)twin_free(twin, frame + i) << i;
+	return word;
 }
 
-bool twin_find(const struct twin *twin, unsigned int list, unsigned int order,
-	       unsigned long color, unsigned long *distance,
-	       unsigned int *lowest)
+unsigned int twin_in_block(const struct twin *twin, unsigned long frame)
 {
-	bool found = false;
+	unsigned long size = 1UL << twin->block_order, first = frame / size * size;
+	unsigned int count = 0;
 
-	for (size_t i = 0; i < twin->count; i++) {
-		const struct twin_block *block = &twin->blocks[i];
-		unsigned long d;
-
-		if (block->list != list || block->order < order)
-			continue;
-		d = twin_distance(twin, block->order, block->block, color);
-		if (found && (d > *distance ||
-			      (d == *distance && block->order >= *lowest)))
-			continue;
-		found = true;
-		*distance = d;
-		*lowest = block->order;
-	}
-	return found;
-}
-
-bool twin_holding(const struct twin *twin, unsigned int list,
-		  unsigned int order, unsigned long frame,
-		  unsigned int *lowest)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < twin->count; i++) {
-		const struct twin_block *block = &twin->blocks[i];
-
-		if (block->list != list || block->order < order ||
-		    frame >> block->order != block->block >> block->order)
-			continue;
-		if (found && block->order > *lowest)
-			continue;
-		found = true;
-		*lowest = block->order;
-	}
-	return found;
-}
-
-bool twin_last(const struct twin *twin, unsigned int list, unsigned int order,
-	       unsigned int orders, unsigned long frame, unsigned long from,
-	       struct twin_block *last)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < twin->count; i++) {
-		const struct twin_block *block = &twin->blocks[i];
-		unsigned long own = frame >> block->order << block->order;
-
-		if (own + (1UL << block->order) >
-		    twin->span.start + twin->span.frames)
-			continue;
-		if (block->list != list || block->order < order ||
-		    block->order >= orders || block->block < from ||
-		    block->block % twin->span.colors != own % twin->span.colors)
-			continue;
-		if (found && (block->order > last->order ||
-			      (block->order == last->order &&
-			       block->block < last->block)))
-			continue;
-		found = true;
-		*last = *block;
-	}
-	return found;
-}
-
-unsigned long twin_count(const struct twin *twin, unsigned int list,
-			 unsigned long color)
-{
-	unsigned long count = 0;
-
-	for (size_t i = 0; i < twin->count; i++) {
-		const struct twin_block *block = &twin->blocks[i];
-		unsigned long end = block->block + (1UL << block->order);
-
-		if (block->list != list)
-			continue;
-		for (unsigned long frame = block->block; frame < end; frame++)
-			count += frame % twin->span.colors == color;
-	}
+	for (unsigned long i = 0; i < size; i++)
+		count += twin_free(twin, first + i);
 	return count;
+}
+
+unsigned long twin_lowest(const struct twin *twin, unsigned long frame)
+{
+	unsigned long size = 1UL << twin->block_order;
+	unsigned long first = frame / size * size;
+
+	for (; first < twin->start + TWIN_FRAMES; first += size)
+		if (first >= twin->start && twin_in_block(twin, first))
+			return first;
+	return ULONG_MAX;
+}
+
+void twin_live(struct twin *twin, u32 color, bool more, u32 most)
+{
+	if (more && twin->live[color] < most)
+		twin->live[color]++;
+	else if (!more && twin->live[color])
+		twin->live[color]--;
+}
+
+u64 twin_at_most(const struct twin *twin, u32 word, u32 level)
+{
+	u64 some = 0;
+
+	for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
+		some |= (u64)(twin->live[64 * word + i] <= level) << i;
+	return some;
+}
+
+u64 twin_held_word(const struct twin *twin, u32 word)
+{
+	u64 some = 0;
+
+	for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
+		some |= (u64)twin->held[64 * word + i] << i;
+	return some;
+}
+
+bool twin_hold(struct twin *twin, u32 color, bool hold)
+{
+	if (twin->held[color] == hold)
+		return false;
+	twin->held[color] = hold;
+	twin->taken += hold ? 1 : -1;
+	return true;
 }

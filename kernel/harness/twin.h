@@ -1,56 +1,48 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What index.h promises once more, as plainly as can be: a list of blocks. */
+/*
+ * What words of bits are compared with: one entry for each frame and color, and
+ * a loop for each question.
+ */
 #ifndef HARNESS_TWIN_H
 #define HARNESS_TWIN_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "choose.h"
 
-#include "index.h"
+#define TWIN_CHUNKS 2
+#define TWIN_FRAMES (TWIN_CHUNKS * PAGE_COLOR_CHUNK)
 
-#define TWIN_BLOCKS 96
-
-struct twin_block {
-	unsigned int list;
-	unsigned int order;
-	unsigned long block;
+struct page_color_set {
+	bool *has;
+	u32 colors;
 };
 
 struct twin {
-	struct page_color_span span;
-	size_t count;
-	struct twin_block blocks[TWIN_BLOCKS];
+	unsigned long start;
+	unsigned int block_order;
+	u32 colors;
+	bool there[TWIN_CHUNKS];
+	bool *free;
+	u32 *live;
+	bool *held;
+	u32 taken;
 };
 
-bool twin_inside(const struct twin *twin, unsigned int order,
-		 unsigned long block);
-bool twin_has(const struct twin *twin, struct twin_block block);
-bool twin_add(struct twin *twin, struct twin_block block);
-bool twin_del(struct twin *twin, struct twin_block block);
+struct twin twin_new(unsigned long start, unsigned int block_order, u32 colors);
+void twin_end(struct twin *twin);
 
-/* How many colors after @color the first color of 2^@order frames is. */
-unsigned long twin_distance(const struct twin *twin, unsigned int order,
-			    unsigned long frame, unsigned long color);
+bool twin_free(const struct twin *twin, unsigned long frame);
+/* Nothing where there is no memory. */
+void twin_set_free(struct twin *twin, unsigned long frame, bool free);
+u64 twin_free_word(const struct twin *twin, unsigned long frame);
+unsigned int twin_in_block(const struct twin *twin, unsigned long frame);
+unsigned long twin_lowest(const struct twin *twin, unsigned long frame);
 
-/* The lowest distance there is, and the lowest order that has it. */
-bool twin_find(const struct twin *twin, unsigned int list, unsigned int order,
-	       unsigned long color, unsigned long *distance,
-	       unsigned int *lowest);
+/* Counts stay between 0 and @most. */
+void twin_live(struct twin *twin, u32 color, bool more, u32 most);
+u64 twin_at_most(const struct twin *twin, u32 word, u32 level);
 
-/* The lowest order from @order on of a block that contains @frame. */
-bool twin_holding(const struct twin *twin, unsigned int list,
-		  unsigned int order, unsigned long frame,
-		  unsigned int *lowest);
-
-/*
- * Of blocks from @from on, of @order to before @orders, the last of the lowest
- * order that has what @frame's block of that order has of each color.
- */
-bool twin_last(const struct twin *twin, unsigned int list, unsigned int order,
-	       unsigned int orders, unsigned long frame, unsigned long from,
-	       struct twin_block *last);
-
-unsigned long twin_count(const struct twin *twin, unsigned int list,
-			 unsigned long color);
+u64 twin_held_word(const struct twin *twin, u32 word);
+/* Whether that changed anything; all held is none held. */
+bool twin_hold(struct twin *twin, u32 color, bool hold);
 
 #endif

@@ -7,6 +7,7 @@
 #define _LINUX_PAGE_COLOR_H
 
 #include <linux/jump_label.h>
+#include <linux/nodemask_types.h>
 #include <linux/page_color_types.h>
 #include <linux/types.h>
 
@@ -33,10 +34,15 @@ struct mempolicy;
  * PAGE_COLOR_FILE: folio_alloc_mpol() and filemap_alloc_folio() while coloring
  * is on.
  */
-struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
+struct folio *page_color_alloc_mpol(struct mm_struct *whom,
+				    enum page_color_kind kind, gfp_t gfp,
 				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx);
+				    pgoff_t ilx, int nid);
 struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
+/* A huge page that small ones of an address space are copied to. */
+struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
+					unsigned int order, int nid,
+					nodemask_t *nodes);
 
 /* @nr pages in a row are mapped by an address space, or no more. */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
@@ -71,6 +77,8 @@ static __always_inline void page_color_recount(struct mm_struct *mm)
 
 /* Lives and deaths of address spaces and tasks. */
 void page_color_init_mm(struct mm_struct *mm);
+/* A fork has copied the page tables of @from. */
+void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from);
 void page_color_exit_mm(struct mm_struct *mm);
 void page_color_fork(struct task_struct *task);
 void page_color_exit(struct task_struct *task);
@@ -86,10 +94,14 @@ static inline bool page_color_enabled(void) { return false; }
 struct mempolicy;
 
 /* Never called. */
-struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
+struct folio *page_color_alloc_mpol(struct mm_struct *whom,
+				    enum page_color_kind kind, gfp_t gfp,
 				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx);
+				    pgoff_t ilx, int nid);
 struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
+struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
+					unsigned int order, int nid,
+					nodemask_t *nodes);
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
@@ -99,6 +111,8 @@ static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  unsigned int nr) { }
 static inline void page_color_recount(struct mm_struct *mm) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
+static inline void page_color_copy_mm(struct mm_struct *mm,
+				      struct mm_struct *from) { }
 static inline void page_color_exit_mm(struct mm_struct *mm) { }
 static inline void page_color_fork(struct task_struct *task) { }
 static inline void page_color_exit(struct task_struct *task) { }

@@ -9,15 +9,29 @@ struct mm_struct;
 struct page_color_set;
 struct page_color_space;
 
+/*
+ * What an address space holds of each kind is told apart: a program works on its
+ * anonymous pages and on files in memory at different times.
+ */
+enum page_color_kind {
+	PAGE_COLOR_ANON,
+	PAGE_COLOR_SHMEM,
+	PAGE_COLOR_KINDS,
+};
+
 /**
  * struct page_color_task - what coloring knows of a task
  * @set: colors the task may use, or NULL for all
  * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
  *        for a page of a file, or NULL
+ * @kind: what kind of page it will be
+ * @marked: the page that it got has been marked as held
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
 	struct mm_struct *whom;
+	enum page_color_kind kind;
+	bool marked;
 };
 
 #define PAGE_COLOR_FILE	((struct mm_struct *)1)
@@ -37,11 +51,11 @@ struct page_color_run {
 /**
  * struct page_color_mm - what coloring knows of an address space
  * @spaces: the colors that it holds, once it is large
- * @pages: allocated since it was found to be small
+ * @pages: of each kind, allocated since it was found to be small
  */
 struct page_color_mm {
 	struct page_color_space __rcu *spaces;
-	unsigned int pages;
+	unsigned long pages[PAGE_COLOR_KINDS];
 };
 
 #endif /* _LINUX_PAGE_COLOR_TYPES_H */

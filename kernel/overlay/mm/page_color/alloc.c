@@ -22,7 +22,8 @@ bool page_color_ask(struct page_color_ask *ask, struct zone *zone)
 	ask->file = whom == PAGE_COLOR_FILE;
 	ask->set = page_color_current_set();
 	if (whom && !ask->file)
-		ask->space = page_color_space(whom, zone_to_nid(zone));
+		ask->space = page_color_space(whom, zone_to_nid(zone),
+					      current->page_color.kind);
 	return ask->space || ask->set || ask->file;
 }
 
@@ -113,16 +114,20 @@ static unsigned int gather(const struct place *place,
  * another geometry.
  */
 static void check_space(struct page_color_space *space,
-			const struct page_color_node *node)
+			const struct page_color_node *node, unsigned int run)
 {
 	struct mm_struct *mm = current->page_color.whom;
-	unsigned long slack = node->colors / 64 + 64 * num_online_cpus();
 	u32 taken = READ_ONCE(space->held.taken);
+	unsigned long slack;
+
+	/* CPUs have pages ready, and their own part of the counter of pages. */
+	slack = node->colors / 64 + 64 * num_online_cpus() +
+		(unsigned long)run * refcount_read(&space->refs);
 
 	if (space->rounds || taken <= slack || space->marked < slack)
 		return;
-	if (get_mm_counter(mm, MM_ANONPAGES) +
-	    get_mm_counter(mm, MM_SHMEMPAGES) + slack < taken) {
+	if (get_mm_counter(mm, space->kind == PAGE_COLOR_ANON ?
+			   MM_ANONPAGES : MM_SHMEMPAGES) + slack < taken) {
 		space->marked = 0;
 		WRITE_ONCE(space->recount, true);
 	}
@@ -140,7 +145,7 @@ unsigned int page_color_gather(struct zone *zone,
 	};
 	struct page_color_wish wish = { .set = ask->set, .count = count };
 	struct page_color_space *space = ask->space;
-	unsigned int i, nr = 0;
+	unsigned int i, nr = 0, run = 0;
 	struct place place;
 
 	if (!find_place(&place, zone))
@@ -153,13 +158,24 @@ unsigned int page_color_gather(struct zone *zone,
 		return 0;
 	wish.live = place.node->live;
 	wish.held = space ? &space->held : NULL;
+	if (space) {
+		run = count;
+		/*
+		 * Colors that another CPU has ready are lost for this one: towards
+		 * the end of a round each takes but a part of what is left.
+		 */
+		count = min(count, max((place.node->colors -
+					READ_ONCE(space->held.taken)) /
+				       (4 * num_online_cpus()), 4U));
+		wish.count = count;
+	}
 	wish.cursor = space ? READ_ONCE(space->cursor) :
 			      READ_ONCE(place.zone->cursor);
 	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++)
 		nr = gather(&place, space, &wish, wants[i], parts);
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
-		check_space(space, place.node);
+		check_space(space, place.node, run);
 		count_vm_events(i == 1 ? PAGE_COLOR_BEST :
 				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
 				count - wish.count);
@@ -244,20 +260,41 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 				  lost);
 }
 
-/* The last copy of the frame's color that has it free, in a pageblock in use. */
-bool page_color_find_same(struct zone *zone, unsigned long frame,
-			  bool ahead, unsigned long *found)
+/* Of a copy of a word, from the last copy down to @from; in pageblocks in use. */
+static bool find_last(const struct page_color_memory *memory, u32 color,
+		      u64 some, unsigned long from, unsigned long *found)
 {
-	struct page_color_zone *coloring =
-		rcu_dereference_protected(zone->page_color,
-					  lockdep_is_held(&zone->lock));
-	unsigned long from = pageblock_end_pfn(frame), at;
-	struct page_color_memory *memory;
+	unsigned long at = (memory->first + memory->copies - 1) *
+			   memory->colors + color;
 	unsigned int tries;
 
-	if (!coloring)
+	for (tries = 0; tries < PAGE_COLOR_COPIES && at >= from; tries++) {
+		u64 free = page_color_free_word(memory->free, at) & some;
+
+		if (free && page_color_free_in_block(memory->free, at) <
+			    pageblock_nr_pages) {
+			*found = at + __ffs64(free);
+			return true;
+		}
+		if (at < memory->colors)
+			break;
+		at -= memory->colors;
+	}
+	return false;
+}
+
+bool page_color_find_place(struct zone *zone, unsigned long frame, bool ahead,
+			   unsigned long *found)
+{
+	unsigned long from = pageblock_end_pfn(frame);
+	struct page_color_memory *memory;
+	struct place place;
+	u32 word, words;
+	int tries;
+
+	if (!find_place(&place, zone))
 		return false;
-	memory = &coloring->memory;
+	memory = &place.zone->memory;
 	if (ahead) {
 		/* Only from the first half to the second: no page moves twice. */
 		from = pageblock_align(zone->zone_start_pfn +
@@ -265,18 +302,48 @@ bool page_color_find_same(struct zone *zone, unsigned long frame,
 		if (frame >= from)
 			return false;
 	}
-	at = (memory->first + memory->copies - 1) * memory->colors +
-	     frame % memory->colors;
-	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++) {
-		if (at < from)
-			return false;
-		if (page_color_free_word(memory->free, at) & 1 &&
-		    page_color_free_in_block(memory->free, at) <
-		    pageblock_nr_pages) {
-			*found = at;
-			return true;
-		}
-		at -= memory->colors;
+	if (find_last(memory, frame % memory->colors, 1, from, found))
+		return true;
+	if (ahead || !place.node->live)
+		return false;
+	words = page_color_words(memory->colors);
+	word = READ_ONCE(place.zone->cursor) / 64;
+	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++, word++) {
+		u64 some;
+
+		if (word >= words)
+			word = 0;
+		some = page_color_live_few(place.node->live, word);
+		if (!some || !find_last(memory, 64 * word, some, from, found))
+			continue;
+		/* The next one shall not get the same color. */
+		WRITE_ONCE(place.zone->cursor,
+			   (*found + 1) % memory->colors);
+		return true;
 	}
 	return false;
+}
+
+unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
+				 unsigned long migrate_pfn,
+				 unsigned int *colored)
+{
+	struct page_color_zone *coloring;
+
+	rcu_read_lock();
+	coloring = rcu_dereference(zone->page_color);
+	while (coloring && free_pfn > migrate_pfn + pageblock_nr_pages) {
+		unsigned int free = page_color_free_in_block(coloring->memory.free,
+							     free_pfn);
+
+		/* Whole pageblocks are not moved to. */
+		if (free == pageblock_nr_pages)
+			free = 0;
+		if (*colored < free)
+			break;
+		*colored -= free;
+		free_pfn -= pageblock_nr_pages;
+	}
+	rcu_read_unlock();
+	return free_pfn;
 }

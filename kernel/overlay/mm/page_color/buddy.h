@@ -391,6 +391,8 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 		else
 			page = color_rmqueue_pcp(zone, alloc_flags, &ask);
 	}
+	if (page && ask.space)
+		current->page_color.marked = true;
 	rcu_read_unlock();
 	if (!page)
 		return NULL;
@@ -399,19 +401,24 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 	return page;
 }
 
-struct page *page_color_alloc_same(struct zone *zone, struct page *page,
-				   bool ahead)
+struct page *page_color_alloc_place(struct zone *zone, struct page *page,
+				    bool ahead)
 {
 	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
 	struct page *other = NULL;
 	unsigned long flags, pfn;
+	bool found;
 
 	if (debug_guardpage_enabled())
+		return NULL;
+	rcu_read_lock();
+	found = page_color_find_place(zone, page_to_pfn(page), ahead, &pfn);
+	rcu_read_unlock();
+	if (!found)
 		return NULL;
 	spin_lock_irqsave(&zone->lock, flags);
 	/* Obey watermarks as __isolate_free_page() does. */
 	if (zone_watermark_ok(zone, 0, watermark, 0, ALLOC_CMA) &&
-	    page_color_find_same(zone, page_to_pfn(page), ahead, &pfn) &&
 	    color_take(zone, pfn, 1, 0))
 		other = pfn_to_page(pfn);
 	spin_unlock_irqrestore(&zone->lock, flags);

@@ -69,6 +69,7 @@ struct page_color_zone {
  * @rcu: freed after readers
  * @next: the same for another node
  * @nid: the node
+ * @kind: of the pages
  * @node: id of the node's cache
  * @lock: for @held, @gone and @marked. Nested in zone->lock, and outside of the
  *        locks of page_color_live.
@@ -83,6 +84,7 @@ struct page_color_space {
 	struct rcu_head rcu;
 	struct page_color_space *next;
 	int nid;
+	enum page_color_kind kind;
 	u64 node;
 	spinlock_t lock;
 	bool gone;
@@ -94,8 +96,9 @@ struct page_color_space {
 };
 
 /* space.c */
-/* The space of an address space in a node, or NULL; under rcu_read_lock(). */
-struct page_color_space *page_color_space(struct mm_struct *mm, int nid);
+/* What an address space holds in a node, or NULL; under rcu_read_lock(). */
+struct page_color_space *page_color_space(struct mm_struct *mm, int nid,
+					  enum page_color_kind kind);
 void page_color_space_put(struct page_color_space *space);
 /* Colors are held from now on, or no more. Return those that were not, or were. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
@@ -262,9 +265,21 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 void page_color_took_block(const struct page_color_ask *ask,
 			   unsigned long frame, unsigned int order);
 
-/* A frame of the color of @page, where compaction moves to; under zone->lock. */
-bool page_color_find_same(struct zone *zone, unsigned long frame,
-			  bool ahead, unsigned long *found);
+/*
+ * A frame to which compaction can move @frame: one of the same color, or else of
+ * one that few hold; in a later pageblock, but not in one that is free as a
+ * whole, since to make those is what pages are moved for. @ahead: nobody waits
+ * for it; then only of the same color. Under rcu_read_lock().
+ */
+bool page_color_find_place(struct zone *zone, unsigned long frame, bool ahead,
+			   unsigned long *found);
+/*
+ * Where compaction's free scanner is, after it has placed @colored pages by
+ * itself: it passes as many free frames.
+ */
+unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
+				 unsigned long migrate_pfn,
+				 unsigned int *colored);
 
 /* Free frames of a zone; under zone->lock. NULL where nothing is colored. */
 static inline struct page_color_free *page_color_zone_free(struct zone *zone)
@@ -277,7 +292,8 @@ static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 }
 
 /* mm/page_alloc.c */
-struct page *page_color_alloc_same(struct zone *zone, struct page *page,
-				   bool ahead);
+/* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
+struct page *page_color_alloc_place(struct zone *zone, struct page *page,
+				    bool ahead);
 
 #endif /* _MM_PAGE_COLOR_H */

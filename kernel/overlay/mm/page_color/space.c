@@ -16,14 +16,19 @@
 #include "page_color.h"
 #include "../internal.h"
 
-struct page_color_space *page_color_space(struct mm_struct *mm, int nid)
+/* A list is as it was made until all of it is freed. */
+static struct page_color_space *find_space(struct page_color_space *space,
+					   int nid, enum page_color_kind kind)
 {
-	struct page_color_space *space = rcu_dereference(mm->page_color.spaces);
-
-	/* The list is as it was made until all of it is freed. */
-	while (space && space->nid != nid)
+	while (space && (space->nid != nid || space->kind != kind))
 		space = space->next;
 	return space;
+}
+
+struct page_color_space *page_color_space(struct mm_struct *mm, int nid,
+					  enum page_color_kind kind)
+{
+	return find_space(rcu_dereference(mm->page_color.spaces), nid, kind);
 }
 
 void page_color_space_put(struct page_color_space *space)
@@ -121,27 +126,36 @@ void page_color_unmark_frames(struct page_color_space *space,
 	rcu_read_unlock();
 }
 
-void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
+static __always_inline void
+change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
+	     unsigned long nr,
+	     u64 (*fn)(struct page_color_space *space,
+		       struct page_color_live *live, u32 word, u64 mask))
 {
 	struct page_color_space *space;
 
 	rcu_read_lock();
-	space = page_color_space(mm, page_to_nid(page));
+	space = page_color_space(mm, page_to_nid(page), kind);
 	if (space)
-		for_words(space, page_to_pfn(page), nr, page_color_mark);
+		for_words(space, page_to_pfn(page), nr, fn);
 	rcu_read_unlock();
+}
+
+static enum page_color_kind kind_of(struct page *page)
+{
+	return folio_test_anon(page_folio(page)) ? PAGE_COLOR_ANON :
+						   PAGE_COLOR_SHMEM;
+}
+
+void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
+{
+	change_pages(mm, kind_of(page), page, nr, page_color_mark);
 }
 
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr)
 {
-	struct page_color_space *space;
-
-	rcu_read_lock();
-	space = page_color_space(mm, page_to_nid(page));
-	if (space)
-		for_words(space, page_to_pfn(page), nr, page_color_unmark);
-	rcu_read_unlock();
+	change_pages(mm, kind_of(page), page, nr, page_color_unmark);
 }
 
 /*
@@ -205,7 +219,7 @@ static void free_spaces(struct page_color_space *space)
 	}
 }
 
-static struct page_color_space *make_space(int nid)
+static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 {
 	struct page_color_space *space = NULL;
 	struct page_color_node *node;
@@ -228,22 +242,51 @@ static struct page_color_space *make_space(int nid)
 	refcount_set(&space->refs, 1);
 	spin_lock_init(&space->lock);
 	space->nid = nid;
+	space->kind = kind;
 	space->node = id;
 	space->held.colors = colors;
 	return space;
 }
 
-static struct page_color_space *make_spaces(void)
+static unsigned long held_pages(struct mm_struct *mm, enum page_color_kind kind)
+{
+	int counter = kind == PAGE_COLOR_ANON ? MM_ANONPAGES : MM_SHMEMPAGES;
+
+	return percpu_counter_sum_positive(&mm->rss_stat[counter]);
+}
+
+/* An address space with so many pages in the cache of a node is large. */
+static unsigned long large(int nid)
+{
+	struct page_color_node *node;
+	unsigned long pages = 0;
+
+	rcu_read_lock();
+	node = rcu_dereference(page_color_nodes[nid]);
+	if (node)
+		pages = node->large;
+	rcu_read_unlock();
+	return pages;
+}
+
+static struct page_color_space *make_spaces(struct mm_struct *mm)
 {
 	struct page_color_space *first = NULL, *space;
-	int nid;
+	unsigned long pages[PAGE_COLOR_KINDS];
+	int nid, kind;
 
+	for (kind = 0; kind < PAGE_COLOR_KINDS; kind++)
+		pages[kind] = held_pages(mm, kind);
 	for_each_node_state(nid, N_MEMORY) {
-		space = make_space(nid);
-		if (!space)
-			continue;
-		space->next = first;
-		first = space;
+		for (kind = 0; kind < PAGE_COLOR_KINDS; kind++) {
+			if (pages[kind] < large(nid))
+				continue;
+			space = make_space(nid, kind);
+			if (!space)
+				continue;
+			space->next = first;
+			first = space;
+		}
 	}
 	return first;
 }
@@ -251,11 +294,9 @@ static struct page_color_space *make_spaces(void)
 static void count_frames(struct page_color_space *space, struct page *page,
 			 unsigned long nr)
 {
-	int nid = page_to_nid(page);
 	unsigned long frame = page_to_pfn(page), i;
 
-	while (space && space->nid != nid)
-		space = space->next;
+	space = find_space(space, page_to_nid(page), kind_of(page));
 	if (!space)
 		return;
 	for (i = 0; i < nr; i++) {
@@ -386,7 +427,7 @@ static void count_spaces(struct callback_head *work)
 	kfree(work);
 	if (!mm)
 		return;
-	made = make_spaces();
+	made = make_spaces(mm);
 	if (!made)
 		return;
 	if (mmap_read_lock_killable(mm)) {
@@ -417,75 +458,127 @@ static void request_count(struct mm_struct *mm)
 		kfree(work);
 }
 
-static bool is_large(struct mm_struct *mm)
+/*
+ * Whether it is time to look at how much an address space holds: it has got as
+ * many pages as make it large, and does not seem to have given them back.
+ */
+static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
+		      unsigned int order)
 {
-	struct page_color_node *node;
-	unsigned long large = 0;
+	unsigned long limit = large(numa_node_id()), pages;
 
-	rcu_read_lock();
-	node = rcu_dereference(page_color_nodes[numa_node_id()]);
-	if (node)
-		large = node->large;
-	rcu_read_unlock();
-	if (!large || data_race(++mm->page_color.pages) < large)
-		return false;
-	/* So many pages may have been freed again. */
-	data_race(mm->page_color.pages = 0);
-	return get_mm_counter(mm, MM_ANONPAGES) +
-	       get_mm_counter(mm, MM_SHMEMPAGES) >= large;
+	/* Threads may miss each other's pages; it is looked at a little later. */
+	pages = data_race(mm->page_color.pages[kind]) + (1UL << order);
+	if (limit && pages >= limit) {
+		pages = held_pages(mm, kind);
+		if (pages >= limit) {
+			data_race(mm->page_color.pages[kind] = 0);
+			return true;
+		}
+	}
+	data_race(mm->page_color.pages[kind] = pages);
+	return false;
 }
 
-/* A page will be allocated for @mm: is it time to look at what it holds? */
-static void prepare(struct mm_struct *mm)
+/* Pages will be allocated for @mm: is it time to look at what it holds? */
+static void prepare(struct mm_struct *mm, enum page_color_kind kind,
+		    unsigned int order)
 {
 	struct page_color_space *space;
-	bool recount = false;
+	bool count = false;
 
-	if (!rcu_access_pointer(mm->page_color.spaces)) {
-		if (is_large(mm))
-			request_count(mm);
-		return;
-	}
 	rcu_read_lock();
-	for (space = rcu_dereference(mm->page_color.spaces); space;
-	     space = space->next)
-		if (READ_ONCE(space->recount)) {
-			WRITE_ONCE(space->recount, false);
-			recount = true;
-		}
+	space = page_color_space(mm, numa_node_id(), kind);
+	if (space && READ_ONCE(space->recount)) {
+		WRITE_ONCE(space->recount, false);
+		count = true;
+	}
 	rcu_read_unlock();
-	if (recount)
+	if (count || (!space && has_grown(mm, kind, order)))
 		request_count(mm);
 }
 
-struct folio *page_color_alloc_mpol(struct mm_struct *whom, gfp_t gfp,
-				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx)
+/* What the default path has given to an address space is held by it, too. */
+static struct folio *end(struct mm_struct *whom, enum page_color_kind kind,
+			 struct folio *folio)
 {
-	struct folio *folio;
-
-	if (whom != PAGE_COLOR_FILE)
-		prepare(whom);
-	current->page_color.whom = whom;
-	folio = folio_alloc_mpol_noprof(gfp, order, pol, ilx, numa_node_id());
 	current->page_color.whom = NULL;
+	if (folio && whom != PAGE_COLOR_FILE && !current->page_color.marked)
+		change_pages(whom, kind, &folio->page, folio_nr_pages(folio),
+			     page_color_mark);
 	return folio;
+}
+
+static void begin(struct mm_struct *whom, enum page_color_kind kind,
+		  unsigned int order)
+{
+	if (whom != PAGE_COLOR_FILE)
+		prepare(whom, kind, order);
+	current->page_color.kind = kind;
+	current->page_color.marked = false;
+	current->page_color.whom = whom;
+}
+
+struct folio *page_color_alloc_mpol(struct mm_struct *whom,
+				    enum page_color_kind kind, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx, int nid)
+{
+	begin(whom, kind, order);
+	return end(whom, kind,
+		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
+}
+
+struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
+					unsigned int order, int nid,
+					nodemask_t *nodes)
+{
+	begin(mm, PAGE_COLOR_ANON, order);
+	return end(mm, PAGE_COLOR_ANON,
+		   __folio_alloc_noprof(gfp, order, nid, nodes));
 }
 
 struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order)
 {
-	struct folio *folio;
-
-	current->page_color.whom = PAGE_COLOR_FILE;
-	folio = folio_alloc_noprof(gfp, order);
-	current->page_color.whom = NULL;
-	return folio;
+	begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM, order);
+	return end(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM,
+		   folio_alloc_noprof(gfp, order));
 }
 
 void page_color_init_mm(struct mm_struct *mm)
 {
 	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
-	mm->page_color.pages = 0;
+	memset(mm->page_color.pages, 0, sizeof(mm->page_color.pages));
+}
+
+/*
+ * It maps what its parent maps: the colors need not be looked for again. The
+ * parent's mmap_lock is held for writing, so that its spaces stay.
+ */
+void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
+{
+	struct page_color_space *first = NULL, *space, *old;
+	u32 word;
+
+	old = rcu_dereference_protected(from->page_color.spaces,
+					lockdep_is_held(&from->mmap_lock));
+	for (; old; old = old->next) {
+		space = make_space(old->nid, old->kind);
+		if (!space)
+			continue;
+		if (space->node != old->node) {
+			kvfree(space);
+			continue;
+		}
+		for (word = 0; word < page_color_words(old->held.colors); word++)
+			page_color_held_mark(&space->held, word,
+					     page_color_held_word(&old->held,
+								  word));
+		space->next = first;
+		first = space;
+	}
+	publish(first);
+	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
 /* Its page tables are gone, and nobody will use it any more. */

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Counters; here there is one thread. */
+#ifndef HARNESS_LINUX_ATOMIC_H
+#define HARNESS_LINUX_ATOMIC_H
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+static inline int atomic_read(const atomic_t *v)
+{
+	return v->counter;
+}
+
+static inline void atomic_set(atomic_t *v, int value)
+{
+	v->counter = value;
+}
+
+static inline void atomic_add(int more, atomic_t *v)
+{
+	v->counter += more;
+}
+
+static inline int atomic_cmpxchg(atomic_t *v, int old, int value)
+{
+	int before = v->counter;
+
+	if (before == old)
+		v->counter = value;
+	return before;
+}
+
+#endif

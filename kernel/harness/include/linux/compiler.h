@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Reads and writes that are not torn; here nobody else writes. */
+#ifndef HARNESS_LINUX_COMPILER_H
+#define HARNESS_LINUX_COMPILER_H
+
+#define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))
+#define WRITE_ONCE(x, value) (*(volatile __typeof__(x) *)&(x) = (value))
+
+#endif
