@@ -12,8 +12,8 @@
 
 static void show(const char *when)
 {
-	static const char *const files[] = { "enabled", "policy", "cache_size",
-					     "ways", "colors", "source" };
+	static const char *const files[] = { "enabled", "cache_size", "ways",
+					     "colors", "source" };
 	char text[2048] = "";
 
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
@@ -46,14 +46,13 @@ static uint64_t statistic(const char *word)
 static void refusals(void)
 {
 	static const char *const sizes[] = { "", "x", "0", "1M,ways=3", "4096G",
-					     "4K", "1M,policy=address", "-1" };
+					     "4K", "1M,policy=sequence", "-1" };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 		if (*sizes[i])
 			expect_write(DIR "cache_size", sizes[i], EINVAL);
 	expect_write(DIR "ways", "0", EINVAL);
 	expect_write(DIR "ways", "many", EINVAL);
-	expect_write(DIR "policy", "least-used", EINVAL);
 	expect_write(DIR "enabled", "2", EINVAL);
 }
 
@@ -71,10 +70,6 @@ static void geometry(void)
 	expect_write(DIR "cache_size", "x", EINVAL);
 	expect_line(DIR "cache_size", "3072K");
 	expect_write(DIR "cache_size", "16M,ways=1", 0);
-	expect_write(DIR "policy", "address\n", 0);
-	expect_line(DIR "policy", "sequence [address]");
-	expect_write(DIR "policy", "sequence", 0);
-	expect_line(DIR "policy", "[sequence] address");
 }
 
 static void enabled(void)

@@ -37,7 +37,6 @@ static int page_color_alloc_init(struct kunit *test)
 
 static void page_color_alloc_exit(struct kunit *test)
 {
-	page_color_set_policy(PAGE_COLOR_SEQUENCE);
 	page_color_enable(false);
 	memcpy(page_color_geometries, before, sizeof(before));
 }
@@ -130,31 +129,6 @@ static void page_color_alloc_freed_pages_do_not_break_the_order(struct kunit *te
 		last = page;
 	}
 	__free_page(last);
-}
-
-static void page_color_alloc_address(struct kunit *test)
-{
-	struct page_color_hint *hint = &current->page_color.hint;
-	struct page_color_hint outer = *hint;
-	unsigned int first = 0;
-	struct page *page;
-	int i;
-
-	page_color_set_policy(PAGE_COLOR_ADDRESS);
-	for (i = 0; i < 4 * COLORS; i++) {
-		/* Forward, and now and then to another place. */
-		unsigned long place = i % 7 ? i : (i * 97UL) % 1000;
-
-		*hint = (struct page_color_hint) {
-			.page = place, .offset = 0x40000000, .valid = true
-		};
-		page = take(test, 0);
-		*hint = outer;
-		if (!i)
-			first = color_of(page);
-		KUNIT_EXPECT_EQ(test, color_of(page), (first + place) % COLORS);
-		__free_page(page);
-	}
 }
 
 static void page_color_alloc_orders(struct kunit *test)
@@ -351,7 +325,6 @@ static void page_color_alloc_random(struct kunit *test)
 static struct kunit_case page_color_alloc_cases[] = {
 	KUNIT_CASE(page_color_alloc_sequence),
 	KUNIT_CASE(page_color_alloc_freed_pages_do_not_break_the_order),
-	KUNIT_CASE(page_color_alloc_address),
 	KUNIT_CASE(page_color_alloc_orders),
 	KUNIT_CASE(page_color_alloc_set),
 	KUNIT_CASE(page_color_alloc_same_color),

@@ -10,28 +10,25 @@
 
 static bool wanted __initdata;
 static struct page_color_geometry given __initdata;
-static enum page_color_policy given_policy __initdata = PAGE_COLOR_SEQUENCE;
 
-/* "auto" stands where the size would; the rest of the words is the same. */
+/* Without a size that is given, the cache is detected. */
 static int __init parse_parameter(const char *text, const char **error)
 {
 	struct page_color_geometry geometry = { .ways = 1, .source = "boot" };
-	size_t length = strcspn(text, ",");
-	bool detect = length == 4 && !strncmp(text, "auto", length);
-	int err = 0;
+	int err;
 
-	if (detect)
-		text += text[length] ? length + 1 : length;
-	if (!detect || *text)
-		err = page_color_parse(text, &geometry, &given_policy, error);
-	if (err)
-		return err;
-	if (!detect && !geometry.size) {
-		*error = "neither auto, off nor a size";
+	memset(&given, 0, sizeof(given));
+	if (!strcmp(text, "auto"))
+		return 0;
+	if (str_has_prefix(text, "auto,")) {
+		*error = "nothing comes after auto";
 		return -EINVAL;
 	}
-	if (detect && (geometry.size || geometry.ways != 1)) {
-		*error = "with auto, size and ways are detected";
+	err = page_color_parse(text, &geometry, error);
+	if (err)
+		return err;
+	if (!geometry.size) {
+		*error = "neither auto, off nor a size";
 		return -EINVAL;
 	}
 	given = geometry;
@@ -88,12 +85,10 @@ static int __init page_color_start(void)
 
 	if (!wanted)
 		return 0;
-	page_color_set_policy(given_policy);
 	if (!err)
 		err = page_color_enable(true);
 	if (!err)
-		pr_info("enabled, policy %s\n",
-			page_color_policy_names[given_policy]);
+		pr_info("enabled\n");
 	else if (err != -EINVAL)
 		pr_warn("not enabled: error %d\n", err);
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/kernel/mm/page_color: geometry, policy, and whether it is enabled. */
+/* /sys/kernel/mm/page_color: geometry, and whether coloring is enabled. */
 
 #define pr_fmt(fmt) "page_color: " fmt
 
@@ -54,30 +54,6 @@ static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
 		return -EINVAL;
 	err = page_color_enable(enable);
 	return err ?: count;
-}
-
-static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr,
-			   char *buf)
-{
-	enum page_color_policy policy = READ_ONCE(page_color_policy);
-	int i, at = 0;
-
-	for (i = 0; i < PAGE_COLOR_POLICIES; i++)
-		at += sysfs_emit_at(buf, at, i == policy ? "%s[%s]" : "%s%s",
-				    i ? " " : "", page_color_policy_names[i]);
-	return at + sysfs_emit_at(buf, at, "\n");
-}
-
-static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr,
-			    const char *buf, size_t count)
-{
-	int policy = __sysfs_match_string(page_color_policy_names,
-					  PAGE_COLOR_POLICIES, buf);
-
-	if (policy < 0)
-		return policy;
-	page_color_set_policy(policy);
-	return count;
 }
 
 typedef int (*emit_fn)(char *buf, int at,
@@ -194,7 +170,7 @@ static ssize_t cache_size_store(struct kobject *kobj,
 	}
 	current_geometry(&geometry);
 	geometry.size = 0;
-	if (page_color_parse(buf, &geometry, NULL, &error))
+	if (page_color_parse(buf, &geometry, &error))
 		return refuse("cache_size", buf, error);
 	return use("cache_size", buf, &geometry, count);
 }
@@ -231,7 +207,6 @@ static ssize_t source_show(struct kobject *kobj, struct kobj_attribute *attr,
 }
 
 static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);
-static struct kobj_attribute policy_attr = __ATTR_RW(policy);
 static struct kobj_attribute cache_size_attr = __ATTR_RW(cache_size);
 static struct kobj_attribute ways_attr = __ATTR_RW(ways);
 static struct kobj_attribute colors_attr = __ATTR_RO(colors);
@@ -239,7 +214,6 @@ static struct kobj_attribute source_attr = __ATTR_RO(source);
 
 static struct attribute *page_color_attrs[] = {
 	&enabled_attr.attr,
-	&policy_attr.attr,
 	&cache_size_attr.attr,
 	&ways_attr.attr,
 	&colors_attr.attr,

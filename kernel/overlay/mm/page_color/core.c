@@ -17,16 +17,10 @@
 #define PAGE_COLOR_CHUNK	4096UL
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
-/* On with page_color_key, under a policy that asks for places. */
+/* Never on. */
 DEFINE_STATIC_KEY_FALSE(page_color_hint_key);
 /* Geometry, and which zones have an index. */
 DEFINE_MUTEX(page_color_mutex);
-
-enum page_color_policy page_color_policy = PAGE_COLOR_SEQUENCE;
-const char * const page_color_policy_names[PAGE_COLOR_POLICIES] = {
-	[PAGE_COLOR_SEQUENCE] = "sequence",
-	[PAGE_COLOR_ADDRESS] = "address",
-};
 
 struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
@@ -192,22 +186,6 @@ static void page_color_lock(void)
 	mutex_lock(&page_color_mutex);
 }
 
-static void page_color_unlock(void)
-{
-	mutex_unlock(&page_color_mutex);
-	put_online_mems();
-	cpus_read_unlock();
-}
-
-static void page_color_update_hints(void)
-{
-	if (static_key_enabled(&page_color_key) &&
-	    page_color_policy == PAGE_COLOR_ADDRESS)
-		static_branch_enable_cpuslocked(&page_color_hint_key);
-	else
-		static_branch_disable_cpuslocked(&page_color_hint_key);
-}
-
 int page_color_enable(bool enable)
 {
 	int err = 0;
@@ -227,7 +205,6 @@ int page_color_enable(bool enable)
 		/* Nobody takes from the runs that CPUs hold any more. */
 		drain_all_pages(NULL);
 	}
-	page_color_update_hints();
 out:
 	mutex_unlock(&page_color_mutex);
 	/* Not under the mutex: who takes memory offline holds this when notifying. */
@@ -276,14 +253,6 @@ int page_color_detect_geometry(void)
 out:
 	mutex_unlock(&page_color_mutex);
 	return err;
-}
-
-void page_color_set_policy(enum page_color_policy policy)
-{
-	page_color_lock();
-	WRITE_ONCE(page_color_policy, policy);
-	page_color_update_hints();
-	page_color_unlock();
 }
 
 /* CXL memory, for one, is a node of its own that comes after boot. */

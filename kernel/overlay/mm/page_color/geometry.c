@@ -38,20 +38,8 @@ static int parse_size(char *word, unsigned long *size)
 	return 0;
 }
 
-static int parse_policy(const char *word, enum page_color_policy *policy)
-{
-	int found = match_string(page_color_policy_names, PAGE_COLOR_POLICIES,
-				 word);
-
-	if (found < 0)
-		return -EINVAL;
-	*policy = found;
-	return 0;
-}
-
 static int parse_word(char *word, bool first,
-		      struct page_color_geometry *geometry,
-		      enum page_color_policy *policy, const char **error)
+		      struct page_color_geometry *geometry, const char **error)
 {
 	unsigned int ways;
 
@@ -61,25 +49,19 @@ static int parse_word(char *word, bool first,
 		geometry->ways = ways;
 		return 0;
 	}
-	if (!strncmp(word, "policy=", 7)) {
-		if (!policy)
-			return refuse(error, "policy has a file of its own");
-		if (parse_policy(word + 7, policy))
-			return refuse(error, "no such policy");
-		return 0;
-	}
+	if (strchr(word, '='))
+		return refuse(error, "the only option is ways=N");
 	if (!first)
-		return refuse(error, "after SIZE come ways=N and policy=NAME");
+		return refuse(error, "after SIZE comes ways=N");
 	if (parse_size(word, &geometry->size))
 		return refuse(error, "SIZE is like 16G, 512K, or a number of kB");
 	return 0;
 }
 
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
-		     enum page_color_policy *policy, const char **error)
+		     const char **error)
 {
 	struct page_color_geometry parsed = *geometry;
-	enum page_color_policy parsed_policy = policy ? *policy : 0;
 	char buffer[64], *rest, *word;
 	bool first = true;
 	int err;
@@ -88,15 +70,12 @@ int page_color_parse(const char *text, struct page_color_geometry *geometry,
 		return refuse(error, "too long");
 	rest = strim(buffer);
 	while ((word = strsep(&rest, ","))) {
-		err = parse_word(word, first, &parsed,
-				 policy ? &parsed_policy : NULL, error);
+		err = parse_word(word, first, &parsed, error);
 		if (err)
 			return err;
 		first = false;
 	}
 	*geometry = parsed;
-	if (policy)
-		*policy = parsed_policy;
 	return 0;
 }
 

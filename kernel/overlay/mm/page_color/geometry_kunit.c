@@ -14,31 +14,25 @@ static void texts_are_read(struct kunit *test)
 		const char *text;
 		unsigned long size;
 		unsigned int ways;
-		enum page_color_policy policy;
 	} cases[] = {
 		/* Alone, a number is in kB as it was in 2003. */
-		{ "512", SZ_512K, 1, PAGE_COLOR_SEQUENCE },
-		{ "2M", SZ_2M, 1, PAGE_COLOR_SEQUENCE },
-		{ "16G\n", 16UL << 30, 1, PAGE_COLOR_SEQUENCE },
-		{ "1m,ways=16", SZ_1M, 16, PAGE_COLOR_SEQUENCE },
-		{ "96K,ways=12,policy=address", 96 << 10, 12,
-		  PAGE_COLOR_ADDRESS },
-		{ "2M,policy=address", SZ_2M, 1, PAGE_COLOR_ADDRESS },
-		{ "policy=address", 0, 1, PAGE_COLOR_ADDRESS },
+		{ "512", SZ_512K, 1 },
+		{ "2M", SZ_2M, 1 },
+		{ "16G\n", 16UL << 30, 1 },
+		{ "1m,ways=16", SZ_1M, 16 },
+		{ "96K,ways=12", 96 << 10, 12 },
+		{ "ways=3", 0, 3 },
 	};
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct page_color_geometry geometry = { .ways = 1 };
-		enum page_color_policy policy = PAGE_COLOR_SEQUENCE;
 		const char *error = NULL;
-		int err = page_color_parse(cases[i].text, &geometry, &policy,
-					   &error);
+		int err = page_color_parse(cases[i].text, &geometry, &error);
 
 		KUNIT_EXPECT_EQ_MSG(test, err, 0, "'%s'", cases[i].text);
 		KUNIT_EXPECT_EQ(test, geometry.size, cases[i].size);
 		KUNIT_EXPECT_EQ(test, geometry.ways, cases[i].ways);
-		KUNIT_EXPECT_EQ(test, policy, cases[i].policy);
 	}
 }
 
@@ -47,7 +41,7 @@ static void bad_texts_change_nothing(struct kunit *test)
 	static const char * const bad[] = {
 		"", "x", "0", "0M", "M", "-1M", "+1M", "2MB", "2M,", "2M,4M",
 		"2M,ways", "2M,ways=", "2M,ways=0", "2M,ways=-1", "2M,ways=x",
-		"2M,policy=", "2M,policy=random", "ways=2,2M", "2M;ways=2",
+		"policy=sequence", "2M,policy=address", "ways=2,2M", "2M;ways=2",
 		"99999999999999999999", "16E", "18014398509481984", "0x10M",
 		"1M,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1,ways=1",
 	};
@@ -55,26 +49,14 @@ static void bad_texts_change_nothing(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		struct page_color_geometry geometry = { .size = 7, .ways = 5 };
-		enum page_color_policy policy = PAGE_COLOR_ADDRESS;
 		const char *error = NULL;
-		int err = page_color_parse(bad[i], &geometry, &policy, &error);
+		int err = page_color_parse(bad[i], &geometry, &error);
 
 		KUNIT_EXPECT_EQ_MSG(test, err, -EINVAL, "'%s'", bad[i]);
 		KUNIT_EXPECT_NOT_NULL_MSG(test, error, "'%s'", bad[i]);
 		KUNIT_EXPECT_EQ(test, geometry.size, 7);
 		KUNIT_EXPECT_EQ(test, geometry.ways, 5);
-		KUNIT_EXPECT_EQ(test, policy, PAGE_COLOR_ADDRESS);
 	}
-}
-
-static void a_policy_is_refused_where_it_has_no_place(struct kunit *test)
-{
-	struct page_color_geometry geometry = { };
-	const char *error = NULL;
-
-	KUNIT_EXPECT_EQ(test, page_color_parse("2M,policy=address", &geometry,
-					       NULL, &error), -EINVAL);
-	KUNIT_EXPECT_NOT_NULL(test, error);
 }
 
 static void colors_are_pages_of_a_way(struct kunit *test)
@@ -201,7 +183,6 @@ static void the_median_halves(struct kunit *test)
 static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE(texts_are_read),
 	KUNIT_CASE(bad_texts_change_nothing),
-	KUNIT_CASE(a_policy_is_refused_where_it_has_no_place),
 	KUNIT_CASE(colors_are_pages_of_a_way),
 	KUNIT_CASE(a_way_larger_than_memory_is_refused),
 	KUNIT_CASE(faked_caches_are_refused),

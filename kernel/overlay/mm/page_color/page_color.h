@@ -22,13 +22,6 @@ enum page_color_list {
 	PAGE_COLOR_LISTS,
 };
 
-/* How the wanted color of the next page is found. */
-enum page_color_policy {
-	PAGE_COLOR_SEQUENCE,	/* the color after the last one of the zone */
-	PAGE_COLOR_ADDRESS,	/* from the virtual address or file index */
-	PAGE_COLOR_POLICIES,
-};
-
 /**
  * struct page_color_geometry - the cache of a node
  * @size: bytes, 0 if there is none worth coloring
@@ -70,8 +63,6 @@ struct page_color_zone {
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;
-extern enum page_color_policy page_color_policy;
-extern const char * const page_color_policy_names[PAGE_COLOR_POLICIES];
 /* by node; the geometry in force, or that would be if enabled */
 extern struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
@@ -84,8 +75,6 @@ int page_color_enable(bool enable);
 int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
-/* Takes the mutex. */
-void page_color_set_policy(enum page_color_policy policy);
 
 /* detect.c */
 /*
@@ -97,12 +86,11 @@ void page_color_set_policy(enum page_color_policy policy);
 int page_color_detect(int nid, struct page_color_geometry *geometry);
 /* geometry.c */
 /*
- * "SIZE[,ways=N][,policy=NAME]", any of it: a size with suffix, or plain kB.
- * Fills what is named. -EINVAL, with the reason in *error. @policy may be NULL:
- * then none may be named.
+ * "SIZE[,ways=N]", or one of them: a size with suffix, or plain kB. Fills what
+ * is named. -EINVAL, with the reason in *error.
  */
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
-		     enum page_color_policy *policy, const char **error);
+		     const char **error);
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);

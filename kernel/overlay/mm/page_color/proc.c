@@ -45,8 +45,7 @@ static int page_color_show(struct seq_file *m, void *v)
 {
 	struct zone *zone;
 
-	seq_printf(m, "enabled %d\npolicy %s\n", page_color_enabled(),
-		   page_color_policy_names[READ_ONCE(page_color_policy)]);
+	seq_printf(m, "enabled %d\n", page_color_enabled());
 	/* What zones have changes under this mutex only. */
 	mutex_lock(&page_color_mutex);
 	for_each_populated_zone(zone)

@@ -187,31 +187,25 @@ static char *shuffle_free_pages(void)
 }
 
 static const char files[][40] = {
-	SYSFS "cache_size", SYSFS "ways", SYSFS "policy", SYSFS "enabled"
+	SYSFS "cache_size", SYSFS "ways", SYSFS "enabled"
 };
 
 FIXTURE(page_color) {
 	char before[ARRAY_SIZE(files)][256];
 	bool enabled;
-	char policy[256];
 	char geometry[1024];
 	unsigned int colors[PAGES];
 };
 
 FIXTURE_SETUP(page_color)
 {
-	char text[256], *begin;
+	char text[256];
 	cpu_set_t cpu;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		copy_line(self->before[i], sizeof(self->before[i]), files[i]);
 	self->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
-	copy_line(text, sizeof(text), SYSFS "policy");
-	begin = strchr(text, '[');
-	ASSERT_NE(NULL, begin);
-	snprintf(self->policy, sizeof(self->policy), "%.*s",
-		 (int)strcspn(begin + 1, "]"), begin + 1);
 
 	/* What was detected, or is not the same on all nodes, is detected again. */
 	copy_line(self->geometry, sizeof(self->geometry), SYSFS "source");
@@ -231,7 +225,6 @@ FIXTURE_SETUP(page_color)
 	snprintf(text, sizeof(text), "%zuK,ways=1", COLORS * page_size >> 10);
 	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
 	ASSERT_EQ(0, put(SYSFS "cache_size", text));
-	ASSERT_EQ(0, put(SYSFS "policy", "sequence"));
 	ASSERT_STREQ("1024", line_of(SYSFS "colors"));
 }
 
@@ -241,7 +234,6 @@ FIXTURE_TEARDOWN(page_color)
 	int err;
 
 	EXPECT_EQ(0, put(SYSFS "enabled", "0"));
-	EXPECT_EQ(0, put(SYSFS "policy", self->policy));
 	/* A machine without a cache to color for has none to detect. */
 	err = put(SYSFS "cache_size", self->geometry);
 	if (err != ENODEV || self->enabled)
@@ -256,9 +248,6 @@ TEST_F(page_color, files_show_what_was_written)
 {
 	EXPECT_STREQ("0", line_of(SYSFS "enabled"));
 	EXPECT_STREQ("enabled 0", line_of("/proc/page_color"));
-	EXPECT_STREQ("[sequence] address", line_of(SYSFS "policy"));
-	EXPECT_EQ(0, put(SYSFS "policy", "address\n"));
-	EXPECT_STREQ("sequence [address]", line_of(SYSFS "policy"));
 	EXPECT_STREQ("sysfs", line_of(SYSFS "source"));
 	EXPECT_EQ(0, put(SYSFS "cache_size", "3072,ways=12\n"));
 	EXPECT_STREQ("3072K", line_of(SYSFS "cache_size"));
@@ -275,7 +264,7 @@ TEST_F(page_color, files_show_what_was_written)
 TEST_F(page_color, what_is_impossible_is_refused)
 {
 	static const char sizes[][24] = {
-		"x", "0", "-1", "1M,ways=3", "1M,ways=0", "1M,policy=address", "1048576G"
+		"x", "0", "-1", "1M,ways=3", "1M,ways=0", "1M,policy=sequence", "1048576G"
 	};
 	char before[64];
 	size_t i;
@@ -286,7 +275,6 @@ TEST_F(page_color, what_is_impossible_is_refused)
 			TH_LOG("cache_size %s", sizes[i]);
 	EXPECT_EQ(EINVAL, put(SYSFS "ways", "0"));
 	EXPECT_EQ(EINVAL, put(SYSFS "ways", "many"));
-	EXPECT_EQ(EINVAL, put(SYSFS "policy", "least-used"));
 	EXPECT_EQ(EINVAL, put(SYSFS "enabled", "2"));
 	EXPECT_STREQ(before, line_of(SYSFS "cache_size"));
 	EXPECT_STREQ("1", line_of(SYSFS "ways"));
@@ -337,25 +325,6 @@ TEST_F(page_color, sequence_takes_colors_in_turn)
 	touch(memory, PAGES);
 	/* Some came with what the CPU had ready. */
 	EXPECT_LE(PAGES * 3 / 4, statistic("exact") - before);
-	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
-	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
-	EXPECT_LE(PAGES * 3 / 4, in_turn(self->colors, PAGES));
-}
-
-TEST_F(page_color, address_gives_each_address_its_color)
-{
-	char *memory;
-	size_t i;
-
-	ASSERT_NE(NULL, shuffle_free_pages());
-	ASSERT_EQ(0, put(SYSFS "policy", "address"));
-	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
-	memory = map_pages(PAGES);
-	ASSERT_NE(NULL, memory);
-	/* Every address first at odd places, then at even ones. */
-	for (i = 1; i < PAGES; i += 2)
-		memory[i * page_size] = 1;
-	touch(memory, PAGES);
 	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
 	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
 	EXPECT_LE(PAGES * 3 / 4, in_turn(self->colors, PAGES));
