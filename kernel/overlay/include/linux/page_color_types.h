@@ -22,11 +22,17 @@ struct page_color_hint {
 
 /**
  * struct page_color_task - what coloring knows of a task
- * @set: colors the task may use, or NULL for all
+ * @set: colors that it was given, or NULL; changed under cpuset_mutex
+ * @both: of these, the colors that its cpuset has, too. NULL if @set is, or if
+ *        there are none: then those of the cpuset count. Changed under
+ *        cpuset_mutex whenever one of the two sets changes.
  * @hint: set by whoever allocates on behalf of an address or a file
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
+#ifdef CONFIG_CPUSETS
+	struct page_color_set __rcu *both;
+#endif
 	struct page_color_hint hint;
 };
 
