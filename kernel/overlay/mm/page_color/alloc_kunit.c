@@ -165,7 +165,8 @@ static struct page_color_set *make_set(struct kunit *test, u32 first, u32 last)
 
 	set = kunit_kzalloc(test, struct_size(set, ranges, 1), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, set);
-	refcount_set(&set->refs, 1);
+	/* Never 0: the test frees it. */
+	refcount_set(&set->refs, 1000);
 	set->colors = COLORS;
 	set->nr = 1;
 	set->ranges[0] = (struct page_color_range) { first, last };
@@ -197,7 +198,8 @@ static void page_color_alloc_set(struct kunit *test)
 	LIST_HEAD(taken);
 	int i;
 
-	rcu_assign_pointer(current->page_color.set, set);
+	page_color_sets_begin();
+	KUNIT_ASSERT_EQ(test, page_color_task_replace(current, set), 0);
 	for (i = 0; i < 200; i++) {
 		page = take(test, 0);
 		seen[color_of(page)]++;
@@ -217,7 +219,7 @@ static void page_color_alloc_set(struct kunit *test)
 		list_add(&page->lru, &taken);
 	}
 	KUNIT_EXPECT_GT(test, total().fallback, fell);
-	rcu_assign_pointer(current->page_color.set, NULL);
+	KUNIT_ASSERT_EQ(test, page_color_task_replace(current, NULL), 0);
 	synchronize_rcu();
 	page_color_alloc_expect_true_index(test);
 	while (!list_empty(&taken)) {

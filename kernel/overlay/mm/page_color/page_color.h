@@ -187,16 +187,17 @@ static inline const struct page_color_set *page_color_current_set(void)
 	return __page_color_current_set();
 }
 
-/* cgroup.c */
-#ifdef CONFIG_CPUSETS
-/* The colors of a task's cpuset, NULL for all; under rcu_read_lock(). */
-struct page_color_set *page_color_task_cpuset(struct task_struct *task);
 /*
  * Gives a task a set, or NULL, and takes over the reference if that is possible.
  * -EINVAL if it has no color in common with the task's cpuset.
  */
 int page_color_task_replace(struct task_struct *task,
 			    struct page_color_set *set);
+
+/* cgroup.c, as far as there are cpusets */
+#ifdef CONFIG_CPUSETS
+/* The colors of a task's cpuset, NULL for all; under rcu_read_lock(). */
+struct page_color_set *page_color_task_cpuset(struct task_struct *task);
 /* The number of colors may have changed: which sets count may change, too. */
 void page_color_cpusets_update(void);
 /* The same, soon, for callers that hold locks. */

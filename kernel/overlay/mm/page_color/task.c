@@ -71,8 +71,8 @@ void page_color_exit(struct task_struct *task)
 }
 
 #ifndef CONFIG_CPUSETS
-static int page_color_task_replace(struct task_struct *task,
-				   struct page_color_set *set)
+int page_color_task_replace(struct task_struct *task,
+			    struct page_color_set *set)
 {
 	set = unrcu_pointer(xchg(&task->page_color.set, RCU_INITIALIZER(set)));
 	page_color_set_put(set);
