@@ -9,10 +9,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include "../kselftest_harness.h"
 
 #define SYSFS "/sys/kernel/mm/page_color/"
+#define NODE "/sys/devices/system/node/node0/page_color/"
 #define SELF "/proc/self/page_colors"
 
 /* Direct-mapped, whatever the page size is. */
@@ -261,6 +264,17 @@ TEST_F(page_color, files_show_what_was_written)
 	EXPECT_EQ(EACCES, access(SYSFS "colors", W_OK) ? errno : put(SYSFS "colors", "1"));
 }
 
+TEST_F(page_color, nodes_show_their_own_values)
+{
+	if (access(NODE, F_OK))
+		SKIP(return, "no nodes");
+	EXPECT_STREQ("1024", line_of(NODE "colors"));
+	EXPECT_STREQ("sysfs", line_of(NODE "source"));
+	EXPECT_EQ(0, put(SYSFS "cache_size", "3072,ways=12"));
+	EXPECT_STREQ("3072K", line_of(NODE "cache_size"));
+	EXPECT_STREQ("12", line_of(NODE "ways"));
+}
+
 TEST_F(page_color, what_is_impossible_is_refused)
 {
 	static const char sizes[][24] = {
@@ -437,7 +451,7 @@ TEST_F(page_color, lists_that_are_wrong_change_nothing)
 	EXPECT_STREQ("0-5,7,9", line_of(SELF));
 }
 
-/* Exits with 0 if another user's task cannot be given a set. */
+/* Exits with 0 if neither another user's task nor this one can be given a set. */
 static void child_of_another_user(int opened, const char *path)
 {
 	/* A change of user hides the files in /proc from their owner. */
@@ -447,10 +461,13 @@ static void child_of_another_user(int opened, const char *path)
 		_exit(2);
 	if (write(opened, "0", 1) != -1 || errno != EPERM)
 		_exit(3);
-	_exit(put(SELF, "5") || strcmp(line_of(SELF), "5") ? 4 : 0);
+	/* Nor its own: it would learn about its frame numbers. */
+	if (put(SELF, "5") != EPERM)
+		_exit(4);
+	_exit(strcmp(line_of(SELF), "0-1023") ? 5 : 0);
 }
 
-TEST_F(page_color, another_users_task_is_left_alone)
+TEST_F(page_color, users_give_no_sets)
 {
 	int opened, status;
 	char path[64];
@@ -467,6 +484,137 @@ TEST_F(page_color, another_users_task_is_left_alone)
 	EXPECT_EQ(0, status);
 	EXPECT_STREQ("0-1023", line_of(SELF));
 	close(opened);
+}
+
+/* A cgroup and one below it, on a mount of their own. */
+FIXTURE(page_color_cgroup) {
+	char root[64];
+	bool had_cpuset;
+	char controllers[128];
+	char above[128];
+	char below[160];
+};
+
+static int put_in(const char *folder, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return put(path, text);
+}
+
+static const char *line_in(const char *folder, const char *file)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return line_of(path);
+}
+
+#define OWN "cpuset.page_colors"
+#define EFFECTIVE "cpuset.page_colors.effective"
+
+FIXTURE_SETUP(page_color_cgroup)
+{
+	char text[64];
+
+	if (strcmp(line_of(SYSFS "enabled"), "0"))
+		SKIP(return, "page coloring is in use");
+	strcpy(self->root, "/tmp/page_color_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->root));
+	if (mount("cgroup2", self->root, "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup v2");
+	snprintf(self->controllers, sizeof(self->controllers), "%s/cgroup.subtree_control",
+		 self->root);
+	self->had_cpuset = strstr(line_of(self->controllers), "cpuset");
+	if (put(self->controllers, "+cpuset"))
+		SKIP(return, "no cpusets on cgroup v2");
+	snprintf(text, sizeof(text), "%zuK,ways=1", COLORS * page_size >> 10);
+	ASSERT_EQ(0, put(SYSFS "cache_size", text));
+	snprintf(self->above, sizeof(self->above), "%s/page_color_test", self->root);
+	ASSERT_EQ(0, mkdir(self->above, 0755));
+	ASSERT_EQ(0, put_in(self->above, "cgroup.subtree_control", "+cpuset"));
+	snprintf(self->below, sizeof(self->below), "%s/below", self->above);
+	ASSERT_EQ(0, mkdir(self->below, 0755));
+}
+
+FIXTURE_TEARDOWN(page_color_cgroup)
+{
+	/* What was skipped has no cgroups. */
+	if (self->below[0]) {
+		EXPECT_EQ(0, put_in(self->root, "cgroup.procs", "0"));
+		EXPECT_EQ(0, rmdir(self->below));
+		EXPECT_EQ(0, rmdir(self->above));
+		if (!self->had_cpuset)
+			put(self->controllers, "-cpuset");
+		/* A machine without a cache to color for has none to detect. */
+		put(SYSFS "enabled", "0");
+		put(SYSFS "cache_size", "auto");
+	}
+	if (self->root[0]) {
+		umount2(self->root, MNT_DETACH);
+		rmdir(self->root);
+	}
+}
+
+TEST_F(page_color_cgroup, children_stay_within_their_parents_colors)
+{
+	EXPECT_STREQ("0-1023", line_in(self->root, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->above, OWN, "0-99"));
+	EXPECT_STREQ("", line_in(self->below, OWN));
+	EXPECT_STREQ("0-99", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->below, OWN, "50-1023"));
+	EXPECT_STREQ("50-1023", line_in(self->below, OWN));
+	EXPECT_STREQ("50-99", line_in(self->below, EFFECTIVE));
+	/* None of the parent's: as if nothing had been asked for. */
+	EXPECT_EQ(0, put_in(self->below, OWN, "100"));
+	EXPECT_STREQ("0-99", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->above, OWN, "all"));
+	EXPECT_STREQ("", line_in(self->above, OWN));
+	EXPECT_STREQ("100", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(EINVAL, put_in(self->below, OWN, "1024"));
+	EXPECT_STREQ("100", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->below, OWN, "\n"));
+	EXPECT_STREQ("0-1023", line_in(self->below, EFFECTIVE));
+}
+
+TEST_F(page_color_cgroup, tasks_have_what_both_sets_have)
+{
+	ASSERT_EQ(0, put(SELF, "0-199"));
+	EXPECT_EQ(0, put_in(self->above, OWN, "100-299"));
+	EXPECT_EQ(0, put_in(self->below, "cgroup.procs", "0"));
+	EXPECT_STREQ("100-199", line_of(SELF));
+	EXPECT_EQ(EINVAL, put(SELF, "300"));
+	EXPECT_STREQ("100-199", line_of(SELF));
+	/* A change reaches tasks that are there already. */
+	EXPECT_EQ(0, put_in(self->above, OWN, "150-399"));
+	EXPECT_STREQ("150-199", line_of(SELF));
+	EXPECT_EQ(0, put_in(self->above, OWN, "200-399"));
+	EXPECT_STREQ("200-399", line_of(SELF));
+	EXPECT_EQ(0, put_in(self->root, "cgroup.procs", "0"));
+	EXPECT_STREQ("0-199", line_of(SELF));
+}
+
+TEST_F(page_color_cgroup, tasks_get_pages_of_its_set_only)
+{
+	unsigned int *colors = calloc(COLORS, sizeof(*colors));
+	size_t outside = 0, i;
+	char *memory;
+
+	ASSERT_NE(NULL, colors);
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put_in(self->above, OWN, "64-191"));
+	ASSERT_EQ(0, put_in(self->below, "cgroup.procs", "0"));
+	memory = map_pages(COLORS);
+	ASSERT_NE(NULL, memory);
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	touch(memory, COLORS);
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
+	ASSERT_TRUE(colors_of(memory, COLORS, colors));
+	for (i = 0; i < COLORS; i++)
+		outside += colors[i] < 64 || colors[i] > 191;
+	EXPECT_EQ(0, outside);
+	free(colors);
 }
 
 int main(int argc, char **argv)
