@@ -150,10 +150,8 @@ static void memory_goes_and_comes(void)
 
 	for (int block = 40; block > 0 && times < 3; block--) {
 		snprintf(path, sizeof(path), "/sys/devices/system/memory/memory%d/state", block);
-		if (write_text(path, "offline"))
-			continue;
-		expect_write(path, "online", 0);
-		times++;
+		for (; times < 3 && !write_text(path, "offline"); times++)
+			expect_write(path, "online", 0);
 	}
 	lab_result("{\"when\":\"memory\",\"times\":%d}", times);
 }

@@ -225,7 +225,7 @@ fn memory_side_caches_are_found_by_node() {
         assert_ne!(of(&report, "node", node)["source"], "hmat");
     }
     for node in [0, 1] {
-        says(of(&report, "side", node), &[("address_mode", "0")]);
+        says(of(&report, "side", node), &[("address_mode", "0x0")]);
     }
 }
 

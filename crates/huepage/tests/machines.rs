@@ -194,6 +194,7 @@ fn an_address_mode_is_read_as_linux_writes_it() {
     let mut machine = load("extended-linear-memory-side-cache");
     let file = "/sys/devices/system/node/node0/memory_side_cache/index1/address_mode";
     for (text, mode) in [
+        ("0x0\n", Some(AddressMode::Reserved)),
         ("0\n", Some(AddressMode::Reserved)),
         ("0x1\n", Some(AddressMode::ExtendedLinear)),
         ("0x10\n", Some(AddressMode::Other)),

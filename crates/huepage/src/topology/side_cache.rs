@@ -73,7 +73,7 @@ pub enum AddressMode {
     Other,
 }
 
-/// Hexadecimal with a prefix, but for 0.
+/// Hexadecimal; Linux writes it with a prefix.
 fn address_mode(source: &dyn MachineSource, path: &str) -> Option<AddressMode> {
     let text = text(source, path)?;
     let digits = text.strip_prefix("0x").unwrap_or(&text);
