@@ -48,10 +48,10 @@ ssize_t page_color_cpuset_write(struct kernfs_open_file *of, char *buf,
 #else /* !CONFIG_PAGE_COLOR */
 
 /* No functions: calls of empty ones change how GCC arranges their callers. */
-#define page_color_cpuset_online(css)	do { } while (0)
-#define page_color_cpuset_free(css)	do { } while (0)
-#define page_color_cpuset_attach(tset)	do { } while (0)
-#define page_color_cpuset_fork(task)	do { } while (0)
+#define page_color_cpuset_online(css)	((void)(css))
+#define page_color_cpuset_free(css)	((void)(css))
+#define page_color_cpuset_attach(tset)	((void)(tset))
+#define page_color_cpuset_fork(task)	((void)(task))
 
 #endif /* CONFIG_PAGE_COLOR */
 

@@ -520,7 +520,7 @@ FIXTURE_SETUP(page_color_cgroup)
 
 	if (strcmp(line_of(SYSFS "enabled"), "0"))
 		SKIP(return, "page coloring is in use");
-	strcpy(self->root, "/tmp/page_color_test.XXXXXX");
+	snprintf(self->root, sizeof(self->root), "/tmp/page_color_test.XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->root));
 	if (mount("cgroup2", self->root, "cgroup2", 0, NULL))
 		SKIP(return, "no cgroup v2");
