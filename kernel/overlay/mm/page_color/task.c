@@ -7,6 +7,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include "page_color.h"
 
 u32 page_color_max_colors(void)
@@ -46,20 +47,23 @@ const struct page_color_set *__page_color_current_set(void)
 	return in_task() ? task_set(current) : NULL;
 }
 
-/*
- * The new task is a copy of current, but not an owner of what it points to. If
- * its cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it.
- */
-void page_color_fork(struct task_struct *task)
+/* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */
+static void inherit_sets(struct page_color_task *to)
 {
 	struct page_color_task *from = &current->page_color;
 
-	RCU_INIT_POINTER(task->page_color.set, page_color_set_get(&from->set));
+	RCU_INIT_POINTER(to->set, page_color_set_get(&from->set));
 #ifdef CONFIG_CPUSETS
-	RCU_INIT_POINTER(task->page_color.both,
-			 page_color_set_get(&from->both));
+	RCU_INIT_POINTER(to->both, page_color_set_get(&from->both));
 #endif
-	task->page_color.hint.valid = false;
+}
+
+/* The new task is a copy of current, but not an owner of what it points to. */
+void page_color_fork(struct task_struct *task)
+{
+	memset(&task->page_color, 0, sizeof(task->page_color));
+	if (static_branch_unlikely(&page_color_sets_key))
+		inherit_sets(&task->page_color);
 }
 
 void page_color_exit(struct task_struct *task)
