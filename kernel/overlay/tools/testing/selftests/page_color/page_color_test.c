@@ -193,10 +193,47 @@ static const char files[][40] = {
 	SYSFS "cache_size", SYSFS "ways", SYSFS "enabled"
 };
 
-FIXTURE(page_color) {
-	char before[ARRAY_SIZE(files)][256];
+/* How coloring was before a test, to put it back. */
+struct state {
 	bool enabled;
 	char geometry[1024];
+};
+
+static void remember(struct state *state)
+{
+	char size[256];
+
+	state->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
+	/* What was detected, or is not the same on all nodes, is detected again. */
+	copy_line(state->geometry, sizeof(state->geometry), SYSFS "source");
+	if (!strcmp(state->geometry, "sysfs") || !strcmp(state->geometry, "boot")) {
+		copy_line(size, sizeof(size), SYSFS "cache_size");
+		snprintf(state->geometry, sizeof(state->geometry), "%s,ways=%.255s", size,
+			 line_of(SYSFS "ways"));
+	} else {
+		snprintf(state->geometry, sizeof(state->geometry), "auto");
+	}
+}
+
+/* 0, or the error number. */
+static int put_back(const struct state *state)
+{
+	int err = put(SYSFS "enabled", "0");
+
+	if (err)
+		return err;
+	err = put(SYSFS "cache_size", state->geometry);
+	/* A machine without a cache to color for has none to detect. */
+	if (err == ENODEV && !state->enabled)
+		return 0;
+	if (!err && state->enabled)
+		err = put(SYSFS "enabled", "1");
+	return err;
+}
+
+FIXTURE(page_color) {
+	char before[ARRAY_SIZE(files)][256];
+	struct state state;
 	unsigned int colors[PAGES];
 };
 
@@ -208,17 +245,7 @@ FIXTURE_SETUP(page_color)
 
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		copy_line(self->before[i], sizeof(self->before[i]), files[i]);
-	self->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
-
-	/* What was detected, or is not the same on all nodes, is detected again. */
-	copy_line(self->geometry, sizeof(self->geometry), SYSFS "source");
-	if (!strcmp(self->geometry, "sysfs") || !strcmp(self->geometry, "boot")) {
-		copy_line(text, sizeof(text), SYSFS "cache_size");
-		snprintf(self->geometry, sizeof(self->geometry), "%s,ways=%.255s", text,
-			 line_of(SYSFS "ways"));
-	} else {
-		snprintf(self->geometry, sizeof(self->geometry), "auto");
-	}
+	remember(&self->state);
 
 	/* Colors come in turn for each CPU. */
 	CPU_ZERO(&cpu);
@@ -234,15 +261,8 @@ FIXTURE_SETUP(page_color)
 FIXTURE_TEARDOWN(page_color)
 {
 	size_t i;
-	int err;
 
-	EXPECT_EQ(0, put(SYSFS "enabled", "0"));
-	/* A machine without a cache to color for has none to detect. */
-	err = put(SYSFS "cache_size", self->geometry);
-	if (err != ENODEV || self->enabled)
-		EXPECT_EQ(0, err);
-	if (self->enabled)
-		EXPECT_EQ(0, put(SYSFS "enabled", "1"));
+	EXPECT_EQ(0, put_back(&self->state));
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		EXPECT_STREQ(self->before[i], line_of(files[i]));
 }
@@ -493,6 +513,7 @@ FIXTURE(page_color_cgroup) {
 	char controllers[128];
 	char above[128];
 	char below[160];
+	struct state state;
 };
 
 static int put_in(const char *folder, const char *file, const char *text)
@@ -518,8 +539,6 @@ FIXTURE_SETUP(page_color_cgroup)
 {
 	char text[64];
 
-	if (strcmp(line_of(SYSFS "enabled"), "0"))
-		SKIP(return, "page coloring is in use");
 	snprintf(self->root, sizeof(self->root), "/tmp/page_color_test.XXXXXX");
 	ASSERT_NE(NULL, mkdtemp(self->root));
 	if (mount("cgroup2", self->root, "cgroup2", 0, NULL))
@@ -529,7 +548,9 @@ FIXTURE_SETUP(page_color_cgroup)
 	self->had_cpuset = strstr(line_of(self->controllers), "cpuset");
 	if (put(self->controllers, "+cpuset"))
 		SKIP(return, "no cpusets on cgroup v2");
+	remember(&self->state);
 	snprintf(text, sizeof(text), "%zuK,ways=1", COLORS * page_size >> 10);
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
 	ASSERT_EQ(0, put(SYSFS "cache_size", text));
 	snprintf(self->above, sizeof(self->above), "%s/page_color_test", self->root);
 	ASSERT_EQ(0, mkdir(self->above, 0755));
@@ -547,9 +568,7 @@ FIXTURE_TEARDOWN(page_color_cgroup)
 		EXPECT_EQ(0, rmdir(self->above));
 		if (!self->had_cpuset)
 			put(self->controllers, "-cpuset");
-		/* A machine without a cache to color for has none to detect. */
-		put(SYSFS "enabled", "0");
-		put(SYSFS "cache_size", "auto");
+		EXPECT_EQ(0, put_back(&self->state));
 	}
 	if (self->root[0]) {
 		umount2(self->root, MNT_DETACH);
