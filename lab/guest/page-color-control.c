@@ -9,22 +9,42 @@
 #include <stdlib.h>
 
 #define DIR "/sys/kernel/mm/page_color/"
+#define NODES "/sys/devices/system/node/"
 
-static void show(const char *when)
+/* The files of a folder, as members of an object. */
+static const char *members(const char *folder, const char *const *files, size_t count)
 {
-	static const char *const files[] = { "enabled", "cache_size", "ways",
-					     "colors", "source" };
-	char text[2048] = "";
+	static char text[2048];
 
-	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		char path[64];
+	text[0] = 0;
+	for (size_t i = 0; i < count; i++) {
+		char path[128];
 		size_t at = strlen(text);
 
-		snprintf(path, sizeof(path), DIR "%s", files[i]);
+		snprintf(path, sizeof(path), "%s%s", folder, files[i]);
 		snprintf(text + at, sizeof(text) - at, ",\"%s\":\"%.200s\"", files[i],
 			 file_line(path));
 	}
-	lab_result("{\"when\":\"%s\"%s}", when, text);
+	return text;
+}
+
+static void show(const char *when)
+{
+	static const char *const files[] = { "cache_size", "ways", "colors", "source",
+					     "enabled" };
+	char folder[128];
+
+	lab_result("{\"when\":\"%s\"%s}", when, members(DIR, files, 5));
+	for (int node = 0; node < 8; node++) {
+		snprintf(folder, sizeof(folder), NODES "node%d/page_color/", node);
+		if (!access(folder, F_OK))
+			lab_result("{\"when\":\"%s\",\"node\":%d%s}", when, node,
+				   members(folder, files, 4));
+		snprintf(folder, sizeof(folder), NODES "node%d/memory_side_cache/index1/", node);
+		if (!access(folder, F_OK))
+			lab_result("{\"when\":\"%s\",\"side\":%d,\"address_mode\":\"%s\"}", when,
+				   node, file_line(strcat(folder, "address_mode")));
+	}
 }
 
 /* The number after a word, summed over all zones. */
@@ -63,6 +83,10 @@ static void geometry(void)
 	expect_line(DIR "cache_size", "16384K");
 	expect_line(DIR "colors", "4096");
 	expect_line(DIR "source", "sysfs");
+	expect_line(NODES "node0/page_color/cache_size", "16384K");
+	expect_line(NODES "node0/page_color/ways", "1");
+	expect_line(NODES "node0/page_color/colors", "4096");
+	expect_line(NODES "node0/page_color/source", "sysfs");
 	expect_write(DIR "cache_size", "3072,ways=12\n", 0);
 	expect_line(DIR "cache_size", "3072K");
 	expect_line(DIR "ways", "12");
@@ -118,6 +142,20 @@ static void table(void)
 	lab_result("{\"when\":\"table\",\"lines\":%lu,\"free\":%lu}", lines, sum);
 }
 
+/* Memory goes and comes: nodes without a cache are asked again each time. */
+static void memory_goes_and_comes(void)
+{
+	char path[64];
+	int times = 0;
+
+	for (int block = 40; block > 0 && times < 3; block--) {
+		snprintf(path, sizeof(path), "/sys/devices/system/memory/memory%d/state", block);
+		for (; times < 3 && !write_text(path, "offline"); times++)
+			expect_write(path, "online", 0);
+	}
+	lab_result("{\"when\":\"memory\",\"times\":%d}", times);
+}
+
 /* Some machines tell of no cache: then there is nothing to enable. */
 static void detection(void)
 {
@@ -127,6 +165,7 @@ static void detection(void)
 	if (error && error != ENODEV)
 		lab_fail("cache_size does not take auto");
 	show("auto");
+	memory_goes_and_comes();
 	expect_write(DIR "enabled", "1", error);
 	if (error) {
 		expect_line(DIR "source", "none");

@@ -14,6 +14,17 @@ use huepage_lab::{
 use serde_json::Value;
 
 fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -> Report {
+    run_and_log(arch, config, guest, machine, check).0
+}
+
+/// Also what the kernel said.
+fn run_and_log(
+    arch: Arch,
+    config: Config,
+    guest: &str,
+    machine: Machine,
+    check: &str,
+) -> (Report, String) {
     let workspace = Workspace::find().unwrap();
     let request = Request { arch, variant: Variant::Huepage, config };
     let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
@@ -34,7 +45,7 @@ fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -
         assert!(!log.contains(sign), "{sign} in\n{log}");
     }
     print!("{log}");
-    report
+    (report, log)
 }
 
 fn machine(option: Option<&str>) -> Machine {
@@ -47,6 +58,11 @@ fn result<'a>(report: &'a Report, when: &str) -> &'a Value {
     report.results.iter().find(|result| result["when"] == when).unwrap()
 }
 
+/// Of a node's folder (`node`) or of its memory-side cache's (`side`), after boot.
+fn of<'a>(report: &'a Report, key: &str, node: u32) -> &'a Value {
+    report.results.iter().find(|result| result[key] == node).unwrap()
+}
+
 fn says(result: &Value, expected: &[(&str, &str)]) {
     for (file, value) in expected {
         assert_eq!(result[file], *value, "{file} of {result}");
@@ -54,7 +70,7 @@ fn says(result: &Value, expected: &[(&str, &str)]) {
 }
 
 fn control(arch: Arch, config: Config) {
-    let report = run(arch, config, "page-color-control", machine(None), "yes");
+    let (report, log) = run_and_log(arch, config, "page-color-control", machine(None), "yes");
     says(result(&report, "boot"), &[("enabled", "0")]);
     let got = result(&report, "8 MiB");
     let number = |name: &str| got[name].as_u64().unwrap_or_else(|| panic!("{name}: {got}"));
@@ -66,6 +82,12 @@ fn control(arch: Arch, config: Config) {
     assert_eq!(table["lines"], zones * 4096, "{table}");
     // Most of 512 MiB are free and movable.
     assert!(table["free"].as_u64().unwrap() > 50_000, "{table}");
+    // The reason why a node has no cache to color for is said once, although memory
+    // went and came.
+    assert_eq!(result(&report, "memory")["times"], 3);
+    let reasons = log.matches("no private cache to color for").count();
+    let cacheless = result(&report, "auto")["source"] == "none";
+    assert_eq!(reasons, usize::from(cacheless), "{log}");
 }
 
 #[test]
@@ -95,6 +117,25 @@ fn sets_of_tasks_on_arm64() {
     sets(Arch::Arm64, Config::Plain);
 }
 
+fn sets_of_cgroups(arch: Arch, config: Config) {
+    let report = run(arch, config, "page-color-cgroups", machine(None), "no");
+    let result = &report.results[0];
+    assert_eq!(result["pages"], 512);
+    for pages in ["cgroup", "changed", "own"] {
+        assert_eq!(result[pages], 0, "{result}");
+    }
+}
+
+#[test]
+fn sets_of_cgroups_on_x86_64() {
+    sets_of_cgroups(Arch::X86_64, Config::Plain);
+}
+
+#[test]
+fn sets_of_cgroups_on_arm64() {
+    sets_of_cgroups(Arch::Arm64, Config::Plain);
+}
+
 /// Builds a kernel with KASAN and lockdep: `cargo test -p huepage-lab --test
 /// page_color -- --ignored`
 #[test]
@@ -102,6 +143,7 @@ fn sets_of_tasks_on_arm64() {
 fn control_and_sets_under_the_kernels_checks() {
     control(Arch::X86_64, Config::Debug);
     sets(Arch::X86_64, Config::Debug);
+    sets_of_cgroups(Arch::X86_64, Config::Debug);
 }
 
 fn at_boot(option: &str) -> Value {
@@ -171,13 +213,63 @@ fn three_nodes() -> Machine {
 fn memory_side_caches_are_found_by_node() {
     let (arch, config) = (Arch::X86_64, Config::Plain);
     let report = run(arch, config, "page-color-control", three_nodes(), "no");
-    let result = result(&report, "boot");
-    says(result, &[("enabled", "1")]);
-    for (file, value) in
-        [("cache_size", "N0=65536K"), ("colors", "N0=16384"), ("source", "N0=hmat")]
-    {
-        assert!(result[file].as_str().unwrap().starts_with(value), "{result}");
+    says(
+        result(&report, "boot"),
+        &[("enabled", "1"), ("cache_size", "mixed"), ("colors", "mixed"), ("source", "mixed")],
+    );
+    says(
+        of(&report, "node", 0),
+        &[("cache_size", "65536K"), ("ways", "1"), ("colors", "16384"), ("source", "hmat")],
+    );
+    for node in [1, 2] {
+        assert_ne!(of(&report, "node", node)["source"], "hmat");
     }
-    let source = result["source"].as_str().unwrap();
-    assert!(!source[2..].contains("N1=hmat") && !source.contains("N2=hmat"), "{source}");
+    for node in [0, 1] {
+        says(of(&report, "side", node), &[("address_mode", "0x0")]);
+    }
+}
+
+/// An HMAT that says: node 0 is behind a direct-mapped cache whose capacity is added
+/// to it. QEMU cannot write one with an address mode.
+fn extended_linear(cache: Bytes) -> Vec<u8> {
+    let mut table = b"HMAT\0\0\0\0\x02\0LABLABLABTABLE\x01\0\0\0LAB \x01\0\0\0\0\0\0\0".to_vec();
+    // Memory proximity domain attributes: initiator and memory 0.
+    table.extend([0, 0, 0, 0, 40, 0, 0, 0, 1, 0, 0, 0]);
+    table.extend([0; 28]);
+    // Memory-side cache information: one level, this one, direct-mapped, write-back,
+    // lines of 64 bytes, extended linear.
+    table.extend([2, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    table.extend(cache.0.to_le_bytes());
+    table.extend(0x0040_1111_u32.to_le_bytes());
+    table.extend([1, 0, 0, 0]);
+    let length = u32::try_from(table.len()).unwrap();
+    table[4..8].copy_from_slice(&length.to_le_bytes());
+    let sum = table.iter().fold(0u8, |sum, byte| sum.wrapping_add(*byte));
+    table[9] = sum.wrapping_neg();
+    table
+}
+
+#[test]
+fn an_extended_linear_cache_is_found() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), extended_linear(Bytes::mib(256))).unwrap();
+    let mut machine = machine(Some("page_color=auto"));
+    let words = format!(
+        "-object memory-backend-ram,id=mem0,size=512M -numa node,nodeid=0,memdev=mem0,cpus=0-1 \
+         -acpitable file={}",
+        file.path().display()
+    );
+    machine.qemu_options = words.split(' ').map(str::to_owned).collect();
+    let report = run(Arch::X86_64, Config::Plain, "page-color-control", machine, "no");
+    says(of(&report, "side", 0), &[("address_mode", "0x1")]);
+    says(
+        result(&report, "boot"),
+        &[
+            ("enabled", "1"),
+            ("cache_size", "262144K"),
+            ("ways", "1"),
+            ("colors", "65536"),
+            ("source", "hmat-extended-linear"),
+        ],
+    );
 }

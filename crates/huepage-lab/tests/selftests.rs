@@ -45,7 +45,7 @@ fn page_coloring_passes_its_selftest_on_arm64() {
 /// Its state, from the command line, is put back after each part.
 #[test]
 fn page_coloring_that_is_on_from_boot_passes_too() {
-    passes(Arch::X86_64, Some("16M,policy=address"));
+    passes(Arch::X86_64, Some("16M"));
 }
 
 #[test]

@@ -5,8 +5,8 @@
 
 use huepage::{
     topology::{
-        Cache, CacheKind, ChoiceError, Indexing, Origin, RecordError, RecordedMachine, Topology,
-        TopologyError, Verdict, WritePolicy, cache_name,
+        AddressMode, Cache, CacheKind, ChoiceError, Indexing, Origin, RecordError, RecordedMachine,
+        Topology, TopologyError, Verdict, WritePolicy, cache_name,
     },
     units::Bytes,
 };
@@ -158,6 +158,7 @@ fn a_direct_mapped_memory_side_cache_has_a_color_per_page() {
     assert_eq!((cache.level, cache.size, cache.line), (1, Some(Bytes(64 << 30)), Some(64)));
     assert_eq!(cache.indexing, Indexing::DirectMapped);
     assert_eq!(cache.write_policy, WritePolicy::WriteBack);
+    assert_eq!(cache.address_mode, None);
     assert_eq!(cache.colors, Some((64 << 30) / 4096));
     // 15 ways and 40 slices: colors that are no power of two.
     let l3 = shapes(&topology, 0).pop().unwrap();
@@ -174,6 +175,35 @@ fn a_memory_side_cache_of_unknown_indexing_has_no_colors() {
     let cache = topology.nodes[0].memory_side_caches[0];
     assert_eq!((cache.indexing, cache.colors), (Indexing::Indexed, None));
     assert_eq!(cache.write_policy, WritePolicy::Other);
+}
+
+/// Half of the node is the cache of the other half: two pages of each color.
+#[test]
+fn an_extended_linear_cache_is_part_of_its_node() {
+    let topology = read("extended-linear-memory-side-cache");
+    let node = &topology.nodes[0];
+    let [cache] = node.memory_side_caches[..] else { panic!("one is expected") };
+    assert_eq!(cache.address_mode, Some(AddressMode::ExtendedLinear));
+    assert_eq!(cache.indexing, Indexing::DirectMapped);
+    let pages = node.memory.unwrap().0 / 4096;
+    assert_eq!(cache.colors, Some(pages / 2));
+}
+
+#[test]
+fn an_address_mode_is_read_as_linux_writes_it() {
+    let mut machine = load("extended-linear-memory-side-cache");
+    let file = "/sys/devices/system/node/node0/memory_side_cache/index1/address_mode";
+    for (text, mode) in [
+        ("0x0\n", Some(AddressMode::Reserved)),
+        ("0\n", Some(AddressMode::Reserved)),
+        ("0x1\n", Some(AddressMode::ExtendedLinear)),
+        ("0x10\n", Some(AddressMode::Other)),
+        ("linear\n", None),
+    ] {
+        machine.files.insert(file.into(), text.into());
+        let topology = Topology::read(&machine).unwrap();
+        assert_eq!(topology.nodes[0].memory_side_caches[0].address_mode, mode, "{text}");
+    }
 }
 
 #[test]

@@ -40,6 +40,6 @@ pub use pin::{PinError, Pinned, allowed_cpus};
 pub use quiet::{QuietEnds, SizeVerdict};
 pub use recorded::{RecordError, RecordedMachine};
 pub use samples::Witnessed;
-pub use side_cache::{Indexing, MemorySideCache, WritePolicy};
+pub use side_cache::{AddressMode, Indexing, MemorySideCache, WritePolicy};
 pub use source::MachineSource;
 pub use virtualization::{Evidence, Virtualization};

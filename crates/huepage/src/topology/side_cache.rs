@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{
     MachineSource,
-    source::{number, numbered},
+    source::{number, numbered, text},
 };
 use crate::units::Bytes;
 
@@ -26,6 +26,9 @@ pub struct MemorySideCache {
     pub indexing: Indexing,
     /// When a write reaches the memory.
     pub write_policy: WritePolicy,
+    /// Whether the cache is memory, too; `None` where the kernel does not tell
+    /// (before Linux 6.15).
+    pub address_mode: Option<AddressMode>,
     /// Page colors: of a direct-mapped one, size / page size. `None` for the
     /// others: HMAT does not tell their ways.
     pub colors: Option<u64>,
@@ -56,6 +59,31 @@ pub enum WritePolicy {
     Other,
 }
 
+/// How the addresses of a memory-side cache and of the memory behind it lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AddressMode {
+    /// Nothing is told (0 in sysfs).
+    Reserved,
+    /// The capacity of the cache is added to that of the memory behind it (1 in
+    /// sysfs; ACPI 6.6): the node is larger than the cache by what is behind it,
+    /// and pages a cache size apart take turns in one place of the cache.
+    ExtendedLinear,
+    /// Anything that is defined later.
+    Other,
+}
+
+/// Hexadecimal; Linux writes it with a prefix.
+fn address_mode(source: &dyn MachineSource, path: &str) -> Option<AddressMode> {
+    let text = text(source, path)?;
+    let digits = text.strip_prefix("0x").unwrap_or(&text);
+    match u64::from_str_radix(digits, 16).ok()? {
+        0 => Some(AddressMode::Reserved),
+        1 => Some(AddressMode::ExtendedLinear),
+        _ => Some(AddressMode::Other),
+    }
+}
+
 /// The memory-side caches of the node at `directory`, by level.
 pub(super) fn read(source: &dyn MachineSource, directory: &str) -> Vec<MemorySideCache> {
     let directory = format!("{directory}/memory_side_cache");
@@ -78,7 +106,8 @@ pub(super) fn read(source: &dyn MachineSource, directory: &str) -> Vec<MemorySid
                 .filter(|_| indexing == Indexing::DirectMapped)
                 .map(|size| (size.0 / source.page_size().0).max(1));
             let line = number(source, &at("line_size")).filter(|&line| line > 0);
-            MemorySideCache { level, size, line, indexing, write_policy, colors }
+            let address_mode = address_mode(source, &at("address_mode"));
+            MemorySideCache { level, size, line, indexing, write_policy, address_mode, colors }
         })
         .collect()
 }

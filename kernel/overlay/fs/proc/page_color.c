@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* /proc/PID/page_colors: which colors of page frames a task uses. */
 
-#include <linux/cred.h>
+#include <linux/capability.h>
 #include <linux/page_color.h>
 #include <linux/sched/task.h>
 #include <linux/security.h>
@@ -9,6 +9,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/user_namespace.h>
 #include "internal.h"
 
 /* Enough for any list that a person or a program writes in one go. */
@@ -32,22 +33,16 @@ static int page_colors_open(struct inode *inode, struct file *file)
 }
 
 /*
- * As for sched_setaffinity(), but for whoever opened the file: otherwise a
- * privileged program could be made to write with its own rights.
+ * Who gives a task one color knows its frame numbers modulo the number of colors:
+ * this asks for the privilege that /proc/PID/pagemap asks for to show them. It is
+ * that of whoever opened the file: otherwise a privileged program could be made
+ * to write with its own rights.
  */
 static int may_write(struct file *file, struct task_struct *task)
 {
-	const struct cred *opener = file->f_cred;
-	const struct cred *cred;
-	bool may;
-
-	rcu_read_lock();
-	cred = __task_cred(task);
-	may = uid_eq(opener->euid, cred->euid) ||
-	      uid_eq(opener->euid, cred->uid) ||
-	      file_ns_capable(file, cred->user_ns, CAP_SYS_NICE);
-	rcu_read_unlock();
-	return may ? security_task_setscheduler(task) : -EPERM;
+	if (!file_ns_capable(file, &init_user_ns, CAP_SYS_ADMIN))
+		return -EPERM;
+	return security_task_setscheduler(task);
 }
 
 static int write_list(struct file *file, char *list)

@@ -83,6 +83,10 @@ void page_color_exit_mm(struct mm_struct *mm);
 void page_color_fork(struct task_struct *task);
 void page_color_exit(struct task_struct *task);
 
+/* The geometry of a node, in its directory. */
+struct attribute_group;
+extern const struct attribute_group page_color_node_group;
+
 /* The set of a task as text; the caller has checked permission. */
 struct seq_file;
 int page_color_task_show(struct seq_file *m, struct task_struct *task);

@@ -21,7 +21,10 @@ enum page_color_kind {
 
 /**
  * struct page_color_task - what coloring knows of a task
- * @set: colors the task may use, or NULL for all
+ * @set: colors that it was given, or NULL; changed under cpuset_mutex
+ * @both: of these, the colors that its cpuset has, too. NULL if @set is, or if
+ *        there are none: then those of the cpuset count. Changed under
+ *        cpuset_mutex whenever one of the two sets changes.
  * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
  *        for a page of a file, or NULL
  * @kind: what kind of page it will be
@@ -29,6 +32,9 @@ enum page_color_kind {
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
+#ifdef CONFIG_CPUSETS
+	struct page_color_set __rcu *both;
+#endif
 	struct mm_struct *whom;
 	enum page_color_kind kind;
 	bool marked;

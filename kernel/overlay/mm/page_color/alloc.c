@@ -21,6 +21,14 @@ bool page_color_ask(struct page_color_ask *ask, struct zone *zone)
 	ask->space = NULL;
 	ask->file = whom == PAGE_COLOR_FILE;
 	ask->set = page_color_current_set();
+	if (ask->set) {
+		const struct page_color_node *node =
+			rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
+
+		/* Made for another geometry, it has no meaning. */
+		if (!node || ask->set->colors != node->colors)
+			ask->set = NULL;
+	}
 	if (whom && !ask->file)
 		ask->space = page_color_space(whom, zone_to_nid(zone),
 					      current->page_color.kind);

@@ -58,6 +58,7 @@ int page_color_detect_all(void)
 	cpus_read_lock();
 	err = page_color_detect_geometry();
 	cpus_read_unlock();
+	page_color_cpusets_update();
 	return err;
 }
 

@@ -25,10 +25,12 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 			err = 0;
 	if (!err)
 		err = page_color_set_geometry(geometry);
-	if (!err)
-		pr_info("%s: %lu KiB, %u ways, %lu colors\n", geometry->source,
-			geometry->size >> 10, geometry->ways, geometry->colors);
-	return err;
+	if (err)
+		return err;
+	pr_info("%s: %lu KiB, %u ways, %lu colors\n", geometry->source,
+		geometry->size >> 10, geometry->ways, geometry->colors);
+	page_color_cpusets_update();
+	return 0;
 }
 
 static ssize_t refuse(const char *file, const char *text, const char *error)
@@ -56,72 +58,53 @@ static ssize_t enabled_store(struct kobject *kobj, struct kobj_attribute *attr,
 	return err ?: count;
 }
 
-typedef int (*emit_fn)(char *buf, int at,
-		       const struct page_color_geometry *geometry);
-
-static bool same(const struct page_color_geometry *a,
-		 const struct page_color_geometry *b)
+/* One value of a geometry, as the files here and those of the nodes show it. */
+void page_color_size_text(char *text, const struct page_color_geometry *geometry)
 {
-	return a->size == b->size && a->ways == b->ways &&
-	       !strcmp(a->source, b->source);
+	snprintf(text, PAGE_COLOR_TEXT, "%luK", geometry->size >> 10);
 }
 
-/*
- * One value where all nodes with memory agree, else one for each of them as in
- * numa_maps. A buffer is a page: that of many nodes may be cut.
- */
-static ssize_t emit(char *buf, emit_fn fn)
+void page_color_ways_text(char *text, const struct page_color_geometry *geometry)
 {
-	const struct page_color_geometry *one;
-	bool agree = true;
-	int nid, at = 0;
+	snprintf(text, PAGE_COLOR_TEXT, "%u", geometry->ways);
+}
+
+void page_color_colors_text(char *text,
+			    const struct page_color_geometry *geometry)
+{
+	snprintf(text, PAGE_COLOR_TEXT, "%lu", geometry->colors);
+}
+
+void page_color_source_text(char *text,
+			    const struct page_color_geometry *geometry)
+{
+	strscpy(text, geometry->size ? geometry->source : "none",
+		PAGE_COLOR_TEXT);
+}
+
+/* The value that all nodes with memory have, or "mixed". */
+static ssize_t emit(char *buf, page_color_text_fn text)
+{
+	char value[PAGE_COLOR_TEXT], other[PAGE_COLOR_TEXT];
+	int nid;
 
 	mutex_lock(&page_color_mutex);
-	one = &page_color_geometries[first_memory_node];
-	for_each_node_state(nid, N_MEMORY)
-		if (!same(one, &page_color_geometries[nid]))
-			agree = false;
-	if (agree)
-		at = fn(buf, 0, one);
-	else
-		for_each_node_state(nid, N_MEMORY) {
-			at += sysfs_emit_at(buf, at, at ? " N%d=" : "N%d=", nid);
-			at += fn(buf, at, &page_color_geometries[nid]);
+	text(value, &page_color_geometries[first_memory_node]);
+	for_each_node_state(nid, N_MEMORY) {
+		text(other, &page_color_geometries[nid]);
+		if (strcmp(value, other)) {
+			strscpy(value, "mixed");
+			break;
 		}
-	at += sysfs_emit_at(buf, at, "\n");
+	}
 	mutex_unlock(&page_color_mutex);
-	return at;
-}
-
-static int emit_size(char *buf, int at,
-		     const struct page_color_geometry *geometry)
-{
-	return sysfs_emit_at(buf, at, "%luK", geometry->size >> 10);
-}
-
-static int emit_ways(char *buf, int at,
-		     const struct page_color_geometry *geometry)
-{
-	return sysfs_emit_at(buf, at, "%u", geometry->ways);
-}
-
-static int emit_colors(char *buf, int at,
-		       const struct page_color_geometry *geometry)
-{
-	return sysfs_emit_at(buf, at, "%lu", geometry->colors);
-}
-
-static int emit_source(char *buf, int at,
-		       const struct page_color_geometry *geometry)
-{
-	return sysfs_emit_at(buf, at, "%s",
-			     geometry->size ? geometry->source : "none");
+	return sysfs_emit(buf, "%s\n", value);
 }
 
 static ssize_t cache_size_show(struct kobject *kobj,
 			       struct kobj_attribute *attr, char *buf)
 {
-	return emit(buf, emit_size);
+	return emit(buf, page_color_size_text);
 }
 
 static ssize_t use(const char *file, const char *text,
@@ -178,7 +161,7 @@ static ssize_t cache_size_store(struct kobject *kobj,
 static ssize_t ways_show(struct kobject *kobj, struct kobj_attribute *attr,
 			 char *buf)
 {
-	return emit(buf, emit_ways);
+	return emit(buf, page_color_ways_text);
 }
 
 static ssize_t ways_store(struct kobject *kobj, struct kobj_attribute *attr,
@@ -197,13 +180,13 @@ static ssize_t ways_store(struct kobject *kobj, struct kobj_attribute *attr,
 static ssize_t colors_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {
-	return emit(buf, emit_colors);
+	return emit(buf, page_color_colors_text);
 }
 
 static ssize_t source_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)
 {
-	return emit(buf, emit_source);
+	return emit(buf, page_color_source_text);
 }
 
 static struct kobj_attribute enabled_attr = __ATTR_RW(enabled);

@@ -11,11 +11,6 @@
 #include <linux/topology.h>
 #include "page_color.h"
 
-/*
- * Memory in front of memory. HMAT knows "direct-mapped" and "complex", and
- * says neither the number of ways nor the function of the latter: which frames
- * compete is unknown, and coloring by a guess could make it worse.
- */
 static bool detect_memory_side(int nid, struct page_color_geometry *geometry,
 			       const char **error)
 {
@@ -23,14 +18,7 @@ static bool detect_memory_side(int nid, struct page_color_geometry *geometry,
 
 	if (hmat_get_memory_side_cache(nid, &attrs))
 		return false;
-	geometry->size = attrs.size;
-	geometry->ways = 1;
-	strscpy(geometry->source, "hmat");
-	if (attrs.indexing != NODE_CACHE_DIRECT_MAP) {
-		*error = "HMAT does not tell its ways: see page_color=SIZE,ways=N";
-		return false;
-	}
-	return !page_color_check_geometry(geometry, error) &&
+	return !page_color_check_side(&attrs, geometry, error) &&
 	       !page_color_check_node(nid, geometry, error);
 }
 
@@ -98,28 +86,40 @@ static bool detect_private(int nid, struct page_color_geometry *geometry,
 	return geometry->colors;
 }
 
+/*
+ * Nodes of which the log says why they have no cache to color for: they are asked
+ * again whenever memory comes or goes. Under page_color_mutex.
+ */
+static nodemask_t told;
+
 int page_color_detect(int nid, struct page_color_geometry *geometry)
 {
 	struct page_color_geometry found = { };
 	const char *error = NULL;
+	bool tell;
 
 	lockdep_assert_cpus_held();
 	memset(geometry, 0, sizeof(*geometry));
 	if (!node_present_pages(nid))
 		return -ENODEV;
+	tell = !node_test_and_set(nid, told);
 	if (detect_memory_side(nid, &found, &error))
 		goto found;
-	if (error)
+	if (error && tell)
 		pr_warn("node %d: memory-side cache of %lu KiB not used: %s\n",
 			nid, found.size >> 10, error);
 	error = "none is known";
 	if (detect_private(nid, &found, &error))
 		goto found;
-	pr_info("node %d: no private cache to color for: %s\n", nid, error);
+	if (tell)
+		pr_info("node %d: no private cache to color for: %s\n", nid,
+			error);
 	return -ENODEV;
 found:
+	node_clear(nid, told);
 	pr_info("node %d: %s: %lu KiB, %u ways, %lu colors\n", nid,
 		found.source, found.size >> 10, found.ways, found.colors);
 	*geometry = found;
+	page_color_cpusets_update_later();
 	return 0;
 }

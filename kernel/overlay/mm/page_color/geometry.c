@@ -7,6 +7,7 @@
 #include <linux/kernel.h>
 #include <linux/limits.h>
 #include <linux/mm.h>
+#include <linux/node.h>
 #include <linux/string.h>
 #include "page_color.h"
 
@@ -97,6 +98,32 @@ int page_color_check_geometry(struct page_color_geometry *geometry,
 		return refuse(error, "too many colors");
 	geometry->colors = way / PAGE_SIZE;
 	return 0;
+}
+
+/*
+ * Memory in front of memory. HMAT knows "direct-mapped" and "complex", and
+ * says neither the number of ways nor the function of the latter: which frames
+ * compete is unknown, and coloring by a guess could make it worse.
+ *
+ * The address mode "extended linear" adds the capacity of a direct-mapped cache
+ * to that of the memory behind it: the node has size bytes of the cache, and as
+ * much again, or a multiple, that takes turns in the same places. Frames that
+ * are size bytes apart compete, as they do when the cache is no memory of its
+ * own, so the number of colors is the same; each has few frames.
+ */
+int page_color_check_side(const struct node_cache_attrs *attrs,
+			  struct page_color_geometry *geometry,
+			  const char **error)
+{
+	bool linear = attrs->address_mode ==
+		      NODE_CACHE_ADDR_MODE_EXTENDED_LINEAR;
+
+	geometry->size = attrs->size;
+	geometry->ways = 1;
+	strscpy(geometry->source, linear ? "hmat-extended-linear" : "hmat");
+	if (attrs->indexing != NODE_CACHE_DIRECT_MAP)
+		return refuse(error, "HMAT does not tell its ways: see page_color=SIZE,ways=N");
+	return page_color_check_geometry(geometry, error);
 }
 
 /* Hypervisors fake caches of one set and one way, or whose parts don't match. */

@@ -4,6 +4,7 @@
 #include <kunit/test.h>
 #include <linux/cacheinfo.h>
 #include <linux/mm.h>
+#include <linux/node.h>
 #include <linux/prandom.h>
 #include <linux/sizes.h>
 #include "page_color.h"
@@ -113,6 +114,61 @@ static void a_way_larger_than_memory_is_refused(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, error);
 }
 
+static void side_caches_are_direct_mapped(struct kunit *test)
+{
+	static const enum cache_indexing others[] = {
+		NODE_CACHE_INDEXED, NODE_CACHE_OTHER,
+	};
+	struct node_cache_attrs attrs = {
+		.indexing = NODE_CACHE_DIRECT_MAP,
+		.size = 16ULL << 30,
+	};
+	struct page_color_geometry geometry = { };
+	const char *error = NULL;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, page_color_check_side(&attrs, &geometry, &error),
+			0);
+	KUNIT_EXPECT_EQ(test, geometry.size, 16UL << 30);
+	KUNIT_EXPECT_EQ(test, geometry.ways, 1);
+	KUNIT_EXPECT_EQ(test, geometry.colors, (16UL << 30) >> PAGE_SHIFT);
+	KUNIT_EXPECT_STREQ(test, geometry.source, "hmat");
+	for (i = 0; i < ARRAY_SIZE(others); i++) {
+		attrs.indexing = others[i];
+		error = NULL;
+		KUNIT_EXPECT_EQ(test, page_color_check_side(&attrs, &geometry,
+							    &error), -EINVAL);
+		KUNIT_EXPECT_NOT_NULL(test, error);
+	}
+}
+
+/*
+ * A node of a cache and as much memory behind it: of each color there are two
+ * frames, as far from each other as the cache is large, and these two compete.
+ */
+static void frames_compete_in_pairs_if_extended_linear(struct kunit *test)
+{
+	struct node_cache_attrs attrs = {
+		.indexing = NODE_CACHE_DIRECT_MAP,
+		.address_mode = NODE_CACHE_ADDR_MODE_EXTENDED_LINEAR,
+		.size = 96 * PAGE_SIZE,
+	};
+	const unsigned long size = attrs.size >> PAGE_SHIFT, start = 1000;
+	struct page_color_geometry geometry = { };
+	const char *error = NULL;
+	unsigned long a, b;
+
+	KUNIT_ASSERT_EQ(test, page_color_check_side(&attrs, &geometry, &error),
+			0);
+	KUNIT_EXPECT_STREQ(test, geometry.source, "hmat-extended-linear");
+	KUNIT_EXPECT_EQ(test, geometry.ways, 1);
+	for (a = start; a < start + size; a++)
+		for (b = a + 1; b < start + 2 * size; b++)
+			KUNIT_EXPECT_EQ(test, a % geometry.colors ==
+					      b % geometry.colors,
+					b - a == size);
+}
+
 static void faked_caches_are_refused(struct kunit *test)
 {
 	static const struct {
@@ -185,6 +241,8 @@ static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE(bad_texts_change_nothing),
 	KUNIT_CASE(colors_are_pages_of_a_way),
 	KUNIT_CASE(a_way_larger_than_memory_is_refused),
+	KUNIT_CASE(side_caches_are_direct_mapped),
+	KUNIT_CASE(frames_compete_in_pairs_if_extended_linear),
 	KUNIT_CASE(faked_caches_are_refused),
 	KUNIT_CASE(the_median_halves),
 	{}

@@ -13,6 +13,8 @@
 #include "set.h"
 
 struct cacheinfo;
+struct node_cache_attrs;
+struct seq_file;
 
 /**
  * struct page_color_geometry - the cache of a node
@@ -131,7 +133,8 @@ int page_color_detect_geometry(void);
  * The cache of a node: memory-side cache from HMAT if direct-mapped, else the
  * last private level of cacheinfo. Impossible geometry is rejected. -ENODEV,
  * with the reason logged, if there is none. The caller holds cpus_read_lock(),
- * which comes before page_color_mutex.
+ * which comes before page_color_mutex, and that mutex. The reason is logged once
+ * for each node, until it has a cache.
  */
 int page_color_detect(int nid, struct page_color_geometry *geometry);
 /* geometry.c */
@@ -144,6 +147,10 @@ int page_color_parse(const char *text, struct page_color_geometry *geometry,
 /* Fills colors from size and ways; -EINVAL with the reason in *error. */
 int page_color_check_geometry(struct page_color_geometry *geometry,
 			      const char **error);
+/* The geometry of a cache in front of memory; -EINVAL as above. */
+int page_color_check_side(const struct node_cache_attrs *attrs,
+			  struct page_color_geometry *geometry,
+			  const char **error);
 /* Whether what a processor tells of a cache can be true; -EINVAL as above. */
 int page_color_check_leaf(const struct cacheinfo *leaf, const char **error);
 /* Whether frames of the node compete at all; -EINVAL as above. */
@@ -156,19 +163,21 @@ struct page_color_range {
 };
 
 /**
- * struct page_color_set - colors a task may use
- * @refs: tasks that have it
+ * struct page_color_set - colors that tasks may use: not all and not none
+ * @id: of no other set that there ever was, from 1
+ * @parts: the sets whose common colors these are, 0 if it was read from a list
+ * @refs: tasks and cpusets that have it
  * @rcu: freed after readers
- * @id: no other set has it
  * @colors: how many colors there were when the set was made; with any other
  *          number the set has no meaning and is ignored
  * @nr: number of ranges
  * @ranges: ascending, not touching each other
  */
 struct page_color_set {
+	u64 id;
+	u64 parts[2];
 	refcount_t refs;
 	struct rcu_head rcu;
-	u64 id;
 	u32 colors;
 	u32 nr;
 	struct page_color_range ranges[] __counted_by(nr);
@@ -186,6 +195,17 @@ int page_color_detect_all(void);
 int page_color_use_geometry(struct page_color_geometry *geometry,
 			    const char **error);
 
+/* What one value of a geometry is shown as; room for any of them. */
+#define PAGE_COLOR_TEXT	64
+typedef void (*page_color_text_fn)(char *text,
+				   const struct page_color_geometry *geometry);
+void page_color_size_text(char *text, const struct page_color_geometry *geometry);
+void page_color_ways_text(char *text, const struct page_color_geometry *geometry);
+void page_color_colors_text(char *text,
+			    const struct page_color_geometry *geometry);
+void page_color_source_text(char *text,
+			    const struct page_color_geometry *geometry);
+
 /* count.c */
 /* Free frames by color, of a zone that is colored; page_color_mutex held. */
 void page_color_count(const struct zone *zone, u32 first, u32 nr, u32 *counts);
@@ -197,8 +217,45 @@ u32 page_color_zone_colors(const struct zone *zone);
 /* task.c */
 /* The most colors of any node, 0 if no node has a cache to color for. */
 u32 page_color_max_colors(void);
-/* What current may use, NULL for all; under rcu_read_lock(). */
-const struct page_color_set *page_color_current_set(void);
+
+/* On as soon as a task or a cpuset has been given a set, and for good. */
+DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
+/* Before a set is given. Takes cpus_read_lock(). */
+void page_color_sets_begin(void);
+
+const struct page_color_set *__page_color_current_set(void);
+
+/*
+ * What the current task may use, NULL for all; an interrupt may use all. Under
+ * rcu_read_lock(), as long as the set is used. Whoever asks ignores a set whose
+ * number of colors is not that of the zone.
+ */
+static inline const struct page_color_set *page_color_current_set(void)
+{
+	if (!static_branch_unlikely(&page_color_sets_key))
+		return NULL;
+	return __page_color_current_set();
+}
+
+/*
+ * Gives a task a set, or NULL, and takes over the reference if that is possible.
+ * -EINVAL if it has no color in common with the task's cpuset.
+ */
+int page_color_task_replace(struct task_struct *task,
+			    struct page_color_set *set);
+
+/* cgroup.c, as far as there are cpusets */
+#ifdef CONFIG_CPUSETS
+/* The colors of a task's cpuset, NULL for all; under rcu_read_lock(). */
+struct page_color_set *page_color_task_cpuset(struct task_struct *task);
+/* The number of colors may have changed: which sets count may change, too. */
+void page_color_cpusets_update(void);
+/* The same, soon, for callers that hold locks. */
+void page_color_cpusets_update_later(void);
+#else
+static inline void page_color_cpusets_update(void) { }
+static inline void page_color_cpusets_update_later(void) { }
+#endif
 
 /* set.c */
 /*
@@ -206,7 +263,15 @@ const struct page_color_set *page_color_current_set(void);
  * names all @colors. -EINVAL if it names none, or others.
  */
 struct page_color_set *page_color_set_parse(char *list, u32 colors);
+/* Colors that are in both, of sets of the same number of colors. NULL if none. */
+struct page_color_set *page_color_set_both(const struct page_color_set *a,
+					   const struct page_color_set *b);
+/* A reference to the set that is there, or NULL. */
+struct page_color_set *page_color_set_get(struct page_color_set __rcu **from);
+/* @set may be NULL. */
 void page_color_set_put(struct page_color_set *set);
+/* Ascending ranges and a newline. */
+void page_color_set_show(struct seq_file *m, const struct page_color_set *set);
 
 /* alloc.c, for mm/page_alloc.c */
 

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Color sets: lists of colors as ascending ranges, and questions to them. */
 
+#include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/bits.h>
 #include <linux/err.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "page_color.h"
@@ -47,6 +50,21 @@ static u32 count_ranges(const unsigned long *bitmap, u32 colors)
 	return nr;
 }
 
+static struct page_color_set *make_set(u32 nr, u32 colors)
+{
+	static atomic64_t last_id;
+	struct page_color_set *set;
+
+	set = kvzalloc(struct_size(set, ranges, nr), GFP_KERNEL_ACCOUNT);
+	if (!set)
+		return ERR_PTR(-ENOMEM);
+	set->id = atomic64_inc_return(&last_id);
+	refcount_set(&set->refs, 1);
+	set->colors = colors;
+	set->nr = nr;
+	return set;
+}
+
 static struct page_color_set *from_bitmap(const unsigned long *bitmap,
 					  u32 colors)
 {
@@ -59,12 +77,9 @@ static struct page_color_set *from_bitmap(const unsigned long *bitmap,
 		return ERR_PTR(-EINVAL);
 	if (bitmap_full(bitmap, colors))
 		return NULL;
-	set = kvzalloc(struct_size(set, ranges, nr), GFP_KERNEL_ACCOUNT);
-	if (!set)
-		return ERR_PTR(-ENOMEM);
-	refcount_set(&set->refs, 1);
-	set->colors = colors;
-	set->nr = nr;
+	set = make_set(nr, colors);
+	if (IS_ERR(set))
+		return set;
 	for_each_set_bitrange(first, end, bitmap, colors) {
 		set->ranges[i].first = first;
 		set->ranges[i++].last = end - 1;
@@ -94,10 +109,81 @@ struct page_color_set *page_color_set_parse(char *list, u32 colors)
 	return set;
 }
 
+/* Finds the ranges that two sets share, and stores them if there is a place. */
+static u32 find_both(const struct page_color_set *a,
+		     const struct page_color_set *b,
+		     struct page_color_range *ranges)
+{
+	u32 i = 0, j = 0, nr = 0;
+
+	while (i < a->nr && j < b->nr) {
+		u32 first = max(a->ranges[i].first, b->ranges[j].first);
+		u32 last = min(a->ranges[i].last, b->ranges[j].last);
+
+		if (first <= last && ranges)
+			ranges[nr] = (struct page_color_range) { first, last };
+		nr += first <= last;
+		if (a->ranges[i].last < b->ranges[j].last)
+			i++;
+		else
+			j++;
+		cond_resched();
+	}
+	return nr;
+}
+
+struct page_color_set *page_color_set_both(const struct page_color_set *a,
+					   const struct page_color_set *b)
+{
+	u32 nr = find_both(a, b, NULL);
+	struct page_color_set *set;
+
+	if (!nr)
+		return NULL;
+	set = make_set(nr, a->colors);
+	if (IS_ERR(set))
+		return set;
+	set->parts[0] = a->id;
+	set->parts[1] = b->id;
+	find_both(a, b, set->ranges);
+	return set;
+}
+
+/*
+ * A set whose last reference went before it could be taken has been replaced
+ * already: then there is another one, or none.
+ */
+struct page_color_set *page_color_set_get(struct page_color_set __rcu **from)
+{
+	struct page_color_set *set;
+
+	rcu_read_lock();
+	do {
+		set = rcu_dereference(*from);
+	} while (set && !refcount_inc_not_zero(&set->refs));
+	rcu_read_unlock();
+	return set;
+}
+
 void page_color_set_put(struct page_color_set *set)
 {
 	if (set && refcount_dec_and_test(&set->refs))
 		kvfree_rcu(set, rcu);
+}
+
+void page_color_set_show(struct seq_file *m, const struct page_color_set *set)
+{
+	u32 i;
+
+	for (i = 0; i < set->nr && !seq_has_overflowed(m); i++) {
+		const struct page_color_range *range = &set->ranges[i];
+
+		seq_printf(m, i ? ",%u" : "%u", range->first);
+		if (range->last != range->first)
+			seq_printf(m, "-%u", range->last);
+		cond_resched();
+	}
+	seq_putc(m, '\n');
 }
 
 /* The first range that does not end before @color, set->nr if there is none. */
@@ -116,6 +202,24 @@ static u32 find_range(const struct page_color_set *set, u32 color)
 	return low;
 }
 
+u64 page_color_set_word(const struct page_color_set *set, u32 word)
+{
+	u64 first = (u64)word * 64, last = first + 63, bits = 0;
+	u32 i;
+
+	if (first >= set->colors)
+		return 0;
+	/* A word has at most 32 ranges: they do not touch each other. */
+	for (i = find_range(set, first);
+	     i < set->nr && set->ranges[i].first <= last; i++) {
+		const struct page_color_range *range = &set->ranges[i];
+
+		bits |= GENMASK_ULL(min_t(u64, range->last, last) - first,
+				    max_t(u64, range->first, first) - first);
+	}
+	return bits;
+}
+
 u32 page_color_set_next(const struct page_color_set *set, u32 color)
 {
 	u32 i = find_range(set, color);
@@ -123,32 +227,4 @@ u32 page_color_set_next(const struct page_color_set *set, u32 color)
 	if (i == set->nr)
 		return set->ranges[0].first;
 	return max(color, set->ranges[i].first);
-}
-
-u32 page_color_set_run(const struct page_color_set *set, u32 color)
-{
-	u32 i = find_range(set, color);
-
-	if (i == set->nr || color < set->ranges[i].first)
-		return 0;
-	return set->ranges[i].last - color + 1;
-}
-
-/* The first range that does not end before the word, and what it has of it. */
-u64 page_color_set_word(const struct page_color_set *set, u32 word)
-{
-	u64 first = 64ULL * word, last = first + 63, some = 0;
-	u32 i;
-
-	for (i = find_range(set, first); i < set->nr; i++) {
-		const struct page_color_range *range = &set->ranges[i];
-
-		if (range->first > last)
-			break;
-		some |= page_color_low_bits(min_t(u64, range->last, last) -
-					    first + 1) &
-			~page_color_low_bits(range->first > first ?
-					     range->first - first : 0);
-	}
-	return some;
 }

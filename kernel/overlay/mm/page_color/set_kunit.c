@@ -84,41 +84,56 @@ static u32 slow_next(const bool *in, u32 colors, u32 color)
 	return color;
 }
 
-static u32 slow_run(const bool *in, u32 colors, u32 color)
+static u64 slow_word(const bool *in, u32 colors, u32 word)
 {
-	u32 run = 0;
+	u64 bits = 0;
+	u32 bit;
 
-	while (color + run < colors && in[color + run])
-		run++;
-	return run;
+	for (bit = 0; bit < 64; bit++)
+		if (64 * word + bit < colors && in[64 * word + bit])
+			bits |= 1ULL << bit;
+	return bits;
+}
+
+/* Of some colors, listed in @in too; NULL if it would be all or none. */
+static struct page_color_set *random_set(struct kunit *test,
+					 struct rnd_state *random, u32 colors,
+					 bool *in)
+{
+	u32 density = 1 + prandom_u32_state(random) % 7;
+	char *list = kunit_kzalloc(test, 2048, GFP_KERNEL);
+	struct page_color_set *set;
+	u32 color, at = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, list);
+	for (color = 0; color < colors; color++) {
+		in[color] = prandom_u32_state(random) % 8 < density;
+		if (in[color])
+			at += scnprintf(list + at, 2048 - at, "%u,", color);
+	}
+	set = page_color_set_parse(list, colors);
+	kunit_kfree(test, list);
+	return IS_ERR(set) ? NULL : set;
 }
 
 static void check_random(struct kunit *test, struct rnd_state *random)
 {
 	u32 colors = 2 + prandom_u32_state(random) % 200;
-	u32 density = 1 + prandom_u32_state(random) % 7;
-	char *list = kunit_kzalloc(test, 2048, GFP_KERNEL);
 	bool *in = kunit_kzalloc(test, colors, GFP_KERNEL);
 	struct page_color_set *set;
-	u32 color, at = 0;
+	u32 color, word;
 
-	KUNIT_ASSERT_TRUE(test, list && in);
-	for (color = 0; color < colors; color++)
-		if (prandom_u32_state(random) % 8 < density) {
-			in[color] = true;
-			at += scnprintf(list + at, 2048 - at, "%u,", color);
-		}
-	set = page_color_set_parse(list, colors);
-	if (IS_ERR_OR_NULL(set))
+	KUNIT_ASSERT_NOT_NULL(test, in);
+	set = random_set(test, random, colors, in);
+	if (!set)
 		return;
-	for (color = 0; color < colors; color++) {
+	for (word = 0; word <= colors / 64 + 1; word++)
+		KUNIT_EXPECT_EQ(test, page_color_set_word(set, word),
+				slow_word(in, colors, word));
+	for (color = 0; color < colors; color++)
 		KUNIT_EXPECT_EQ(test, page_color_set_next(set, color),
 				slow_next(in, colors, color));
-		KUNIT_EXPECT_EQ(test, page_color_set_run(set, color),
-				slow_run(in, colors, color));
-	}
 	page_color_set_put(set);
-	kunit_kfree(test, list);
 	kunit_kfree(test, in);
 }
 
@@ -132,6 +147,70 @@ static void bisection_finds_what_a_walk_finds(struct kunit *test)
 		check_random(test, &random);
 }
 
+/* Each range of the result is whole: no two of them touch. */
+static void check_both(struct kunit *test, const struct page_color_set *a,
+		       const struct page_color_set *b, const bool *in,
+		       u32 colors)
+{
+	struct page_color_set *both = page_color_set_both(a, b);
+	u64 any = 0;
+	u32 i;
+
+	for (i = 0; i <= colors / 64; i++)
+		any |= slow_word(in, colors, i);
+	KUNIT_EXPECT_EQ(test, !both, !any);
+	if (IS_ERR_OR_NULL(both))
+		return;
+	for (i = 0; i <= colors / 64; i++)
+		KUNIT_EXPECT_EQ(test, page_color_set_word(both, i),
+				slow_word(in, colors, i));
+	for (i = 1; i < both->nr; i++)
+		KUNIT_EXPECT_GT(test, both->ranges[i].first,
+				both->ranges[i - 1].last + 1);
+	KUNIT_EXPECT_EQ(test, both->colors, colors);
+	KUNIT_EXPECT_EQ(test, both->parts[0], a->id);
+	KUNIT_EXPECT_EQ(test, both->parts[1], b->id);
+	page_color_set_put(both);
+}
+
+static void what_two_sets_share_is_found(struct kunit *test)
+{
+	struct rnd_state random;
+	bool in[200], also[200];
+	int round;
+
+	prandom_seed_state(&random, 7);
+	for (round = 0; round < 300; round++) {
+		u32 colors = 2 + prandom_u32_state(&random) % 199, i;
+		struct page_color_set *a, *b;
+
+		a = random_set(test, &random, colors, in);
+		b = random_set(test, &random, colors, also);
+		for (i = 0; i < colors; i++)
+			in[i] = in[i] && also[i];
+		if (a && b)
+			check_both(test, a, b, in, colors);
+		page_color_set_put(a);
+		page_color_set_put(b);
+	}
+}
+
+/* Memory that is used again for another set does not make it the same one. */
+static void every_set_has_its_own_number(struct kunit *test)
+{
+	u64 last = 0;
+	int i;
+
+	for (i = 0; i < 20; i++) {
+		struct page_color_set *set = parse(test, "3-5", 16);
+
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, set);
+		KUNIT_EXPECT_GT(test, set->id, last);
+		last = set->id;
+		page_color_set_put(set);
+	}
+}
+
 static void many_ranges_fit(struct kunit *test)
 {
 	const u32 colors = 1 << 20;
@@ -139,10 +218,12 @@ static void many_ranges_fit(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, set);
 	KUNIT_EXPECT_EQ(test, set->nr, colors / 2);
+	KUNIT_EXPECT_EQ(test, page_color_set_word(set, 0), 0x5555555555555555);
+	KUNIT_EXPECT_EQ(test, page_color_set_word(set, colors / 64 - 1),
+			0x5555555555555555);
+	KUNIT_EXPECT_EQ(test, page_color_set_word(set, colors / 64), 0);
 	KUNIT_EXPECT_EQ(test, page_color_set_next(set, 777777), 777778);
 	KUNIT_EXPECT_EQ(test, page_color_set_next(set, colors - 1), 0);
-	KUNIT_EXPECT_EQ(test, page_color_set_run(set, 777778), 1);
-	KUNIT_EXPECT_EQ(test, page_color_set_run(set, 777777), 0);
 	page_color_set_put(set);
 }
 
@@ -151,6 +232,8 @@ static struct kunit_case set_cases[] = {
 	KUNIT_CASE(all_colors_are_no_set),
 	KUNIT_CASE(bad_lists_are_refused),
 	KUNIT_CASE(bisection_finds_what_a_walk_finds),
+	KUNIT_CASE(what_two_sets_share_is_found),
+	KUNIT_CASE(every_set_has_its_own_number),
 	KUNIT_CASE(many_ranges_fit),
 	{}
 };

@@ -3,9 +3,11 @@
 
 #include <linux/err.h>
 #include <linux/mutex.h>
+#include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/string.h>
 #include "page_color.h"
 
 u32 page_color_max_colors(void)
@@ -20,43 +22,73 @@ u32 page_color_max_colors(void)
 	return colors;
 }
 
-/*
- * A set whose last reference went before it could be taken has been replaced
- * already: then there is another one, or none.
- */
-static struct page_color_set *get_set(struct task_struct *task)
-{
-	struct page_color_set *set;
+DEFINE_STATIC_KEY_FALSE(page_color_sets_key);
 
-	rcu_read_lock();
-	do {
-		set = rcu_dereference(task->page_color.set);
-	} while (set && !refcount_inc_not_zero(&set->refs));
-	rcu_read_unlock();
-	return set;
+void page_color_sets_begin(void)
+{
+	if (!static_key_enabled(&page_color_sets_key))
+		static_branch_enable(&page_color_sets_key);
+}
+
+/* What a task may use, NULL for all; under rcu_read_lock(). */
+static struct page_color_set *task_set(struct task_struct *task)
+{
+#ifdef CONFIG_CPUSETS
+	struct page_color_set *both = rcu_dereference(task->page_color.both);
+
+	return both ?: page_color_task_cpuset(task);
+#else
+	return rcu_dereference(task->page_color.set);
+#endif
+}
+
+const struct page_color_set *__page_color_current_set(void)
+{
+	return in_task() ? task_set(current) : NULL;
+}
+
+/* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */
+static void inherit_sets(struct page_color_task *to)
+{
+	struct page_color_task *from = &current->page_color;
+
+	RCU_INIT_POINTER(to->set, page_color_set_get(&from->set));
+#ifdef CONFIG_CPUSETS
+	RCU_INIT_POINTER(to->both, page_color_set_get(&from->both));
+#endif
 }
 
 /* The new task is a copy of current, but not an owner of what it points to. */
 void page_color_fork(struct task_struct *task)
 {
-	RCU_INIT_POINTER(task->page_color.set, get_set(current));
-	task->page_color.whom = NULL;
+	memset(&task->page_color, 0, sizeof(task->page_color));
+	if (static_branch_unlikely(&page_color_sets_key))
+		inherit_sets(&task->page_color);
 }
 
 void page_color_exit(struct task_struct *task)
 {
 	page_color_set_put(rcu_dereference_protected(task->page_color.set, 1));
+#ifdef CONFIG_CPUSETS
+	page_color_set_put(rcu_dereference_protected(task->page_color.both, 1));
+#endif
 }
 
-const struct page_color_set *page_color_current_set(void)
+#ifndef CONFIG_CPUSETS
+int page_color_task_replace(struct task_struct *task,
+			    struct page_color_set *set)
 {
-	return rcu_dereference(current->page_color.set);
+	set = unrcu_pointer(xchg(&task->page_color.set, RCU_INITIALIZER(set)));
+	page_color_set_put(set);
+	return 0;
 }
+#endif
 
 int page_color_task_write(struct task_struct *task, char *list)
 {
 	u32 colors = page_color_max_colors();
-	struct page_color_set *set, *old;
+	struct page_color_set *set;
+	int err;
 
 	/* Kernel threads have no user memory, and their children inherit. */
 	if (task->flags & PF_KTHREAD)
@@ -66,24 +98,25 @@ int page_color_task_write(struct task_struct *task, char *list)
 	set = page_color_set_parse(list, colors);
 	if (IS_ERR(set))
 		return PTR_ERR(set);
-	old = unrcu_pointer(xchg(&task->page_color.set, RCU_INITIALIZER(set)));
-	page_color_set_put(old);
-	return 0;
+	if (set)
+		page_color_sets_begin();
+	err = page_color_task_replace(task, set);
+	if (err)
+		page_color_set_put(set);
+	return err;
 }
 
-static void show_ranges(struct seq_file *m, const struct page_color_set *set)
+/* A reference, for those who sleep. */
+static struct page_color_set *get_task_set(struct task_struct *task)
 {
-	u32 i;
+	struct page_color_set *set;
 
-	for (i = 0; i < set->nr && !seq_has_overflowed(m); i++) {
-		const struct page_color_range *range = &set->ranges[i];
-
-		seq_printf(m, i ? ",%u" : "%u", range->first);
-		if (range->last != range->first)
-			seq_printf(m, "-%u", range->last);
-		cond_resched();
-	}
-	seq_putc(m, '\n');
+	rcu_read_lock();
+	do {
+		set = task_set(task);
+	} while (set && !refcount_inc_not_zero(&set->refs));
+	rcu_read_unlock();
+	return set;
 }
 
 int page_color_task_show(struct seq_file *m, struct task_struct *task)
@@ -93,9 +126,9 @@ int page_color_task_show(struct seq_file *m, struct task_struct *task)
 
 	if (!colors)
 		return -ENODEV;
-	set = get_set(task);
+	set = get_task_set(task);
 	if (set && set->colors == colors)
-		show_ranges(m, set);
+		page_color_set_show(m, set);
 	else
 		seq_printf(m, "0-%u\n", colors - 1);
 	page_color_set_put(set);

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use huepage::{
-    topology::{Distance, Indexing, MemorySideCache, NumaNode, Topology, WritePolicy},
+    topology::{AddressMode, Distance, Indexing, MemorySideCache, NumaNode, Topology, WritePolicy},
     units::Bytes,
 };
 
@@ -113,7 +113,12 @@ fn side_cache(cache: &MemorySideCache) -> String {
         WritePolicy::WriteThrough => "write-through",
         WritePolicy::Other => "write policy not told",
     };
+    let mode = match cache.address_mode {
+        Some(AddressMode::ExtendedLinear) => ", extended-linear",
+        Some(AddressMode::Other) => ", unknown address mode",
+        Some(AddressMode::Reserved) | None => "",
+    };
     let line = cache.line.map(|line| format!(", line {line} B")).unwrap_or_default();
     let colors = cache.colors.map_or("colors not told".to_owned(), |n| counted(n, "color"));
-    format!("level {} {size:>9} {indexing}, {policy}{line}, {colors}", cache.level)
+    format!("level {} {size:>9} {indexing}{mode}, {policy}{line}, {colors}", cache.level)
 }

@@ -9,10 +9,13 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include "../kselftest_harness.h"
 
 #define SYSFS "/sys/kernel/mm/page_color/"
+#define NODE "/sys/devices/system/node/node0/page_color/"
 #define SELF "/proc/self/page_colors"
 
 /* Direct-mapped, whatever the page size is. */
@@ -190,10 +193,47 @@ static const char files[][40] = {
 	SYSFS "cache_size", SYSFS "ways", SYSFS "enabled"
 };
 
-FIXTURE(page_color) {
-	char before[ARRAY_SIZE(files)][256];
+/* How coloring was before a test, to put it back. */
+struct state {
 	bool enabled;
 	char geometry[1024];
+};
+
+static void remember(struct state *state)
+{
+	char size[256];
+
+	state->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
+	/* What was detected, or is not the same on all nodes, is detected again. */
+	copy_line(state->geometry, sizeof(state->geometry), SYSFS "source");
+	if (!strcmp(state->geometry, "sysfs") || !strcmp(state->geometry, "boot")) {
+		copy_line(size, sizeof(size), SYSFS "cache_size");
+		snprintf(state->geometry, sizeof(state->geometry), "%s,ways=%.255s", size,
+			 line_of(SYSFS "ways"));
+	} else {
+		snprintf(state->geometry, sizeof(state->geometry), "auto");
+	}
+}
+
+/* 0, or the error number. */
+static int put_back(const struct state *state)
+{
+	int err = put(SYSFS "enabled", "0");
+
+	if (err)
+		return err;
+	err = put(SYSFS "cache_size", state->geometry);
+	/* A machine without a cache to color for has none to detect. */
+	if (err == ENODEV && !state->enabled)
+		return 0;
+	if (!err && state->enabled)
+		err = put(SYSFS "enabled", "1");
+	return err;
+}
+
+FIXTURE(page_color) {
+	char before[ARRAY_SIZE(files)][256];
+	struct state state;
 	unsigned int colors[PAGES];
 };
 
@@ -205,17 +245,7 @@ FIXTURE_SETUP(page_color)
 
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		copy_line(self->before[i], sizeof(self->before[i]), files[i]);
-	self->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
-
-	/* What was detected, or is not the same on all nodes, is detected again. */
-	copy_line(self->geometry, sizeof(self->geometry), SYSFS "source");
-	if (!strcmp(self->geometry, "sysfs") || !strcmp(self->geometry, "boot")) {
-		copy_line(text, sizeof(text), SYSFS "cache_size");
-		snprintf(self->geometry, sizeof(self->geometry), "%s,ways=%.255s", text,
-			 line_of(SYSFS "ways"));
-	} else {
-		snprintf(self->geometry, sizeof(self->geometry), "auto");
-	}
+	remember(&self->state);
 
 	/* Colors come in turn for each CPU. */
 	CPU_ZERO(&cpu);
@@ -231,15 +261,8 @@ FIXTURE_SETUP(page_color)
 FIXTURE_TEARDOWN(page_color)
 {
 	size_t i;
-	int err;
 
-	EXPECT_EQ(0, put(SYSFS "enabled", "0"));
-	/* A machine without a cache to color for has none to detect. */
-	err = put(SYSFS "cache_size", self->geometry);
-	if (err != ENODEV || self->enabled)
-		EXPECT_EQ(0, err);
-	if (self->enabled)
-		EXPECT_EQ(0, put(SYSFS "enabled", "1"));
+	EXPECT_EQ(0, put_back(&self->state));
 	for (i = 0; i < ARRAY_SIZE(files); i++)
 		EXPECT_STREQ(self->before[i], line_of(files[i]));
 }
@@ -259,6 +282,17 @@ TEST_F(page_color, files_show_what_was_written)
 	EXPECT_EQ(0, put(SYSFS "ways", "6"));
 	EXPECT_STREQ("6", line_of(SYSFS "ways"));
 	EXPECT_EQ(EACCES, access(SYSFS "colors", W_OK) ? errno : put(SYSFS "colors", "1"));
+}
+
+TEST_F(page_color, nodes_show_their_own_values)
+{
+	if (access(NODE, F_OK))
+		SKIP(return, "no nodes");
+	EXPECT_STREQ("1024", line_of(NODE "colors"));
+	EXPECT_STREQ("sysfs", line_of(NODE "source"));
+	EXPECT_EQ(0, put(SYSFS "cache_size", "3072,ways=12"));
+	EXPECT_STREQ("3072K", line_of(NODE "cache_size"));
+	EXPECT_STREQ("12", line_of(NODE "ways"));
 }
 
 TEST_F(page_color, what_is_impossible_is_refused)
@@ -437,7 +471,7 @@ TEST_F(page_color, lists_that_are_wrong_change_nothing)
 	EXPECT_STREQ("0-5,7,9", line_of(SELF));
 }
 
-/* Exits with 0 if another user's task cannot be given a set. */
+/* Exits with 0 if neither another user's task nor this one can be given a set. */
 static void child_of_another_user(int opened, const char *path)
 {
 	/* A change of user hides the files in /proc from their owner. */
@@ -447,10 +481,13 @@ static void child_of_another_user(int opened, const char *path)
 		_exit(2);
 	if (write(opened, "0", 1) != -1 || errno != EPERM)
 		_exit(3);
-	_exit(put(SELF, "5") || strcmp(line_of(SELF), "5") ? 4 : 0);
+	/* Nor its own: it would learn about its frame numbers. */
+	if (put(SELF, "5") != EPERM)
+		_exit(4);
+	_exit(strcmp(line_of(SELF), "0-1023") ? 5 : 0);
 }
 
-TEST_F(page_color, another_users_task_is_left_alone)
+TEST_F(page_color, users_give_no_sets)
 {
 	int opened, status;
 	char path[64];
@@ -467,6 +504,136 @@ TEST_F(page_color, another_users_task_is_left_alone)
 	EXPECT_EQ(0, status);
 	EXPECT_STREQ("0-1023", line_of(SELF));
 	close(opened);
+}
+
+/* A cgroup and one below it, on a mount of their own. */
+FIXTURE(page_color_cgroup) {
+	char root[64];
+	bool had_cpuset;
+	char controllers[128];
+	char above[128];
+	char below[160];
+	struct state state;
+};
+
+static int put_in(const char *folder, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return put(path, text);
+}
+
+static const char *line_in(const char *folder, const char *file)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, file);
+	return line_of(path);
+}
+
+#define OWN "cpuset.page_colors"
+#define EFFECTIVE "cpuset.page_colors.effective"
+
+FIXTURE_SETUP(page_color_cgroup)
+{
+	char text[64];
+
+	snprintf(self->root, sizeof(self->root), "/tmp/page_color_test.XXXXXX");
+	ASSERT_NE(NULL, mkdtemp(self->root));
+	if (mount("cgroup2", self->root, "cgroup2", 0, NULL))
+		SKIP(return, "no cgroup v2");
+	snprintf(self->controllers, sizeof(self->controllers), "%s/cgroup.subtree_control",
+		 self->root);
+	self->had_cpuset = strstr(line_of(self->controllers), "cpuset");
+	if (put(self->controllers, "+cpuset"))
+		SKIP(return, "no cpusets on cgroup v2");
+	remember(&self->state);
+	snprintf(text, sizeof(text), "%zuK,ways=1", COLORS * page_size >> 10);
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
+	ASSERT_EQ(0, put(SYSFS "cache_size", text));
+	snprintf(self->above, sizeof(self->above), "%s/page_color_test", self->root);
+	ASSERT_EQ(0, mkdir(self->above, 0755));
+	ASSERT_EQ(0, put_in(self->above, "cgroup.subtree_control", "+cpuset"));
+	snprintf(self->below, sizeof(self->below), "%s/below", self->above);
+	ASSERT_EQ(0, mkdir(self->below, 0755));
+}
+
+FIXTURE_TEARDOWN(page_color_cgroup)
+{
+	/* What was skipped has no cgroups. */
+	if (self->below[0]) {
+		EXPECT_EQ(0, put_in(self->root, "cgroup.procs", "0"));
+		EXPECT_EQ(0, rmdir(self->below));
+		EXPECT_EQ(0, rmdir(self->above));
+		if (!self->had_cpuset)
+			put(self->controllers, "-cpuset");
+		EXPECT_EQ(0, put_back(&self->state));
+	}
+	if (self->root[0]) {
+		umount2(self->root, MNT_DETACH);
+		rmdir(self->root);
+	}
+}
+
+TEST_F(page_color_cgroup, children_stay_within_their_parents_colors)
+{
+	EXPECT_STREQ("0-1023", line_in(self->root, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->above, OWN, "0-99"));
+	EXPECT_STREQ("", line_in(self->below, OWN));
+	EXPECT_STREQ("0-99", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->below, OWN, "50-1023"));
+	EXPECT_STREQ("50-1023", line_in(self->below, OWN));
+	EXPECT_STREQ("50-99", line_in(self->below, EFFECTIVE));
+	/* None of the parent's: as if nothing had been asked for. */
+	EXPECT_EQ(0, put_in(self->below, OWN, "100"));
+	EXPECT_STREQ("0-99", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->above, OWN, "all"));
+	EXPECT_STREQ("", line_in(self->above, OWN));
+	EXPECT_STREQ("100", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(EINVAL, put_in(self->below, OWN, "1024"));
+	EXPECT_STREQ("100", line_in(self->below, EFFECTIVE));
+	EXPECT_EQ(0, put_in(self->below, OWN, "\n"));
+	EXPECT_STREQ("0-1023", line_in(self->below, EFFECTIVE));
+}
+
+TEST_F(page_color_cgroup, tasks_have_what_both_sets_have)
+{
+	ASSERT_EQ(0, put(SELF, "0-199"));
+	EXPECT_EQ(0, put_in(self->above, OWN, "100-299"));
+	EXPECT_EQ(0, put_in(self->below, "cgroup.procs", "0"));
+	EXPECT_STREQ("100-199", line_of(SELF));
+	EXPECT_EQ(EINVAL, put(SELF, "300"));
+	EXPECT_STREQ("100-199", line_of(SELF));
+	/* A change reaches tasks that are there already. */
+	EXPECT_EQ(0, put_in(self->above, OWN, "150-399"));
+	EXPECT_STREQ("150-199", line_of(SELF));
+	EXPECT_EQ(0, put_in(self->above, OWN, "200-399"));
+	EXPECT_STREQ("200-399", line_of(SELF));
+	EXPECT_EQ(0, put_in(self->root, "cgroup.procs", "0"));
+	EXPECT_STREQ("0-199", line_of(SELF));
+}
+
+TEST_F(page_color_cgroup, tasks_get_pages_of_its_set_only)
+{
+	unsigned int *colors = calloc(COLORS, sizeof(*colors));
+	size_t outside = 0, i;
+	char *memory;
+
+	ASSERT_NE(NULL, colors);
+	ASSERT_NE(NULL, shuffle_free_pages());
+	ASSERT_EQ(0, put_in(self->above, OWN, "64-191"));
+	ASSERT_EQ(0, put_in(self->below, "cgroup.procs", "0"));
+	memory = map_pages(COLORS);
+	ASSERT_NE(NULL, memory);
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	touch(memory, COLORS);
+	ASSERT_EQ(0, put(SYSFS "enabled", "0"));
+	ASSERT_TRUE(colors_of(memory, COLORS, colors));
+	for (i = 0; i < COLORS; i++)
+		outside += colors[i] < 64 || colors[i] > 191;
+	EXPECT_EQ(0, outside);
+	free(colors);
 }
 
 int main(int argc, char **argv)

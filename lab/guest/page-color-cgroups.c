@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+/* cpuset.page_colors: what is in force below it, for tasks that come and go. */
+#define _GNU_SOURCE
+#include "files.h"
+#include "frames.h"
+
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#define DIR "/sys/kernel/mm/page_color/"
+#define SELF "/proc/thread-self/page_colors"
+#define COLORS 4096
+
+#define ROOT "/cgroup/"
+#define A ROOT "a/"
+#define B A "b/"
+#define OWN "cpuset.page_colors"
+#define EFFECTIVE "cpuset.page_colors.effective"
+
+static void folder(const char *path)
+{
+	if (mkdir(path, 0755))
+		lab_fail("mkdir %s", path);
+}
+
+static void remove_folder(const char *path)
+{
+	if (rmdir(path))
+		lab_fail("rmdir %s", path);
+}
+
+static void prepare(void)
+{
+	mkdir(ROOT, 0755);
+	if (mount("cgroup2", ROOT, "cgroup2", 0, NULL))
+		lab_fail("mount cgroup2");
+	lab_write(ROOT "cgroup.subtree_control", "+cpuset");
+	folder(A);
+	lab_write(A "cgroup.subtree_control", "+cpuset");
+	folder(B);
+}
+
+static void move_to(const char *cgroup, pid_t task)
+{
+	char path[128], text[16];
+
+	snprintf(path, sizeof(path), "%scgroup.procs", cgroup);
+	snprintf(text, sizeof(text), "%d", task);
+	expect_write(path, text, 0);
+}
+
+static void hierarchy(void)
+{
+	expect_line(ROOT OWN, "error: No such file or directory");
+	expect_line(ROOT EFFECTIVE, "0-4095");
+	expect_line(A OWN, "");
+	expect_line(A EFFECTIVE, "0-4095");
+	expect_write(A OWN, "512-1023,0-600\n", 0);
+	expect_line(A OWN, "0-1023");
+	expect_line(A EFFECTIVE, "0-1023");
+	expect_line(B OWN, "");
+	expect_line(B EFFECTIVE, "0-1023");
+	expect_write(B OWN, "512-2047,9", 0);
+	expect_line(B OWN, "9,512-2047");
+	expect_line(B EFFECTIVE, "9,512-1023");
+	/* Nothing in common: as if it had none. */
+	expect_write(B OWN, "3000", 0);
+	expect_line(B OWN, "3000");
+	expect_line(B EFFECTIVE, "0-1023");
+	expect_write(A OWN, "2500-3500", 0);
+	expect_line(B EFFECTIVE, "3000");
+	/* Who comes later gets what is in force. */
+	folder(A "c");
+	expect_line(A "c/" OWN, "");
+	expect_line(A "c/" EFFECTIVE, "2500-3500");
+	expect_write(A OWN, "all", 0);
+	expect_line(A OWN, "");
+	expect_line(A EFFECTIVE, "0-4095");
+	expect_line(A "c/" EFFECTIVE, "0-4095");
+	expect_line(B EFFECTIVE, "3000");
+	remove_folder(A "c");
+	expect_write(B OWN, "\n", 0);
+	expect_line(B EFFECTIVE, "0-4095");
+	expect_line(ROOT EFFECTIVE, "0-4095");
+}
+
+static void refusals(void)
+{
+	static const char *const bad[] = { ",", "4096", "0-4096", "x", "3-1", "1\n2",
+					   "0-7:3/2", "-1", "all,4096" };
+	static char large[(64 << 10) + 1];
+
+	expect_write(A OWN, "7", 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
+		expect_write(A OWN, bad[i], EINVAL);
+	if (write_at(A OWN, "1\0002", 3, 0) != EINVAL || write_at(A OWN, "1", 1, 1) != EINVAL)
+		lab_fail("a byte of 0, or an offset, is not refused");
+	memset(large, ' ', sizeof(large));
+	large[0] = '4';
+	if (write_at(A OWN, large, sizeof(large), 0) != E2BIG)
+		lab_fail("64 KiB + 1 are not refused");
+	expect_line(A OWN, "7");
+	expect_line(A EFFECTIVE, "7");
+	if (write_at(A OWN, large, sizeof(large) - 1, 0))
+		lab_fail("64 KiB are refused");
+	expect_line(A EFFECTIVE, "4");
+	/* 8192 ranges. */
+	expect_write(DIR "cache_size", "64M", 0);
+	expect_write(A OWN, "all:1/2", E2BIG);
+	expect_write(A OWN, "all:2/4", 0);
+	expect_write(DIR "cache_size", "16M", 0);
+	expect_write(A OWN, "", 0);
+}
+
+/* Sets that were made for another number of colors do not count, nor do they get lost. */
+static void other_geometry(void)
+{
+	expect_write(A OWN, "0-255", 0);
+	expect_write(B OWN, "16-31", 0);
+	expect_line(B EFFECTIVE, "16-31");
+	expect_write(DIR "cache_size", "8M", 0);
+	expect_line(A OWN, "0-255");
+	expect_line(A EFFECTIVE, "0-2047");
+	expect_line(B EFFECTIVE, "0-2047");
+	expect_write(B OWN, "2000", 0);
+	expect_line(B EFFECTIVE, "2000");
+	expect_write(DIR "cache_size", "16M", 0);
+	expect_line(A EFFECTIVE, "0-255");
+	/* Nor does it leave its parent's set. */
+	expect_line(B EFFECTIVE, "0-255");
+	expect_write(DIR "cache_size", "8M", 0);
+	expect_line(A EFFECTIVE, "0-2047");
+	expect_line(B EFFECTIVE, "2000");
+	expect_write(DIR "cache_size", "16M", 0);
+	expect_write(B OWN, "", 0);
+	expect_write(A OWN, "", 0);
+}
+
+/* Of a child that was born in a cgroup: it ends with 0 if it may use these. */
+static int born_in(const char *cgroup, const char *wanted)
+{
+	int folder = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
+	struct clone_args args = {
+		.flags = CLONE_INTO_CGROUP,
+		.exit_signal = SIGCHLD,
+		.cgroup = folder,
+	};
+	pid_t child = syscall(SYS_clone3, &args, sizeof(args));
+
+	if (!child)
+		_exit(strcmp(file_line(SELF), wanted));
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		lab_fail("clone3 into %s", cgroup);
+	close(folder);
+	return status;
+}
+
+static int child_has(const char *wanted)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(strcmp(file_line(SELF), wanted));
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		lab_fail("fork");
+	return status;
+}
+
+static void tasks(void)
+{
+	expect_write(A OWN, "0-1023", 0);
+	expect_write(B OWN, "1000-2047", 0);
+	expect_line(SELF, "0-4095");
+	if (born_in(A, "0-1023"))
+		lab_fail("a task that is born in a cgroup has other colors");
+	move_to(B, getpid());
+	expect_line(SELF, "1000-1023");
+	move_to(ROOT, getpid());
+	expect_line(SELF, "0-4095");
+
+	/* With a set of its own. */
+	expect_write(SELF, "1010-3100", 0);
+	if (born_in(B, "1010-1023"))
+		lab_fail("a task that is born in a cgroup keeps colors that it has not");
+	move_to(B, getpid());
+	expect_line(SELF, "1010-1023");
+	if (child_has("1010-1023") || born_in(ROOT, "1010-3100"))
+		lab_fail("a child has other colors");
+	expect_write(A OWN, "2000-2999", 0);
+	expect_line(B EFFECTIVE, "2000-2047");
+	expect_line(SELF, "2000-2047");
+	/* None of its own is left. */
+	expect_write(B OWN, "3500", 0);
+	expect_write(A OWN, "3500-4000", 0);
+	expect_line(SELF, "3500");
+	if (child_has("3500"))
+		lab_fail("a child has other colors");
+	/* Now it is told. */
+	expect_write(SELF, "5-9", EINVAL);
+	expect_write(SELF, "0-3500", 0);
+	expect_line(SELF, "3500");
+	move_to(ROOT, getpid());
+	expect_line(SELF, "0-3500");
+	expect_write(SELF, "all", 0);
+	expect_line(SELF, "0-4095");
+	expect_write(B OWN, "", 0);
+	expect_write(A OWN, "", 0);
+}
+
+/* Who may write the files of a cgroup chooses among its parent's colors. */
+static void delegation(void)
+{
+	int status;
+
+	expect_write(A OWN, "64-127", 0);
+	if (chown(B OWN, 1000, 1000))
+		lab_fail("chown " B OWN);
+	move_to(B, getpid());
+	pid_t child = fork();
+
+	if (!child) {
+		if (setresuid(1000, 1000, 1000) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
+			lab_fail("become a user");
+		expect_write(A OWN, "all", EACCES);
+		expect_write(B OWN, "100-4095", 0);
+		expect_line(SELF, "100-127");
+		expect_write(B OWN, "4000", 0);
+		expect_line(SELF, "64-127");
+		expect_write(B OWN, "all", 0);
+		expect_line(SELF, "64-127");
+		expect_write(SELF, "70", EPERM);
+		expect_line(SELF, "64-127");
+		_exit(0);
+	}
+	if (waitpid(child, &status, 0) != child || status)
+		lab_fail("a user ended with %x", status);
+	move_to(ROOT, getpid());
+	expect_write(A OWN, "", 0);
+}
+
+static unsigned outside(const char *memory, size_t pages, unsigned first, unsigned last)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < pages; i++) {
+		unsigned color = frame_of(memory + i * PAGE) % COLORS;
+
+		found += color < first || color > last;
+	}
+	return found;
+}
+
+static void allocates(void)
+{
+	const size_t pages = 512;
+	char *memory = lab_map(3 * pages * PAGE);
+	unsigned strange[3];
+
+	expect_write(DIR "enabled", "1", 0);
+	expect_write(A OWN, "0-511", 0);
+	move_to(B, getpid());
+	memset(memory, 1, pages * PAGE);
+	strange[0] = outside(memory, pages, 0, 511);
+	/* From the next page on. */
+	expect_write(B OWN, "256-1023", 0);
+	memset(memory + pages * PAGE, 1, pages * PAGE);
+	strange[1] = outside(memory + pages * PAGE, pages, 256, 511);
+	expect_write(SELF, "0-383", 0);
+	memset(memory + 2 * pages * PAGE, 1, pages * PAGE);
+	strange[2] = outside(memory + 2 * pages * PAGE, pages, 256, 383);
+	lab_result("{\"pages\":%zu,\"cgroup\":%u,\"changed\":%u,\"own\":%u}", pages, strange[0],
+		   strange[1], strange[2]);
+	munmap(memory, 3 * pages * PAGE);
+	move_to(ROOT, getpid());
+	expect_write(SELF, "all", 0);
+	expect_write(DIR "enabled", "0", 0);
+}
+
+static pid_t racing(void (*work)(int turn))
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	if (!child) {
+		for (int i = 0; i < 150; i++)
+			work(i);
+		_exit(0);
+	}
+	return child;
+}
+
+static void write_above(int turn)
+{
+	char list[32];
+
+	snprintf(list, sizeof(list), "%d-%d", turn, 2 * turn + 8);
+	expect_write(A OWN, turn % 5 ? list : "", 0);
+}
+
+static void write_below(int turn)
+{
+	char list[32];
+
+	snprintf(list, sizeof(list), "%d-%d", 2 * turn, 3 * turn + 1);
+	expect_write(B OWN, turn % 7 ? list : "", 0);
+}
+
+static void wander(int turn)
+{
+	move_to(turn % 2 ? B : ROOT, getpid());
+	write_text(SELF, turn % 3 ? "5-90,200-300" : "all");
+	child_has("x");
+}
+
+static void make_and_remove(int turn)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), A "x%d", turn);
+	folder(path);
+	snprintf(path, sizeof(path), A "x%d/" OWN, turn);
+	expect_write(path, "7-70", 0);
+	snprintf(path, sizeof(path), A "x%d", turn);
+	remove_folder(path);
+}
+
+static void touch(int turn)
+{
+	char *memory = lab_map(64 * PAGE);
+
+	memset(memory, turn, 64 * PAGE);
+	munmap(memory, 64 * PAGE);
+	wander(turn);
+}
+
+static void change_geometry(int turn)
+{
+	if (turn % 30 == 29)
+		expect_write(DIR "cache_size", turn % 60 == 59 ? "16M" : "8M", 0);
+}
+
+static void races(void)
+{
+	void (*const works[])(int) = { write_above, write_below, wander, make_and_remove, touch };
+	pid_t children[5];
+	int status;
+
+	for (int coloring = 0; coloring < 2; coloring++) {
+		expect_write(DIR "enabled", coloring ? "1" : "0", 0);
+		for (int c = 0; c < 5; c++)
+			children[c] = racing(works[c]);
+		if (!coloring)
+			waitpid(racing(change_geometry), NULL, 0);
+		for (int c = 0; c < 5; c++)
+			if (waitpid(children[c], &status, 0) != children[c] || status)
+				lab_fail("racer %d ended with %x", c, status);
+		expect_write(DIR "enabled", "0", 0);
+		expect_write(DIR "cache_size", "16M", 0);
+	}
+	expect_write(A OWN, "30-90", 0);
+	expect_write(B OWN, "80-100", 0);
+	expect_line(B EFFECTIVE, "80-90");
+}
+
+int main(int argc, char **argv)
+{
+	lab_start(argc, argv);
+	expect_write(DIR "cache_size", "16M,ways=1", 0);
+	prepare();
+	hierarchy();
+	refusals();
+	other_geometry();
+	tasks();
+	delegation();
+	allocates();
+	races();
+	remove_folder(B);
+	remove_folder(A);
+	lab_done();
+}
