@@ -36,8 +36,10 @@ another one, and write 1,200 files of 1 to 12 pages, of which one in eight stays
 themselves age memory too. Where a disk is in it (`stream`, `three-kinds`, `swap`, `memcg`) its \
 answers come when the host has them, so two runs of the same seed may differ from there on.
 
-A limit that is missed stands under *What failed*, with the worst row. NUMA, memory going \
-offline and NUMA balancing are not among the loads.";
+A limit that is missed stands under *What failed*, with the worst row. `nodes-2` runs on a machine \
+of its own, with two nodes that have half of the memory and a CPU each, alone and bound to one \
+node and then to the other. Memory that goes offline, NUMA balancing and khugepaged are not among \
+the loads.";
 
 fn share(value: f64) -> String {
     format!("{:.2}", value * 100.0)
