@@ -37,12 +37,12 @@ static const struct load {
 	{ "threads", load_threads, false },
 	{ "tmpfs", load_tmpfs, false },
 	{ "three-kinds", load_three_kinds, false },
+	{ "thp-faults", load_thp_faults, false },
 	{ "swap", load_swap, false },
 	{ "ksm", load_ksm, false },
 	{ "compaction", load_compaction, true },
 	{ "collapse", load_collapse, false },
 	{ "memcg", load_memcg, true },
-	{ "thp-faults", load_thp_faults, false },
 	{ "nodes-2", load_on_node, false },
 };
 

@@ -33,8 +33,9 @@ which the kernel compacts memory by itself.
 
 A day is other work: six processes touch three quarters of memory in random order and free it in \
 another one, and write 1,200 files of 1 to 12 pages, of which one in eight stays. The loads \
-themselves age memory too. Where a disk is in it (`stream`, `three-kinds`, `swap`, `memcg`) its \
-answers come when the host has them, so two runs of the same seed may differ from there on.
+themselves age memory too. A disk answers when the host does. So two \
+runs of a seed are the same only if none of `stream`, `three-kinds`, `swap` and `memcg` is among \
+their loads; with one of them in it a boot is another draw each time.
 
 A limit that is missed stands under *What failed*, with the worst row. `nodes-2` runs on a machine \
 of its own, with two nodes that have half of the memory and a CPU each, alone and bound to one \
