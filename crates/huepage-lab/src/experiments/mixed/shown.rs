@@ -73,7 +73,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         ("Faults of 2 MiB that got a huge page, by day (%; mean, and least)".to_owned(), by_day(results, "thp_success", |figures| {
             format!("{} ({})", share(figures.mean), share(figures.least))
         })),
-        ("Time of a fault of 2 MiB, by day (µs of the guest's clock, 8 ns to an instruction; mean, and most)".to_owned(), by_day(results, "thp_ns", |figures| {
+        ("Time of a fault that got a huge page, by day (µs of the guest's clock, 8 ns to an instruction; mean, and most)".to_owned(), by_day(results, "thp_ns", |figures| {
             format!("{:.0} ({:.0})", figures.mean / 1e3, figures.most / 1e3)
         })),
         ("Pages that the kernel moved while idle, by day (mean, and most)".to_owned(), by_day(results, "compact_migrated", |figures| {
