@@ -37,12 +37,13 @@ static const struct load {
 	{ "threads", load_threads, false },
 	{ "tmpfs", load_tmpfs, false },
 	{ "three-kinds", load_three_kinds, false },
+	{ "thp-faults", load_thp_faults, false },
 	{ "swap", load_swap, false },
 	{ "ksm", load_ksm, false },
 	{ "compaction", load_compaction, true },
 	{ "collapse", load_collapse, false },
 	{ "memcg", load_memcg, true },
-	{ "thp-faults", load_thp_faults, false },
+	{ "nodes-2", load_on_node, false },
 };
 
 static struct lab_random seeds;
@@ -75,16 +76,17 @@ static double free_in_largest(void)
 	return all ? (double)largest / all : 0;
 }
 
-/* One load in a process of its own, so that nothing of it stays. */
-static void run(const struct load *load, const char *cpu, const char *fill)
+/* One load in a process of its own, so that nothing of it stays; node -1 is any. */
+static void run(const struct load *load, const char *cpu, int node, const char *fill)
 {
 	struct mixed mixed = {
 		.random = { lab_next(&seeds) },
 		.tally = tally,
 		.pages = strtod(fill, NULL) * tally->colors,
 		.cpu = cpu ? cpu : "other",
+		.node = node,
 	};
-	char neighbor[64] = "", conflicts[256] = "";
+	char where[64] = "", conflicts[256] = "";
 
 	lab_note("day %u: %s %s %s", today, load->name, fill, cpu ? cpu : "");
 	tally_begin(tally);
@@ -99,10 +101,12 @@ static void run(const struct load *load, const char *cpu, const char *fill)
 	mixed_wait(child);
 	thp_reset();
 	if (cpu)
-		snprintf(neighbor, sizeof(neighbor), ",\"cpu\":\"%s\"", cpu);
+		snprintf(where, sizeof(where), ",\"cpu\":\"%s\"", cpu);
+	if (node >= 0)
+		snprintf(where, sizeof(where), ",\"node\":%d", node);
 	if (tally->skipped[0]) {
 		lab_result("{\"load\":\"%s\",\"day\":%u,\"fill\":%s%s,\"skipped\":\"%s\"}",
-			   load->name, today, fill, neighbor, tally->skipped);
+			   load->name, today, fill, where, tally->skipped);
 		return;
 	}
 	struct tally_figures figures = tally_figures(tally);
@@ -114,7 +118,7 @@ static void run(const struct load *load, const char *cpu, const char *fill)
 			 figures.pages, figures.within, figures.across, figures.spread,
 			 (double)tally->huge_pages / figures.pages, (unsigned long)tally->rounds);
 	lab_result("{\"load\":\"%s\",\"day\":%u,\"fill\":%s%s,\"free_in_largest\":%.6f%s%s}",
-		   load->name, today, fill, neighbor, free_before, conflicts, tally->more);
+		   load->name, today, fill, where, free_before, conflicts, tally->more);
 }
 
 /* Calls for each word of a list with commas. */
@@ -132,7 +136,7 @@ static void each(const char *list, void (*call)(const char *word, const void *co
 
 static void run_fill(const char *fill, const void *load)
 {
-	run(load, NULL, fill);
+	run(load, NULL, -1, fill);
 }
 
 static void run_load(const char *name, const void *nothing)
@@ -147,15 +151,18 @@ static void run_load(const char *name, const void *nothing)
 	if (!strcmp(name, "alone")) {
 		each(lab_text("fills"), run_fill, load);
 	} else if (!strcmp(name, "refault")) {
-		run(load, NULL, "0.94");
-		run(load, NULL, "0.5");
+		run(load, NULL, -1, "0.94");
+		run(load, NULL, -1, "0.5");
+	} else if (load->run == load_on_node) {
+		run(load, NULL, 0, "0.94");
+		run(load, NULL, 1, "0.94");
 	} else if (load->beside) {
 		/* Where compaction and a group's limit are looked at, one CPU will do. */
 		if (load->run != load_compaction && load->run != load_memcg)
-			run(load, "same", "0.94");
-		run(load, "other", "0.94");
+			run(load, "same", -1, "0.94");
+		run(load, "other", -1, "0.94");
 	} else {
-		run(load, NULL, "0.94");
+		run(load, NULL, -1, "0.94");
 	}
 }
 

@@ -22,8 +22,9 @@
 struct mixed {
 	struct lab_random random;
 	struct tally *tally;
-	size_t pages;   /* of the whole load */
+	size_t pages;    /* of the whole load */
 	const char *cpu; /* of a neighbor: same or other */
+	int node;        /* to bind to, or -1 */
 };
 
 /* Ends the load: the kernel, or its configuration, cannot do it. */

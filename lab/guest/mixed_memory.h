@@ -6,12 +6,25 @@
 #include "neighbors.h"
 #include "placement.h"
 
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+
 static inline void load_alone(struct mixed *mixed)
 {
 	char *memory = small_pages(mixed->pages);
 
 	touch(memory, mixed->pages);
 	count(mixed, memory, mixed->pages);
+}
+
+/* Alone, bound to a node. */
+static inline void load_on_node(struct mixed *mixed)
+{
+	unsigned long nodes = 1UL << mixed->node;
+
+	if (syscall(SYS_set_mempolicy, MPOL_BIND, &nodes, 8 * sizeof(nodes)))
+		mixed_skip(mixed, "bind to node %d: %s", mixed->node, strerror(errno));
+	load_alone(mixed);
 }
 
 static inline void load_alone_random(struct mixed *mixed)

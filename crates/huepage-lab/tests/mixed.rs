@@ -7,8 +7,9 @@ use huepage_lab::{document, experiments, results::Results};
 use support::{number, quick};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 25] = [
-    ("idle", 1),
+const LOADS: [(&str, usize); 26] = [
+    // Of both machines.
+    ("idle", 2),
     // Three fills.
     ("alone", 3),
     ("alone-random", 1),
@@ -36,6 +37,8 @@ const LOADS: [(&str, usize); 25] = [
     ("collapse", 1),
     ("memcg", 1),
     ("thp-faults", 1),
+    // A program on each.
+    ("nodes-2", 2),
 ];
 
 fn every_load_is_there(results: &Results) {
@@ -56,8 +59,7 @@ fn every_load_is_there(results: &Results) {
         let counted = !["idle", "thp-faults"].contains(&row.setting("load").as_str());
         assert_eq!(row.metric("pages").is_some(), counted, "{row:?}");
         if counted {
-            let (within, across) =
-                (number(row, "conflict_within"), number(row, "conflict_across"));
+            let (within, across) = (number(row, "conflict_within"), number(row, "conflict_across"));
             assert!(within <= 1.0 && across <= 1.0 && number(row, "pages") > 8000.0, "{row:?}");
             let several = ["processes", "copy-on-write", "server"];
             let several = several.iter().any(|load| row.setting("load").starts_with(load));

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{
     arch::Arch,
-    boot::{Content, Disk, Machine, Report},
+    boot::{Content, Disk, Machine, Node, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
     placement::Placement,
@@ -24,7 +24,8 @@ use crate::{
 };
 
 /// As the guest names them, in the order in which they run; what they do is told there.
-const LOADS: [&str; 24] = [
+/// The last ones leave memory in larger pieces than they find it.
+const LOADS: [&str; 25] = [
     "alone",
     "alone-random",
     "anon-churn",
@@ -43,13 +44,18 @@ const LOADS: [&str; 24] = [
     "threads",
     "tmpfs",
     "three-kinds",
+    "thp-faults",
     "swap",
     "ksm",
     "compaction",
     "collapse",
     "memcg",
-    "thp-faults",
+    NODES,
 ];
+/// Loads that take disks.
+const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
+/// The one load of a machine of two nodes.
+const NODES: &str = "nodes-2";
 /// The kernel left alone before the loads of a day.
 const IDLE: &str = "idle";
 
@@ -80,6 +86,8 @@ impl Experiment for Mixed {
             // Direct-mapped. All but the first with the first seed only.
             ("cache", choose("64M,48M", "64M")),
             ("memory", "640M"),
+            // With two, which share memory and CPUs, only the load nodes-2; the first cache.
+            ("nodes", "1,2"),
             // Ascending; the days in between are other work.
             ("days", choose("0,1,3,10", "0,1")),
             // Rounds of other work in a day.
@@ -93,10 +101,19 @@ impl Experiment for Mixed {
     fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let first = |name: &str| settings.values(name)[0].clone();
         let (first_cache, first_seed) = (first("cache"), first("seed"));
-        let points = settings.grid(&["arch", "cache", "policy", "seed"]);
-        let usual =
-            |point: &&Point| point.text("cache") == first_cache || point.text("seed") == first_seed;
-        points.iter().filter(usual).map(|point| case(settings, point, variant)).collect()
+        let points = settings.grid(&["arch", "nodes", "cache", "policy", "seed"]);
+        let usual = |point: &&Point| {
+            point.text("cache") == first_cache
+                || point.text("seed") == first_seed && point.text("nodes") == "1"
+        };
+        let mut cases = Vec::new();
+        for point in points.iter().filter(usual) {
+            let loads = loads(settings, point.parsed("nodes")?)?;
+            if !loads.is_empty() {
+                cases.push(case(settings, point, &loads, variant)?);
+            }
+        }
+        Ok(cases)
     }
 
     fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
@@ -125,7 +142,22 @@ impl Experiment for Mixed {
     }
 }
 
-fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+/// Those that a machine of so many nodes does.
+fn loads(settings: &Settings, nodes: u32) -> anyhow::Result<Vec<&str>> {
+    ensure!((1..=2).contains(&nodes), "setting nodes={nodes}: 1 or 2");
+    let asked = settings.values("load").iter().map(String::as_str);
+    if let Some(load) = asked.clone().find(|load| !LOADS.contains(load)) {
+        anyhow::bail!("no load '{load}'; there are {}", LOADS.join(", "));
+    }
+    Ok(asked.filter(|load| (*load == NODES) == (nodes == 2)).collect())
+}
+
+fn case(
+    settings: &Settings,
+    point: &Point,
+    loads: &[&str],
+    variant: Variant,
+) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
     let seed: u64 = point.parsed("seed")?;
@@ -154,22 +186,25 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
         "setting days={}: days follow each other",
         settings.values("days").join(",")
     );
-    if let Some(load) = settings.values("load").iter().find(|load| !LOADS.contains(&load.as_str()))
-    {
-        anyhow::bail!("no load '{load}'; there are {}", LOADS.join(", "));
-    }
     let mut machine = Machine::plain(2, memory);
-    // The first is read, the second is swapped to.
-    let disk = |content| Disk { content, segments: SEGMENTS };
-    machine.disks =
-        vec![disk(Content::Zeros(Bytes(8 << 30))), disk(Content::Scratch(Bytes(256 << 20)))];
+    if point.text("nodes") == "2" {
+        let node = |cpu| Node { memory: Bytes(memory.0 / 2), cpus: Some((cpu, cpu)) };
+        machine.nodes = vec![node(0), node(1)];
+    }
+    // The first is read, the second is swapped to. Where there is one, no two runs are the
+    // same: the host answers when it can.
+    if loads.iter().any(|load| WITH_DISKS.contains(load)) {
+        let disk = |content| Disk { content, segments: SEGMENTS };
+        machine.disks =
+            vec![disk(Content::Zeros(Bytes(8 << 30))), disk(Content::Scratch(Bytes(256 << 20)))];
+    }
     let mut arguments: Vec<(String, String)> = [
         ("colors", (cache.0 / PAGE).to_string()),
         ("seed", seed.to_string()),
         ("rounds", rounds.to_string()),
         ("days", settings.values("days").join(",")),
         ("fills", settings.values("fill").join(",")),
-        ("loads", settings.values("load").join(",")),
+        ("loads", loads.join(",")),
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec();

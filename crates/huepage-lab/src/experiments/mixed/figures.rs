@@ -9,7 +9,10 @@ pub(super) struct Kind {
     pub arch: String,
     pub cache: String,
     pub load: String,
+    /// Of the neighbor.
     pub cpu: String,
+    /// That the program is bound to.
+    pub node: String,
     pub fill: String,
 }
 
@@ -20,15 +23,17 @@ impl Kind {
             cache: row.setting("cache"),
             load: row.setting("load"),
             cpu: row.setting("cpu"),
+            node: row.setting("node"),
             fill: row.setting("fill"),
         }
     }
 
     /// `anon-churn, same CPU`.
     pub fn name(&self) -> String {
-        match self.cpu.as_str() {
-            "" => self.load.clone(),
-            cpu => format!("{}, {cpu} CPU", self.load),
+        match (self.cpu.as_str(), self.node.as_str()) {
+            ("", "") => self.load.clone(),
+            ("", node) => format!("{}, node {node}", self.load),
+            (cpu, _) => format!("{}, {cpu} CPU", self.load),
         }
     }
 
@@ -83,7 +88,7 @@ pub(super) fn of(results: &Results, kind: &Kind, policy: &str, metric: &str) -> 
     Figures::of(rows.filter_map(|row| row.metric(metric)))
 }
 
-/// Of all seeds and loads of a day.
+/// Of all seeds and loads of a day, on machines without nodes.
 pub(super) fn of_day(
     rows: &[Row],
     (arch, cache, policy): (&str, &str, &str),
@@ -92,5 +97,6 @@ pub(super) fn of_day(
 ) -> Option<Figures> {
     let set = [("arch", arch), ("cache", cache), ("policy", policy), ("day", day)];
     let here = |row: &&Row| set.iter().all(|(name, value)| row.setting(name) == *value);
-    Figures::of(rows.iter().filter(here).filter_map(|row| row.metric(metric)))
+    let plain = |row: &&Row| row.setting("nodes") != "2";
+    Figures::of(rows.iter().filter(here).filter(plain).filter_map(|row| row.metric(metric)))
 }

@@ -33,11 +33,14 @@ which the kernel compacts memory by itself.
 
 A day is other work: six processes touch three quarters of memory in random order and free it in \
 another one, and write 1,200 files of 1 to 12 pages, of which one in eight stays. The loads \
-themselves age memory too. Where a disk is in it (`stream`, `three-kinds`, `swap`, `memcg`) its \
-answers come when the host has them, so two runs of the same seed may differ from there on.
+themselves age memory too. A disk answers when the host does. So two \
+runs of a seed are the same only if none of `stream`, `three-kinds`, `swap` and `memcg` is among \
+their loads; with one of them in it a boot is another draw each time.
 
-A limit that is missed stands under *What failed*, with the worst row. NUMA, memory going \
-offline and NUMA balancing are not among the loads.";
+A limit that is missed stands under *What failed*, with the worst row. `nodes-2` runs on a machine \
+of its own, with two nodes that have half of the memory and a CPU each, alone and bound to one \
+node and then to the other. Memory that goes offline, NUMA balancing and khugepaged are not among \
+the loads.";
 
 fn share(value: f64) -> String {
     format!("{:.2}", value * 100.0)
@@ -70,7 +73,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         ("Faults of 2 MiB that got a huge page, by day (%; mean, and least)".to_owned(), by_day(results, "thp_success", |figures| {
             format!("{} ({})", share(figures.mean), share(figures.least))
         })),
-        ("Time of a fault of 2 MiB, by day (µs of the guest's clock, 8 ns to an instruction; mean, and most)".to_owned(), by_day(results, "thp_ns", |figures| {
+        ("Time of a fault that got a huge page, by day (µs of the guest's clock, 8 ns to an instruction; mean, and most)".to_owned(), by_day(results, "thp_ns", |figures| {
             format!("{:.0} ({:.0})", figures.mean / 1e3, figures.most / 1e3)
         })),
         ("Pages that the kernel moved while idle, by day (mean, and most)".to_owned(), by_day(results, "compact_migrated", |figures| {

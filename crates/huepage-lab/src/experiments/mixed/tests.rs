@@ -13,7 +13,7 @@ fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
 #[test]
 fn a_boot_per_seed_and_policy_and_other_caches_with_one_seed() {
     let cases = cases(&[]).unwrap();
-    assert_eq!(cases.len(), 2 * 3 * (10 + 1));
+    assert_eq!(cases.len(), 2 * 3 * (10 + 1 + 10));
     let on = cases.iter().find(|case| case.settings["policy"] == "on").unwrap();
     assert_eq!(on.variant, Variant::Huepage);
     assert_eq!(on.machine.kernel_options, ["page_color=65536K,ways=1"]);
@@ -23,11 +23,27 @@ fn a_boot_per_seed_and_policy_and_other_caches_with_one_seed() {
 }
 
 #[test]
+fn two_nodes_have_a_load_of_their_own() {
+    let loads = |set: &[&str]| -> Vec<(usize, String)> {
+        let set = [set, &["arch=arm64", "policy=stock", "seed=1", "cache=64M"]].concat();
+        let loads = |case: &Case| {
+            let (_, loads) = case.arguments.iter().find(|(name, _)| name == "loads").unwrap();
+            (case.machine.nodes.len(), loads.clone())
+        };
+        cases(&set).unwrap().iter().map(loads).collect()
+    };
+    let both = loads(&["load=alone,nodes-2"]);
+    assert_eq!(both, [(0, "alone".to_owned()), (2, "nodes-2".to_owned())]);
+    assert_eq!(loads(&["load=alone,swap"]), [(0, "alone,swap".to_owned())]);
+}
+
+#[test]
 fn settings_that_make_no_sense_are_named() {
     for (wrong, said) in [
         ("seed=0", "seed=0"),
         ("policy=best", "no policy 'best'"),
         ("load=alone,rest", "no load 'rest'"),
+        ("nodes=3", "nodes=3"),
         ("days=3,1", "days=3,1"),
         ("fill=0", "fill=0"),
         ("fill=9", "too small"),
