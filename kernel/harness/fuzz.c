@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* The operations on the index and its twin, chosen by libFuzzer. */
+/* Operations on words of bits and their twin, chosen by libFuzzer. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -303,18 +303,55 @@ static void choose_copy(struct both *both)
 		SAME(mine, best);
 }
 
+static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 color,
+		     u32 size)
+{
+	u64 held = 0, many = 0;
+
+	for (u32 i = color; i < color + size; i++) {
+		held += !twin_wants(both, wish, i, PAGE_COLOR_LACKED);
+		many += !twin_wants(both, wish, i, PAGE_COLOR_FEW);
+	}
+	return held << 32 | many;
+}
+
+static bool twin_block_free(struct both *both, unsigned long frame, unsigned long size)
+{
+	for (unsigned long i = 0; i < size; i++)
+		if (!twin_free(&both->twin, frame + i))
+			return false;
+	return true;
+}
+
+/* The best stretch of colors that has a free block, where all are looked at. */
 static void choose_block(struct both *both)
 {
 	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
 	struct page_color_wish wish = random_wish(both);
 	unsigned long frame = 0, size = 1UL << order;
+	u32 colors = both->twin.colors;
+	u64 least = UINT64_MAX;
+	bool found;
 
-	if (!page_color_choose_block(&both->memory, &wish, order, &frame))
+	found = page_color_choose_block(&both->memory, &wish, order, &frame);
+	if (found) {
+		SAME(colors % size, 0);
+		SAME(frame % size, 0);
+		SAME(twin_block_free(both, frame, size), true);
+	}
+	if (colors % size || colors >> order > 64 || both->memory.copies > 512)
 		return;
-	SAME(both->twin.colors % size, 0);
-	SAME(frame % size, 0);
-	for (unsigned long i = 0; i < size; i++)
-		SAME(twin_free(&both->twin, frame + i), true);
+	for (u32 color = 0; color < colors; color += size) {
+		u64 rank = twin_rank(both, &wish, color, size);
+
+		for (unsigned long copy = 0; rank < least && copy < both->memory.copies; copy++)
+			if (twin_block_free(both, (both->memory.first + copy) * colors + color,
+					    size))
+				least = rank;
+	}
+	SAME(found, least != UINT64_MAX);
+	if (found)
+		SAME(twin_rank(both, &wish, frame % colors, size), least);
 }
 
 static void operation(struct both *both)
@@ -353,10 +390,11 @@ static void operation(struct both *both)
 uint64_t side_by_side(struct numbers *numbers, uint64_t operations)
 {
 	struct both both;
+	uint64_t done;
 
 	begin(&both, numbers);
-	for (uint64_t i = 0; i < operations; i++)
+	for (done = 0; done < operations && (!numbers->bytes || numbers->left); done++)
 		operation(&both);
 	end(&both);
-	return operations;
+	return done;
 }

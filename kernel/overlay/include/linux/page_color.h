@@ -13,10 +13,31 @@
 
 struct encoded_page;
 struct folio;
+struct mempolicy;
 struct mm_struct;
 struct page;
 struct task_struct;
 struct zone;
+
+/*
+ * Allocate a folio for an address space, or for a file if @whom is
+ * PAGE_COLOR_FILE: folio_alloc_mpol() and filemap_alloc_folio() while coloring
+ * is on. Not there, and not called, without CONFIG_PAGE_COLOR.
+ */
+struct folio *
+page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
+			     gfp_t gfp, unsigned int order,
+			     struct mempolicy *pol, pgoff_t ilx, int nid);
+struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order);
+/* A huge page that small ones of an address space are copied to. */
+struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
+					       unsigned int order, int nid,
+					       nodemask_t *nodes);
+
+#define page_color_alloc_mpol(...)					\
+	alloc_hooks(page_color_alloc_mpol_noprof(__VA_ARGS__))
+#define page_color_alloc_collapse(...)					\
+	alloc_hooks(page_color_alloc_collapse_noprof(__VA_ARGS__))
 
 #ifdef CONFIG_PAGE_COLOR
 
@@ -27,30 +48,13 @@ static __always_inline bool page_color_enabled(void)
 	return static_branch_unlikely(&page_color_key);
 }
 
-struct mempolicy;
-
-/*
- * Allocate a folio for an address space, or for a file if @whom is
- * PAGE_COLOR_FILE: folio_alloc_mpol() and filemap_alloc_folio() while coloring
- * is on.
- */
-struct folio *page_color_alloc_mpol(struct mm_struct *whom,
-				    enum page_color_kind kind, gfp_t gfp,
-				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx, int nid);
-struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
-/* A huge page that small ones of an address space are copied to. */
-struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
-					unsigned int order, int nid,
-					nodemask_t *nodes);
-
 /* @nr pages in a row are mapped by an address space, or no more. */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr);
 /* So are the pages that an mmu_gather has collected. */
 void page_color_unmap_batch(struct mm_struct *mm,
-			      struct encoded_page **pages, unsigned int nr);
+			    struct encoded_page **pages, unsigned int nr);
 /* Pages of an address space have changed in ways that are not told. */
 void __page_color_recount(struct mm_struct *mm);
 
@@ -95,17 +99,6 @@ int page_color_task_write(struct task_struct *task, char *list);
 #else /* !CONFIG_PAGE_COLOR */
 
 static inline bool page_color_enabled(void) { return false; }
-struct mempolicy;
-
-/* Never called. */
-struct folio *page_color_alloc_mpol(struct mm_struct *whom,
-				    enum page_color_kind kind, gfp_t gfp,
-				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx, int nid);
-struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order);
-struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
-					unsigned int order, int nid,
-					nodemask_t *nodes);
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,

@@ -127,12 +127,12 @@ unsigned long page_color_free_lowest(const struct page_color_free *free,
 
 	frame = max(frame & ~(step - 1), free->start);
 	while (frame < end) {
-		if (!chunk_of(free, frame))
-			frame = (frame | (PAGE_COLOR_CHUNK - 1)) + 1;
-		else if (page_color_free_in_block(free, frame))
+		if (page_color_free_in_block(free, frame))
 			return frame;
-		else
-			frame += step;
+		frame += step;
+		if (!chunk_of(free, frame))
+			frame = (frame + PAGE_COLOR_CHUNK - 1) &
+				~(PAGE_COLOR_CHUNK - 1);
 	}
 	return ULONG_MAX;
 }

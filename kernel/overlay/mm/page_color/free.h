@@ -13,11 +13,12 @@
 #ifndef _MM_PAGE_COLOR_FREE_H
 #define _MM_PAGE_COLOR_FREE_H
 
+#include <linux/bits.h>
 #include <linux/types.h>
 
 /* Memory comes and goes in chunks of so many frames: 1 GiB of pages of 4 KiB. */
 #define PAGE_COLOR_CHUNK_ORDER	18
-#define PAGE_COLOR_CHUNK	(1UL << PAGE_COLOR_CHUNK_ORDER)
+#define PAGE_COLOR_CHUNK	BIT(PAGE_COLOR_CHUNK_ORDER)
 
 /* No pageblock is smaller than that: 64 frames are in one of them. */
 #define PAGE_COLOR_BLOCK_ORDER_MIN	6

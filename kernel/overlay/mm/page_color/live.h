@@ -22,6 +22,7 @@
 #define PAGE_COLOR_LIVE_LOCKS	64
 
 struct page_color_live_lock {
+	/* Of the words whose number has the same remainder. */
 	spinlock_t lock;
 } ____cacheline_aligned;
 

@@ -88,6 +88,7 @@ struct page_color_space {
 	int nid;
 	enum page_color_kind kind;
 	u64 node;
+	/* Of what is held: see above. */
 	spinlock_t lock;
 	bool gone;
 	bool recount;

@@ -164,7 +164,7 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
  * is unmapped as a whole.
  */
 void page_color_unmap_batch(struct mm_struct *mm,
-			      struct encoded_page **pages, unsigned int nr)
+			    struct encoded_page **pages, unsigned int nr)
 {
 	struct page *first = NULL;
 	unsigned long count = 0;
@@ -321,8 +321,9 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 {
 	struct vm_area_struct *vma = walk->vma;
 	struct page *page;
-	spinlock_t *lock;
 	pte_t *start, *pte;
+	/* Of the page table. */
+	spinlock_t *lock;
 
 	lock = pmd_trans_huge_lock(pmd, vma);
 	if (lock) {
@@ -468,15 +469,16 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 	unsigned long limit = large(numa_node_id()), pages;
 
 	/* Threads may miss each other's pages; it is looked at a little later. */
-	pages = data_race(mm->page_color.pages[kind]) + (1UL << order);
+	pages = READ_ONCE(mm->page_color.pages[kind]) + (1UL << order);
 	if (limit && pages >= limit) {
 		pages = held_pages(mm, kind);
 		if (pages >= limit) {
-			data_race(mm->page_color.pages[kind] = 0);
+			/* A page more or less makes no difference. */
+			WRITE_ONCE(mm->page_color.pages[kind], 0);
 			return true;
 		}
 	}
-	data_race(mm->page_color.pages[kind] = pages);
+	WRITE_ONCE(mm->page_color.pages[kind], pages);
 	return false;
 }
 
@@ -519,26 +521,26 @@ static void begin(struct mm_struct *whom, enum page_color_kind kind,
 	current->page_color.whom = whom;
 }
 
-struct folio *page_color_alloc_mpol(struct mm_struct *whom,
-				    enum page_color_kind kind, gfp_t gfp,
-				    unsigned int order, struct mempolicy *pol,
-				    pgoff_t ilx, int nid)
+struct folio *
+page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
+			     gfp_t gfp, unsigned int order,
+			     struct mempolicy *pol, pgoff_t ilx, int nid)
 {
 	begin(whom, kind, order);
 	return end(whom, kind,
 		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
 }
 
-struct folio *page_color_alloc_collapse(struct mm_struct *mm, gfp_t gfp,
-					unsigned int order, int nid,
-					nodemask_t *nodes)
+struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
+					       unsigned int order, int nid,
+					       nodemask_t *nodes)
 {
 	begin(mm, PAGE_COLOR_ANON, order);
 	return end(mm, PAGE_COLOR_ANON,
 		   __folio_alloc_noprof(gfp, order, nid, nodes));
 }
 
-struct folio *page_color_alloc_file(gfp_t gfp, unsigned int order)
+struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
 {
 	begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM, order);
 	return end(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM,
