@@ -195,13 +195,13 @@ int main(int argc, char **argv)
 		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
 		   ",\"contiguous\":%" PRIu64 ",\"contiguous_refused\":%" PRIu64
 		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
-		   ",\"policy\":%" PRIu64 ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
+		   ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
 		   ",\"sets\":%" PRIu64 "}",
 		   seconds, counts->pages_written, counts->pages_verified, counts->areas,
 		   counts->forks, done.killed, done.compact, done.drop, done.offline,
 		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
 		   is_there(COLOR "enabled") ? "true" : "false",
-		   done.enabled, done.disabled, done.policy, done.geometry, done.table,
+		   done.enabled, done.disabled, done.geometry, done.table,
 		   counts->sets);
 	lab_done();
 }

@@ -24,7 +24,7 @@
 struct done {
 	uint64_t compact, drop, offline, online, offline_refused, killed;
 	uint64_t contiguous, contiguous_refused;
-	uint64_t enabled, disabled, policy, geometry, table;
+	uint64_t enabled, disabled, geometry, table;
 };
 
 static inline bool is_there(const char *path)
@@ -150,7 +150,7 @@ static inline void stress_color(struct lab_random *random, struct done *done)
 					     "2M,ways=16", "20M,ways=5" };
 	static bool enabled;
 
-	switch (lab_below(random, 4)) {
+	switch (lab_below(random, 3)) {
 	case 0:
 		/* Only while it is off; then it is on again. */
 		lab_write(COLOR "enabled", "0");
@@ -164,10 +164,6 @@ static inline void stress_color(struct lab_random *random, struct done *done)
 		lab_write(COLOR "enabled", enabled ? "1" : "0");
 		done->enabled += enabled;
 		done->disabled += !enabled;
-		break;
-	case 2:
-		lab_write(COLOR "policy", lab_below(random, 2) ? "sequence" : "address");
-		done->policy++;
 		break;
 	default:
 		read_all("/proc/page_color");

@@ -66,8 +66,6 @@ pub struct Done {
     pub enabled: u64,
     /// and off.
     pub disabled: u64,
-    /// Changes of policy.
-    pub policy: u64,
     /// Changes of the cache that is colored for.
     pub geometry: u64,
     /// Reads of its statistics.

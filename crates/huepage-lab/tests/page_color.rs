@@ -74,9 +74,9 @@ fn control(arch: Arch, config: Config) {
     says(result(&report, "boot"), &[("enabled", "0")]);
     let got = result(&report, "8 MiB");
     let number = |name: &str| got[name].as_u64().unwrap_or_else(|| panic!("{name}: {got}"));
-    assert!(number("exact") >= 1024, "{got}");
-    assert!(number("free_min") <= number("free_median"), "{got}");
-    assert!(number("free_median") <= number("free_max"), "{got}");
+    // Of 2048 pages those that came after it was known to be large.
+    assert!(number("best") >= 1536, "{got}");
+    assert_eq!(number("none"), 0, "{got}");
     let table = result(&report, "table");
     let zones = if arch == Arch::X86_64 { 2 } else { 1 };
     assert_eq!(table["lines"], zones * 4096, "{table}");
