@@ -151,6 +151,7 @@ static void look_at_free(struct both *both)
 	SAME(page_color_free_in_block(both->free, frame), twin_in_block(&both->twin, frame));
 	if (!numbers_one_in(both->numbers, 256))
 		return;
+	SAME(both->free->partial, twin_partial(&both->twin));
 	/* Nothing is free before the mark. */
 	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
 	SAME(page_color_free_lowest(both->free, both->busy),
@@ -245,6 +246,7 @@ static struct page_color_wish random_wish(struct both *both)
 		.set = numbers_one_in(both->numbers, 2) ? NULL : &both->set,
 		.cursor = numbers_below(both->numbers, both->twin.colors),
 		.count = 1 + numbers_below(both->numbers, 100),
+		.part = numbers_one_in(both->numbers, 2),
 	};
 }
 
@@ -274,7 +276,7 @@ static void choose_copy(struct both *both)
 		SAME(some >> i & 1, 64 * word + i < colors &&
 		     twin_wants(both, &wish, 64 * word + i, want));
 	taken.frame = random_frame(both) / colors * colors + 64 * word;
-	found = page_color_choose_copy(&both->memory, word, some, wish.count, &taken, 1, &part);
+	found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
 	if (found) {
 		SAME(part.word, word);
 		SAME(part.frame % colors, 64 * word);
@@ -289,7 +291,8 @@ static void choose_copy(struct both *both)
 		unsigned int nr = hweight64(free);
 
 		nr = nr < count ? nr : count;
-		if (!nr || frame == taken.frame)
+		if (!nr || frame == taken.frame ||
+		    (wish.part && twin_in_block(&both->twin, frame) == whole))
 			continue;
 		score = (u64)(4 * nr >= count) << 32 |
 			(whole - twin_in_block(&both->twin, frame)) << 8 | nr;

@@ -60,6 +60,18 @@ unsigned int twin_in_block(const struct twin *twin, unsigned long frame)
 	return count;
 }
 
+unsigned long twin_partial(const struct twin *twin)
+{
+	unsigned long size = 1UL << twin->block_order, sum = 0;
+
+	for (unsigned long frame = twin->start; frame < twin->start + TWIN_FRAMES; frame += size) {
+		unsigned int count = twin_in_block(twin, frame);
+
+		sum += count == size ? 0 : count;
+	}
+	return sum;
+}
+
 unsigned long twin_lowest(const struct twin *twin, unsigned long frame)
 {
 	unsigned long size = 1UL << twin->block_order;

@@ -47,20 +47,25 @@ struct page_color_task {
  * @space: the address space that they are for, or NULL; the run has a reference
  * @set: id of the set whose colors they are, or 0
  * @longest: how many were taken at once; the next time twice as many
+ * @idle: nothing was taken since somebody looked
  */
 struct page_color_run {
 	struct page_color_space *space;
 	u64 set;
 	unsigned int longest;
+	bool idle;
 };
 
 /**
  * struct page_color_mm - what coloring knows of an address space
- * @spaces: the colors that it holds, once it is large
+ * @spaces: the colors that it holds, once it is large; changed by whoever has set
+ *          @counting
+ * @counting: what it holds is being counted
  * @pages: of each kind, allocated since it was found to be small
  */
 struct page_color_mm {
 	struct page_color_space __rcu *spaces;
+	int counting;
 	unsigned long pages[PAGE_COLOR_KINDS];
 };
 

@@ -49,6 +49,9 @@ void page_color_run_begin(struct page_color_run *run,
 	run->longest = run->longest ? run->longest * 2 : 16;
 }
 
+/* Words that are looked at for frames of pageblocks in use. */
+#define PAGE_COLOR_LOOK	128U
+
 /* What is known of a zone and its node, if both are of the same geometry. */
 struct place {
 	struct page_color_zone *zone;
@@ -78,6 +81,9 @@ static unsigned int gather(const struct place *place,
 	for (gone = 0; gone <= max(words, 8U); gone++, word++) {
 		u64 some;
 
+		/* It is worth a look at some words, not at all of them. */
+		if (wish->part && gone == PAGE_COLOR_LOOK)
+			break;
 		if (word >= words)
 			word = 0;
 		if (wish->set && !page_color_set_word(wish->set, word)) {
@@ -92,8 +98,8 @@ static unsigned int gather(const struct place *place,
 		else if (gone == words && words > 1)
 			some &= page_color_low_bits(wish->cursor % 64);
 		if (!some ||
-		    !page_color_choose_copy(memory, word, some, wish->count,
-					    parts, nr, &parts[nr]))
+		    !page_color_choose_copy(memory, word, some, wish, parts,
+					    nr, &parts[nr]))
 			continue;
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space)
@@ -155,6 +161,7 @@ unsigned int page_color_gather(struct zone *zone,
 	struct page_color_space *space = ask->space;
 	unsigned int i, nr = 0, run = 0;
 	struct place place;
+	u32 left;
 
 	if (!find_place(&place, zone))
 		return 0;
@@ -172,19 +179,26 @@ unsigned int page_color_gather(struct zone *zone,
 		 * Colors that another CPU has ready are lost for this one: towards
 		 * the end of a round each takes but a part of what is left.
 		 */
-		count = min(count, max((place.node->colors -
-					READ_ONCE(space->held.taken)) /
-				       (4 * num_online_cpus()), 4U));
+		left = place.node->colors - READ_ONCE(space->held.taken);
+		if (place.node->live)
+			left = min(left, (u32)max(atomic_read(&place.node->live->left),
+						  0));
+		count = min(count, max(left / (4 * num_online_cpus()), 4U));
 		wish.count = count;
 	}
 	wish.cursor = space ? READ_ONCE(space->cursor) :
 			      READ_ONCE(place.zone->cursor);
+	/* Whole pageblocks are for huge pages, as long as there are others. */
+	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
+	if (wish.part)
+		nr = gather(&place, space, &wish, wants[0], parts);
+	wish.part = false;
 	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++)
 		nr = gather(&place, space, &wish, wants[i], parts);
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
-		count_vm_events(i == 1 ? PAGE_COLOR_BEST :
+		count_vm_events(i <= 1 ? PAGE_COLOR_BEST :
 				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
 				count - wish.count);
 	} else {

@@ -332,6 +332,7 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 		return NULL;
 	}
 	pcp->free_count >>= 1;
+	pcp->color_run.idle = false;
 	list = &pcp->lists[pindex];
 	do {
 		if (list_empty(list) ||
@@ -399,6 +400,69 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 	__count_zid_vm_events(PGALLOC, page_zonenum(page), 1 << order);
 	zone_statistics(preferred_zone, zone, 1);
 	return page;
+}
+
+/*
+ * Pages that a CPU has ready for long keep blocks from becoming whole: they are
+ * given back when nothing was taken between two looks. Called with the CPU's
+ * statistics, under pcp->lock. Whether there is more to look at.
+ */
+static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
+{
+	struct page_color_run *run = &pcp->color_run;
+	unsigned long flags;
+
+	if (list_empty(&pcp->lists[PCP_COLOR_LIST]) &&
+	    list_empty(&pcp->lists[PCP_FILE_LIST]))
+		return false;
+	if (!run->idle) {
+		run->idle = true;
+		return true;
+	}
+	spin_lock_irqsave(&zone->lock, flags);
+	color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
+	color_free_list(zone, pcp, PCP_FILE_LIST, pcp->count);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return false;
+}
+
+static void color_drop_run(struct zone *zone, struct per_cpu_pages *pcp,
+			   const struct page_color_space *space)
+{
+	struct page_color_space *dropped = NULL;
+	unsigned long __maybe_unused UP_flags;
+	unsigned long flags;
+
+	pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
+	if (pcp->color_run.space == space) {
+		spin_lock_irqsave(&zone->lock, flags);
+		color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
+		spin_unlock_irqrestore(&zone->lock, flags);
+		dropped = pcp->color_run.space;
+		pcp->color_run.space = NULL;
+	}
+	pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
+	page_color_space_put(dropped);
+}
+
+/* Nobody would take these pages for long: others need them. */
+void page_color_drop_runs(const struct page_color_space *space)
+{
+	struct zone *zone;
+	int cpu;
+
+	for_each_populated_zone(zone) {
+		if (zone_to_nid(zone) != space->nid)
+			continue;
+		for_each_online_cpu(cpu) {
+			struct per_cpu_pages *pcp =
+				per_cpu_ptr(zone->per_cpu_pageset, cpu);
+
+			/* It has no new runs: a look without the lock will do. */
+			if (READ_ONCE(pcp->color_run.space) == space)
+				color_drop_run(zone, pcp, space);
+		}
+	}
 }
 
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,

@@ -40,42 +40,43 @@ static bool is_taken(const struct page_color_part *taken, unsigned int nr,
 }
 
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
-			    u64 some, unsigned int count,
+			    u64 some, const struct page_color_wish *wish,
 			    const struct page_color_part *taken,
 			    unsigned int nr_taken,
 			    struct page_color_part *part)
 {
 	unsigned long whole = 1UL << memory->free->block_order;
 	unsigned long copies = memory->copies, looked;
+	unsigned int count = min(wish->count, 64U);
 	unsigned long copy = 0;
 	u64 best = 0;
 
-	count = min(count, 64U);
 	if (copies > PAGE_COLOR_COPIES)
 		copy = memory->next % copies;
 	for (looked = 0; looked < copies; looked++) {
 		unsigned long frame = copy_frame(memory, copy, 64 * word);
 		u64 free = page_color_free_word(memory->free, frame) & some;
 		unsigned int nr = min_t(unsigned int, hweight64(free), count);
+		unsigned long used;
 		u64 score;
 
 		if (looked >= PAGE_COLOR_COPIES && best)
 			break;
-		if (nr && !is_taken(taken, nr_taken, frame)) {
-			/* Less than a quarter takes too many holds of the lock. */
-			score = (u64)(4 * nr >= count) << 32 |
-				(whole - page_color_free_in_block(memory->free,
-								  frame)) << 8 |
-				nr;
-			if (score > best) {
-				best = score;
-				part->frame = frame;
-				part->mask = free;
-				memory->next = copy;
-			}
-		}
 		if (++copy == copies)
 			copy = 0;
+		if (!nr || is_taken(taken, nr_taken, frame))
+			continue;
+		used = whole - page_color_free_in_block(memory->free, frame);
+		if (wish->part && !used)
+			continue;
+		/* Less than a quarter takes too many holds of the lock. */
+		score = (u64)(4 * nr >= count) << 32 | used << 8 | nr;
+		if (score <= best)
+			continue;
+		best = score;
+		part->frame = frame;
+		part->mask = free;
+		memory->next = copy;
 	}
 	part->word = word;
 	return best;

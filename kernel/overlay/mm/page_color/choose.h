@@ -63,6 +63,7 @@ struct page_color_set;
  * @set: colors that it may use; NULL for all
  * @cursor: color to begin with
  * @count: frames that are wanted
+ * @part: not from pageblocks that are free as a whole
  */
 struct page_color_wish {
 	const struct page_color_held *held;
@@ -70,6 +71,7 @@ struct page_color_wish {
 	const struct page_color_set *set;
 	u32 cursor;
 	unsigned int count;
+	bool part;
 };
 
 /* Colors of a word that are wanted. */
@@ -81,7 +83,7 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
  * free frames; or that with the most. False if none of @some is free.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
-			    u64 some, unsigned int count,
+			    u64 some, const struct page_color_wish *wish,
 			    const struct page_color_part *taken,
 			    unsigned int nr_taken,
 			    struct page_color_part *part);

@@ -73,20 +73,21 @@ static void frames_of_a_hole_are_not_free(struct kunit *test)
 static void a_pageblock_in_use_comes_before_a_whole_one(struct kunit *test)
 {
 	struct fixture *f = make(test, COLORS);
+	struct page_color_wish wish = { .count = 64 };
 	struct page_color_part part;
 
 	page_color_free_set(f->free, START, 9);
 	page_color_free_set(f->free, START + 1024, 4);
 	KUNIT_ASSERT_TRUE(test,
-			  page_color_choose_copy(&f->memory, 0, ~0ULL, 64, NULL,
-						 0, &part));
+			  page_color_choose_copy(&f->memory, 0, ~0ULL, &wish,
+						 NULL, 0, &part));
 	KUNIT_EXPECT_EQ(test, part.frame, START + 1024);
 	KUNIT_EXPECT_EQ(test, part.mask, 0xffff);
 	/* Less than a quarter of what is wanted costs too many locks. */
 	page_color_free_clear(f->free, START + 1024, 0);
 	KUNIT_ASSERT_TRUE(test,
-			  page_color_choose_copy(&f->memory, 0, ~0ULL, 64, NULL,
-						 0, &part));
+			  page_color_choose_copy(&f->memory, 0, ~0ULL, &wish,
+						 NULL, 0, &part));
 	KUNIT_EXPECT_LT(test, part.frame, START + 512);
 	KUNIT_EXPECT_EQ(test, part.mask, ~0ULL);
 }

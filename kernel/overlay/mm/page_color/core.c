@@ -269,19 +269,16 @@ static int make_chunks(struct zone *zone, unsigned long start,
 	return 0;
 }
 
-/* Sections without memory need no bits. */
+/* Where no memory is online no bits are needed. */
 static int make_online_chunks(struct zone *zone, unsigned long start,
 			      unsigned long end)
 {
 	unsigned long pfn;
 	int err = 0;
 
-	for (pfn = start; pfn < end && !err;
-	     pfn = ALIGN(pfn + 1, PAGES_PER_SECTION)) {
-		if (online_section_nr(pfn_to_section_nr(pfn)))
-			err = make_chunks(zone, pfn,
-					  min(ALIGN(pfn + 1, PAGES_PER_SECTION),
-					      end));
+	for (pfn = start; pfn < end && !err; pfn = pageblock_end_pfn(pfn)) {
+		if (pfn_to_online_page(pfn))
+			err = make_chunks(zone, pfn, pfn + 1);
 		cond_resched();
 	}
 	return err;

@@ -23,12 +23,20 @@ static struct page_color_chunk *chunk_of(const struct page_color_free *free,
 	return nr < free->chunks ? READ_ONCE(free->chunk[nr]) : NULL;
 }
 
+/* Of so many free frames of a pageblock, those that count as part of one. */
+static unsigned int in_part(const struct page_color_free *free,
+			    unsigned int in_block)
+{
+	return in_block >> free->block_order ? 0 : in_block;
+}
+
 static void change_word(struct page_color_free *free, unsigned long frame,
 			u64 mask, bool set)
 {
 	struct page_color_chunk *chunk = chunk_of(free, frame);
 	unsigned long at = frame % PAGE_COLOR_CHUNK;
 	unsigned long block = at >> free->block_order;
+	unsigned int before, after;
 	u64 *word, changed;
 
 	if (!chunk)
@@ -38,13 +46,13 @@ static void change_word(struct page_color_free *free, unsigned long frame,
 	if (!changed)
 		return;
 	WRITE_ONCE(*word, *word ^ changed);
-	if (!set) {
-		WRITE_ONCE(chunk->in_block[block],
-			   chunk->in_block[block] - hweight64(changed));
+	before = chunk->in_block[block];
+	after = set ? before + hweight64(changed) : before - hweight64(changed);
+	WRITE_ONCE(chunk->in_block[block], after);
+	WRITE_ONCE(free->partial, free->partial - in_part(free, before) +
+				  in_part(free, after));
+	if (!set)
 		return;
-	}
-	WRITE_ONCE(chunk->in_block[block],
-		   chunk->in_block[block] + hweight64(changed));
 	if (frame < free->lowest)
 		WRITE_ONCE(free->lowest,
 			   frame & ~((1UL << free->block_order) - 1));

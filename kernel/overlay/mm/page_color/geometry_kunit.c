@@ -5,7 +5,6 @@
 #include <linux/cacheinfo.h>
 #include <linux/mm.h>
 #include <linux/node.h>
-#include <linux/prandom.h>
 #include <linux/sizes.h>
 #include "page_color.h"
 
@@ -208,34 +207,6 @@ static void faked_caches_are_refused(struct kunit *test)
 	}
 }
 
-/* At least half are at most the median, and it is the least such number. */
-static void the_median_halves(struct kunit *test)
-{
-	struct rnd_state random;
-	u32 counts[33];
-	int round, i;
-
-	prandom_seed_state(&random, 3);
-	for (round = 0; round < 500; round++) {
-		u32 nr = 1 + prandom_u32_state(&random) % ARRAY_SIZE(counts);
-		u32 range = 1 + prandom_u32_state(&random) % 50;
-		u32 low = U32_MAX, high = 0, below = 0, up_to = 0, median;
-
-		for (i = 0; i < nr; i++) {
-			counts[i] = prandom_u32_state(&random) % range;
-			low = min(low, counts[i]);
-			high = max(high, counts[i]);
-		}
-		median = page_color_median(counts, nr, low, high);
-		for (i = 0; i < nr; i++) {
-			below += counts[i] < median;
-			up_to += counts[i] <= median;
-		}
-		KUNIT_EXPECT_GE(test, 2 * up_to, nr);
-		KUNIT_EXPECT_LT(test, 2 * below, nr);
-	}
-}
-
 static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE(texts_are_read),
 	KUNIT_CASE(bad_texts_change_nothing),
@@ -244,7 +215,6 @@ static struct kunit_case geometry_cases[] = {
 	KUNIT_CASE(side_caches_are_direct_mapped),
 	KUNIT_CASE(frames_compete_in_pairs_if_extended_linear),
 	KUNIT_CASE(faked_caches_are_refused),
-	KUNIT_CASE(the_median_halves),
 	{}
 };
 

@@ -77,8 +77,10 @@ struct page_color_zone {
  *        locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
- * @marked: colors marked since it was made
+ * @marked: colors marked since it was counted
+ * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with
+ * @rounds: how often it has held all colors since
  * @held: the colors
  */
 struct page_color_space {
@@ -95,6 +97,7 @@ struct page_color_space {
 	u32 marked;
 	u32 cursor;
 	u32 rounds;
+	struct page_color_held *seen;
 	struct page_color_held held;
 };
 
@@ -358,6 +361,8 @@ static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 }
 
 /* mm/page_alloc.c */
+/* Gives back what CPUs have ready for a space that is gone. */
+void page_color_drop_runs(const struct page_color_space *space);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
 				    bool ahead);

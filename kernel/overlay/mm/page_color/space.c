@@ -45,6 +45,8 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 
 	spin_lock_irqsave(&space->lock, flags);
 	if (!space->gone) {
+		if (unlikely(space->seen))
+			page_color_held_mark(space->seen, word, mask);
 		fresh = page_color_held_mark(&space->held, word, mask);
 		space->marked += hweight64(fresh);
 		/*
@@ -209,16 +211,6 @@ void __page_color_recount(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
-static void free_spaces(struct page_color_space *space)
-{
-	struct page_color_space *next;
-
-	for (; space; space = next) {
-		next = space->next;
-		kvfree(space);
-	}
-}
-
 static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 {
 	struct page_color_space *space = NULL;
@@ -269,17 +261,23 @@ static unsigned long large(int nid)
 	return pages;
 }
 
-static struct page_color_space *make_spaces(struct mm_struct *mm)
+/*
+ * Spaces for what an address space is large in and has none. They come before
+ * those that are there, which readers go on to see.
+ */
+static void add_spaces(struct mm_struct *mm)
 {
-	struct page_color_space *first = NULL, *space;
 	unsigned long pages[PAGE_COLOR_KINDS];
+	struct page_color_space *first, *space;
 	int nid, kind;
 
+	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (kind = 0; kind < PAGE_COLOR_KINDS; kind++)
 		pages[kind] = held_pages(mm, kind);
 	for_each_node_state(nid, N_MEMORY) {
 		for (kind = 0; kind < PAGE_COLOR_KINDS; kind++) {
-			if (pages[kind] < large(nid))
+			if (find_space(first, nid, kind) ||
+			    pages[kind] < large(nid))
 				continue;
 			space = make_space(nid, kind);
 			if (!space)
@@ -288,25 +286,7 @@ static struct page_color_space *make_spaces(struct mm_struct *mm)
 			first = space;
 		}
 	}
-	return first;
-}
-
-static void count_frames(struct page_color_space *space, struct page *page,
-			 unsigned long nr)
-{
-	unsigned long frame = page_to_pfn(page), i;
-
-	space = find_space(space, page_to_nid(page), kind_of(page));
-	if (!space)
-		return;
-	for (i = 0; i < nr; i++) {
-		u32 color = (frame + i) % space->held.colors;
-
-		page_color_held_mark(&space->held, color / 64,
-				     1ULL << color % 64);
-		if (page_color_held_round(&space->held))
-			space->rounds++;
-	}
+	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
 static bool is_counted(struct page *page)
@@ -330,7 +310,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		page = pmd_present(*pmd) ?
 			vm_normal_page_pmd(vma, address, *pmd) : NULL;
 		if (page && is_counted(page))
-			count_frames(walk->private, page, HPAGE_PMD_NR);
+			__page_color_map(walk->mm, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
 		return 0;
@@ -345,7 +325,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 			continue;
 		page = vm_normal_page(vma, address, entry);
 		if (page && is_counted(page))
-			count_frames(walk->private, page, 1);
+			__page_color_map(walk->mm, page, 1);
 	}
 	pte_unmap_unlock(start, lock);
 	cond_resched();
@@ -369,6 +349,8 @@ static void retire_spaces(struct page_color_space *space)
 		spin_lock_irq(&space->lock);
 		space->gone = true;
 		spin_unlock_irq(&space->lock);
+		if (refcount_read(&space->refs) > 1)
+			page_color_drop_runs(space);
 		words = page_color_words(space->held.colors);
 		for (word = 0; word < words; word++) {
 			u64 held = page_color_held_word(&space->held, word);
@@ -416,31 +398,103 @@ static void publish(struct page_color_space *space)
 	}
 }
 
+/* Those that were made for another geometry hold nothing that counts. */
+static void drop_stale(struct mm_struct *mm)
+{
+	struct page_color_space *first, *space;
+	bool stale = false;
+
+	first = rcu_dereference_protected(mm->page_color.spaces, true);
+	rcu_read_lock();
+	for (space = first; space; space = space->next)
+		stale = stale || !node_of(space);
+	rcu_read_unlock();
+	if (!stale)
+		return;
+	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
+	retire_spaces(first);
+}
+
 /*
- * In the context of the task, on its way to user mode: no lock is held. What
- * other threads take or unmap meanwhile may be missed.
+ * From here on marks are noted, too. Pages that CPUs have ready are marked but
+ * in no page table: they are given back.
+ */
+static void begin_count(struct page_color_space *space)
+{
+	struct page_color_held *seen;
+
+	/* A color held twice cannot be told from one held once. */
+	if (space->rounds)
+		return;
+	seen = kvzalloc(struct_size(seen, bits,
+				    page_color_words(space->held.colors)),
+			GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
+	if (!seen)
+		return;
+	seen->colors = space->held.colors;
+	spin_lock_irq(&space->lock);
+	space->seen = seen;
+	space->marked = 0;
+	spin_unlock_irq(&space->lock);
+	page_color_drop_runs(space);
+}
+
+/* What was neither seen nor marked meanwhile is not held. */
+static void end_count(struct page_color_space *space)
+{
+	struct page_color_held *seen = space->seen;
+	u32 word;
+
+	if (!seen)
+		return;
+	for (word = 0; word < page_color_words(seen->colors); word++) {
+		struct page_color_node *node;
+		u64 gone;
+
+		rcu_read_lock();
+		node = node_of(space);
+		spin_lock_irq(&space->lock);
+		gone = page_color_held_word(&space->held, word) &
+		       ~page_color_held_word(seen, word);
+		spin_unlock_irq(&space->lock);
+		if (node && gone)
+			page_color_unmark(space, node->live, word, gone);
+		rcu_read_unlock();
+		if (!(word % 1024))
+			cond_resched();
+	}
+	spin_lock_irq(&space->lock);
+	space->seen = NULL;
+	spin_unlock_irq(&space->lock);
+	kvfree(seen);
+}
+
+/*
+ * In the context of the task, on its way to user mode: no lock is held. Other
+ * threads go on: what they take meanwhile is marked at once.
  */
 static void count_spaces(struct callback_head *work)
 {
 	struct mm_struct *mm = current->mm;
-	struct page_color_space *made, *old;
+	struct page_color_space *first, *space;
 
 	kfree(work);
-	if (!mm)
+	if (!mm || cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
-	made = make_spaces(mm);
-	if (!made)
-		return;
-	if (mmap_read_lock_killable(mm)) {
-		free_spaces(made);
-		return;
-	}
-	walk_page_range(mm, 0, TASK_SIZE, &count_ops, made);
-	publish(made);
-	old = unrcu_pointer(xchg(&mm->page_color.spaces, RCU_INITIALIZER(made)));
+	if (mmap_read_lock_killable(mm))
+		goto out;
+	drop_stale(mm);
+	first = rcu_dereference_protected(mm->page_color.spaces, true);
+	for (space = first; space; space = space->next)
+		begin_count(space);
+	add_spaces(mm);
+	if (rcu_access_pointer(mm->page_color.spaces))
+		walk_page_range(mm, 0, TASK_SIZE, &count_ops, NULL);
+	for (space = first; space; space = space->next)
+		end_count(space);
 	mmap_read_unlock(mm);
-	if (old)
-		retire_spaces(old);
+out:
+	smp_store_release(&mm->page_color.counting, 0);
 }
 
 /* Without memory for it, it is asked for again later. */
@@ -550,6 +604,7 @@ struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
 void page_color_init_mm(struct mm_struct *mm)
 {
 	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
+	mm->page_color.counting = 0;
 	memset(mm->page_color.pages, 0, sizeof(mm->page_color.pages));
 }
 
@@ -576,6 +631,9 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			page_color_held_mark(&space->held, word,
 					     page_color_held_word(&old->held,
 								  word));
+		/* Not all of it is copied: MADV_DONTFORK, for one. */
+		if (held_pages(mm, old->kind) < space->held.taken)
+			space->recount = true;
 		space->next = first;
 		first = space;
 	}
