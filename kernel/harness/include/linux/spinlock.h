@@ -9,8 +9,6 @@ typedef struct {
 	int held;
 } spinlock_t;
 
-#define ____cacheline_aligned __attribute__((aligned(64)))
-
 static inline void spin_lock_init(spinlock_t *lock)
 {
 	lock->held = 0;

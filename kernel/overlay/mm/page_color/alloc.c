@@ -46,7 +46,6 @@ void page_color_run_begin(struct page_color_run *run,
 		run->set = ask->set ? ask->set->id : 0;
 		run->longest = 0;
 	}
-	run->longest = run->longest ? run->longest * 2 : 16;
 }
 
 /* Words that are looked at for frames of pageblocks in use. */
@@ -176,10 +175,11 @@ unsigned int page_color_gather(struct zone *zone,
 	if (space) {
 		run = count;
 		/*
-		 * Colors that another CPU has ready are lost for this one: towards
-		 * the end of a round each takes but a part of what is left.
+		 * Colors that another CPU has ready are lost for this one: each
+		 * takes but a part of them, and of what is left of a round.
 		 */
-		left = place.node->colors - READ_ONCE(space->held.taken);
+		left = min(place.node->colors - READ_ONCE(space->held.taken),
+			   place.node->colors / 8);
 		if (place.node->live)
 			left = min(left, (u32)max(atomic_read(&place.node->live->left),
 						  0));
@@ -204,6 +204,27 @@ unsigned int page_color_gather(struct zone *zone,
 	} else {
 		WRITE_ONCE(place.zone->cursor, wish.cursor);
 	}
+	return nr;
+}
+
+unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
+				     struct page_color_part *parts)
+{
+	struct page_color_wish wish = { .count = count };
+	struct place place;
+	unsigned int nr;
+
+	if (!find_place(&place, zone))
+		return 0;
+	wish.live = place.node->live;
+	wish.cursor = READ_ONCE(place.zone->cursor);
+	wish.part = place.zone->memory.free->partial >= 4 * count;
+	nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
+	if (!nr && wish.part) {
+		wish.part = false;
+		nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
+	}
+	WRITE_ONCE(place.zone->cursor, wish.cursor);
 	return nr;
 }
 

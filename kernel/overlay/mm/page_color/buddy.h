@@ -266,6 +266,33 @@ static void color_add_part(struct list_head *list,
 	}
 }
 
+/*
+ * How many pages to take at once. What waits on the list is not freed memory that
+ * could be used again, so it has nothing to do with how many of these may wait.
+ */
+static int color_count(struct per_cpu_pages *pcp)
+{
+	struct page_color_run *run = &pcp->color_run;
+	unsigned int batch = READ_ONCE(pcp->batch);
+
+	/* Boot pagesets, and those that are disabled, hold no pages. */
+	if (READ_ONCE(pcp->high_min) < batch)
+		return 1;
+	run->longest = clamp(run->longest * 2, 16U, batch << 3);
+	return run->longest;
+}
+
+/*
+ * Colors are chosen among free pages: those that wait on a CPU's list are out of
+ * reach, and keep blocks from becoming whole. As many as are taken are given
+ * back under the same lock.
+ */
+static void color_exchange(struct zone *zone, struct per_cpu_pages *pcp,
+			   int count)
+{
+	color_free_list(zone, pcp, order_to_pindex(MIGRATE_MOVABLE, 0), count);
+}
+
 /* Fill the list of a CPU that is empty, or has pages of another one. */
 static void color_refill(struct zone *zone, unsigned int alloc_flags,
 			 struct per_cpu_pages *pcp, int pindex,
@@ -273,19 +300,19 @@ static void color_refill(struct zone *zone, unsigned int alloc_flags,
 {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	struct list_head *list = &pcp->lists[pindex];
-	int count = nr_pcp_alloc(pcp, zone, 0);
 	unsigned long flags;
 	unsigned int nr, i;
-	int taken = 0;
+	int count, taken = 0;
 
 	if (!list_empty(list)) {
 		spin_lock_irqsave(&zone->lock, flags);
 		color_free_list(zone, pcp, pindex, pcp->count);
 		spin_unlock_irqrestore(&zone->lock, flags);
 	}
-	if (pindex == PCP_COLOR_LIST) {
+	if (pindex == PCP_COLOR_LIST)
 		page_color_run_begin(&pcp->color_run, ask);
-		count = min_t(int, count, pcp->color_run.longest);
+	count = color_count(pcp);
+	if (pindex == PCP_COLOR_LIST) {
 		nr = page_color_gather(zone, ask, count, parts);
 	} else {
 		nr = page_color_gather_file(zone, count, parts);
@@ -303,7 +330,9 @@ static void color_refill(struct zone *zone, unsigned int alloc_flags,
 			page_color_lost(zone, ask, &parts[i],
 					mask & ~parts[i].mask);
 	}
-	if (pindex != PCP_COLOR_LIST)
+	if (pindex == PCP_COLOR_LIST)
+		color_exchange(zone, pcp, count);
+	else
 		page_color_file_low(zone, parts[0].frame);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	for (i = 0; i < nr; i++) {
@@ -311,6 +340,37 @@ static void color_refill(struct zone *zone, unsigned int alloc_flags,
 		taken += hweight64(parts[i].mask);
 	}
 	pcp->count += taken;
+}
+
+/*
+ * What rmqueue_bulk() does with movable pages while coloring is on: small address
+ * spaces get colors that few large ones hold, and all of them in turn.
+ */
+static int color_bulk(struct zone *zone, unsigned long count,
+		      struct list_head *list, unsigned int alloc_flags)
+{
+	struct page_color_part parts[PAGE_COLOR_PARTS];
+	unsigned long flags;
+	unsigned int nr, i;
+	int taken = 0;
+
+	if (debug_guardpage_enabled())
+		return 0;
+	rcu_read_lock();
+	nr = page_color_gather_small(zone, count, parts);
+	if (nr) {
+		spin_lock_irqsave(&zone->lock, flags);
+		for (i = 0; i < nr; i++)
+			parts[i].mask = color_take(zone, parts[i].frame,
+						   parts[i].mask, alloc_flags);
+		spin_unlock_irqrestore(&zone->lock, flags);
+	}
+	rcu_read_unlock();
+	for (i = 0; i < nr; i++) {
+		color_add_part(list, &parts[i], parts[i].mask);
+		taken += hweight64(parts[i].mask);
+	}
+	return taken;
 }
 
 /* A page from the list of this CPU that is for those that ask. */
@@ -462,6 +522,32 @@ void page_color_drop_runs(const struct page_color_space *space)
 			if (READ_ONCE(pcp->color_run.space) == space)
 				color_drop_run(zone, pcp, space);
 		}
+	}
+}
+
+/* A program is gone: what it left on the lists of this CPU is free for others. */
+void page_color_drain_local(int nid)
+{
+	struct zone *zone;
+
+	for_each_populated_zone(zone) {
+		struct per_cpu_pages *pcp;
+		unsigned long __maybe_unused UP_flags;
+		unsigned long flags;
+		int nr;
+
+		if (zone_to_nid(zone) != nid)
+			continue;
+		pcp = raw_cpu_ptr(zone->per_cpu_pageset);
+		do {
+			pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
+			spin_lock_irqsave(&zone->lock, flags);
+			nr = color_free_list(zone, pcp,
+					     order_to_pindex(MIGRATE_MOVABLE, 0),
+					     READ_ONCE(pcp->batch));
+			spin_unlock_irqrestore(&zone->lock, flags);
+			pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
+		} while (nr);
 	}
 }
 

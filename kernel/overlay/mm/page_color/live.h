@@ -13,6 +13,7 @@
 #define _MM_PAGE_COLOR_LIVE_H
 
 #include <linux/atomic.h>
+#include <linux/cache.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 

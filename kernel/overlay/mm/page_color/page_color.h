@@ -315,6 +315,9 @@ unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int count,
 			       struct page_color_part *parts);
+/* The same for whoever is small: colors that few hold. */
+unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
+				     struct page_color_part *parts);
 /* The same for a page of a file: the lowest pageblock with free frames. */
 unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts);
@@ -363,6 +366,8 @@ static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 /* mm/page_alloc.c */
 /* Gives back what CPUs have ready for a space that is gone. */
 void page_color_drop_runs(const struct page_color_space *space);
+/* Gives back movable pages that wait on the lists of this CPU. */
+void page_color_drain_local(int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
 				    bool ahead);

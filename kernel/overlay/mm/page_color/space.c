@@ -644,11 +644,14 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 /* Its page tables are gone, and nobody will use it any more. */
 void page_color_exit_mm(struct mm_struct *mm)
 {
-	struct page_color_space *spaces =
-		rcu_dereference_protected(mm->page_color.spaces, true);
+	struct page_color_space *spaces, *space;
 
+	spaces = rcu_dereference_protected(mm->page_color.spaces, true);
 	if (!spaces)
 		return;
 	RCU_INIT_POINTER(mm->page_color.spaces, NULL);
+	for (space = spaces; space; space = space->next)
+		if (space->kind == PAGE_COLOR_ANON)
+			page_color_drain_local(space->nid);
 	retire_spaces(spaces);
 }
