@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TALLY_PROCESSES 16
-/* Frames have numbers below it: 16 GiB, which is more than a guest has. */
-#define TALLY_FRAMES (UINT64_C(16) << 30 >> 12)
+/* Few and small: what counts shall not fill the cache itself. */
+#define TALLY_PROCESSES 10
+/* Frames have numbers below it: 4 GiB, where no guest has memory. */
+#define TALLY_FRAMES (UINT64_C(4) << 30 >> 12)
 
 struct tally {
 	size_t colors;
@@ -96,7 +97,7 @@ static inline void tally_pages(struct tally *tally, uint32_t process, const void
 		uint64_t frame = frames[i], bit = UINT64_C(1) << frame % 64;
 
 		if (frame >= TALLY_FRAMES)
-			lab_fail("frame %#lx is beyond 16 GiB", (unsigned long)frame);
+			lab_fail("frame %#lx is beyond 4 GiB", (unsigned long)frame);
 		if (!(__atomic_fetch_or(&tally->seen[frame / 64], bit, __ATOMIC_RELAXED) & bit))
 			__atomic_fetch_add(&tally->together[frame % tally->colors], 1,
 					   __ATOMIC_RELAXED);

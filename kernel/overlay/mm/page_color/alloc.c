@@ -65,6 +65,14 @@ static bool find_place(struct place *place, struct zone *zone)
 	       place->zone->node == place->node->id;
 }
 
+static u32 cursor_of(const struct page_color_space *space,
+		     const struct page_color_zone *zone)
+{
+	u32 cursor = space ? READ_ONCE(space->cursor) : PAGE_COLOR_NO_CURSOR;
+
+	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
+}
+
 /* Once round all words from the cursor on; the first word in two parts. */
 static unsigned int gather(const struct place *place,
 			   struct page_color_space *space,
@@ -186,8 +194,7 @@ unsigned int page_color_gather(struct zone *zone,
 		count = min(count, max(left / (4 * num_online_cpus()), 4U));
 		wish.count = count;
 	}
-	wish.cursor = space ? READ_ONCE(space->cursor) :
-			      READ_ONCE(place.zone->cursor);
+	wish.cursor = cursor_of(space, place.zone);
 	/* Whole pageblocks are for huge pages, as long as there are others. */
 	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
 	if (wish.part)
@@ -283,7 +290,7 @@ bool page_color_gather_block(struct zone *zone,
 		return false;
 	wish.held = &space->held;
 	wish.live = place.node->live;
-	wish.cursor = READ_ONCE(space->cursor);
+	wish.cursor = cursor_of(space, place.zone);
 	return page_color_choose_block(&place.zone->memory, &wish, order, frame);
 }
 
@@ -326,10 +333,10 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 	return false;
 }
 
-bool page_color_find_place(struct zone *zone, unsigned long frame, bool ahead,
+bool page_color_find_place(struct zone *zone, unsigned long frame,
+			   unsigned long from, bool ahead,
 			   unsigned long *found)
 {
-	unsigned long from = pageblock_end_pfn(frame);
 	struct page_color_memory *memory;
 	struct place place;
 	u32 word, words;
@@ -338,13 +345,6 @@ bool page_color_find_place(struct zone *zone, unsigned long frame, bool ahead,
 	if (!find_place(&place, zone))
 		return false;
 	memory = &place.zone->memory;
-	if (ahead) {
-		/* Only from the first half to the second: no page moves twice. */
-		from = pageblock_align(zone->zone_start_pfn +
-				       zone->spanned_pages / 2);
-		if (frame >= from)
-			return false;
-	}
 	if (find_last(memory, frame % memory->colors, 1, from, found))
 		return true;
 	if (ahead || !place.node->live)

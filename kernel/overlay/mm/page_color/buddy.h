@@ -552,7 +552,7 @@ void page_color_drain_local(int nid)
 }
 
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    bool ahead)
+				    unsigned long from, bool ahead)
 {
 	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
 	struct page *other = NULL;
@@ -562,7 +562,8 @@ struct page *page_color_alloc_place(struct zone *zone, struct page *page,
 	if (debug_guardpage_enabled())
 		return NULL;
 	rcu_read_lock();
-	found = page_color_find_place(zone, page_to_pfn(page), ahead, &pfn);
+	found = page_color_find_place(zone, page_to_pfn(page), from, ahead,
+				      &pfn);
 	rcu_read_unlock();
 	if (!found)
 		return NULL;

@@ -65,6 +65,9 @@ struct page_color_zone {
 	u32 cursor;
 };
 
+/* It begins where small address spaces have just taken pages. */
+#define PAGE_COLOR_NO_CURSOR	U32_MAX
+
 /**
  * struct page_color_space - the colors that an address space holds in one node
  * @refs: of the address space, and of each CPU that has a run for it
@@ -79,7 +82,7 @@ struct page_color_zone {
  * @recount: what it holds is not what its page tables say
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
- * @cursor: color to go on with
+ * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
  * @rounds: how often it has held all colors since
  * @held: the colors
  */
@@ -339,11 +342,12 @@ void page_color_took_block(const struct page_color_ask *ask,
 
 /*
  * A frame to which compaction can move @frame: one of the same color, or else of
- * one that few hold; in a later pageblock, but not in one that is free as a
+ * one that few hold; at or after @from, but not in a pageblock that is free as a
  * whole, since to make those is what pages are moved for. @ahead: nobody waits
  * for it; then only of the same color. Under rcu_read_lock().
  */
-bool page_color_find_place(struct zone *zone, unsigned long frame, bool ahead,
+bool page_color_find_place(struct zone *zone, unsigned long frame,
+			   unsigned long from, bool ahead,
 			   unsigned long *found);
 /*
  * Where compaction's free scanner is, after it has placed @colored pages by
@@ -370,6 +374,6 @@ void page_color_drop_runs(const struct page_color_space *space);
 void page_color_drain_local(int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    bool ahead);
+				    unsigned long from, bool ahead);
 
 #endif /* _MM_PAGE_COLOR_H */

@@ -235,6 +235,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	spin_lock_init(&space->lock);
 	space->nid = nid;
 	space->kind = kind;
+	space->cursor = PAGE_COLOR_NO_CURSOR;
 	space->node = id;
 	space->held.colors = colors;
 	return space;
