@@ -109,9 +109,14 @@ static unsigned int gather(const struct place *place,
 					    nr, &parts[nr]))
 			continue;
 		some = page_color_first_bits(parts[nr].mask, wish->count);
-		if (space)
-			some = page_color_mark(space, place->node->live, word,
-					       some);
+		if (space) {
+			u64 fresh = page_color_mark(space, place->node->live,
+						    word, some);
+
+			/* Another thread may have taken what was lacked. */
+			if (want & PAGE_COLOR_LACKED)
+				some = fresh;
+		}
 		if (!some)
 			continue;
 		parts[nr++].mask = some;
@@ -154,6 +159,21 @@ static void check_space(struct page_color_space *space,
 	}
 }
 
+/*
+ * Colors that one CPU has ready are lost for another one: each takes but a part
+ * of them, and of what is left of a round.
+ */
+static unsigned int fair_share(const struct page_color_space *space,
+			       const struct page_color_live *live,
+			       unsigned int count)
+{
+	u32 left = min(live->colors - READ_ONCE(space->held.taken),
+		       live->colors / 8);
+
+	left = min_t(u32, left, max(atomic_read(&live->left), 0));
+	return min(count, max(left / (4 * num_online_cpus()), 4U));
+}
+
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int count,
@@ -163,12 +183,12 @@ unsigned int page_color_gather(struct zone *zone,
 		PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
 		PAGE_COLOR_LACKED,
 		PAGE_COLOR_FEW,
+		0,
 	};
 	struct page_color_wish wish = { .set = ask->set, .count = count };
 	struct page_color_space *space = ask->space;
 	unsigned int i, nr = 0, run = 0;
 	struct place place;
-	u32 left;
 
 	if (!find_place(&place, zone))
 		return 0;
@@ -180,34 +200,28 @@ unsigned int page_color_gather(struct zone *zone,
 		return 0;
 	wish.live = place.node->live;
 	wish.held = space ? &space->held : NULL;
-	if (space) {
+	if (space)
 		run = count;
-		/*
-		 * Colors that another CPU has ready are lost for this one: each
-		 * takes but a part of them, and of what is left of a round.
-		 */
-		left = min(place.node->colors - READ_ONCE(space->held.taken),
-			   place.node->colors / 8);
-		if (place.node->live)
-			left = min(left, (u32)max(atomic_read(&place.node->live->left),
-						  0));
-		count = min(count, max(left / (4 * num_online_cpus()), 4U));
-		wish.count = count;
-	}
+	if (space && place.node->live)
+		wish.count = count = fair_share(space, place.node->live, count);
 	wish.cursor = cursor_of(space, place.zone);
 	/* Whole pageblocks are for huge pages, as long as there are others. */
 	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
 	if (wish.part)
 		nr = gather(&place, space, &wish, wants[0], parts);
 	wish.part = false;
-	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++)
+	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++) {
+		/* Only for a set any color of it is better than the others. */
+		if (!wants[i] && !ask->set)
+			break;
 		nr = gather(&place, space, &wish, wants[i], parts);
+	}
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
 		count_vm_events(i <= 1 ? PAGE_COLOR_BEST :
 				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
-				count - wish.count);
+				nr ? count - wish.count : 1);
 	} else {
 		WRITE_ONCE(place.zone->cursor, wish.cursor);
 	}
