@@ -48,9 +48,6 @@ void page_color_run_begin(struct page_color_run *run,
 	}
 }
 
-/* Words that are looked at for frames of pageblocks in use. */
-#define PAGE_COLOR_LOOK	128U
-
 /* What is known of a zone and its node, if both are of the same geometry. */
 struct place {
 	struct page_color_zone *zone;
@@ -77,19 +74,20 @@ static u32 cursor_of(const struct page_color_space *space,
 static unsigned int gather(const struct place *place,
 			   struct page_color_space *space,
 			   struct page_color_wish *wish, unsigned int want,
-			   struct page_color_part *parts)
+			   struct page_color_part *parts, unsigned int nr)
 {
 	struct page_color_memory *memory = &place->zone->memory;
 	u32 colors = memory->colors, words = page_color_words(colors);
 	u32 word = wish->cursor / 64, gone;
-	unsigned int nr = 0;
+	unsigned int before = nr, wanted = wish->count;
 
 	/* With few words the next round begins in the midst of a run. */
-	for (gone = 0; gone <= max(words, 8U); gone++, word++) {
+	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
+	     gone++, word++) {
 		u64 some;
 
-		/* It is worth a look at some words, not at all of them. */
-		if (wish->part && gone == PAGE_COLOR_LOOK)
+		/* It is worth a look as long as it finds something. */
+		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
 		if (word >= words)
 			word = 0;
@@ -121,13 +119,14 @@ static unsigned int gather(const struct place *place,
 			continue;
 		parts[nr++].mask = some;
 		wish->count -= hweight64(some);
-		if (nr == PAGE_COLOR_PARTS || !wish->count)
+		if (!wish->count)
 			break;
 	}
-	if (nr && space && place->node->live)
+	if (nr == before)
+		return nr;
+	if (space && place->node->live)
 		page_color_live_adjust(place->node->live);
-	if (nr)
-		wish->cursor = 64 * parts[nr - 1].word +
+	wish->cursor = 64 * parts[nr - 1].word +
 			       fls64(parts[nr - 1].mask);
 	if (wish->cursor >= colors)
 		wish->cursor = 0;
@@ -208,13 +207,15 @@ unsigned int page_color_gather(struct zone *zone,
 	/* Whole pageblocks are for huge pages, as long as there are others. */
 	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
 	if (wish.part)
-		nr = gather(&place, space, &wish, wants[0], parts);
+		nr = gather(&place, space, &wish, wants[0], parts, 0);
 	wish.part = false;
+	if (nr && wish.count > count / 2)
+		nr = gather(&place, space, &wish, wants[0], parts, nr);
 	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++) {
 		/* Only for a set any color of it is better than the others. */
 		if (!wants[i] && !ask->set)
 			break;
-		nr = gather(&place, space, &wish, wants[i], parts);
+		nr = gather(&place, space, &wish, wants[i], parts, 0);
 	}
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
@@ -239,11 +240,11 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 		return 0;
 	wish.live = place.node->live;
 	wish.cursor = READ_ONCE(place.zone->cursor);
-	wish.part = place.zone->memory.free->partial >= 4 * count;
-	nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
-	if (!nr && wish.part) {
+	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
+	nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts, 0);
+	if (wish.part && wish.count > count / 2) {
 		wish.part = false;
-		nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
+		nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts, nr);
 	}
 	WRITE_ONCE(place.zone->cursor, wish.cursor);
 	return nr;

@@ -357,6 +357,8 @@ static void retire_spaces(struct page_color_space *space)
 			u64 held = page_color_held_word(&space->held, word);
 			u32 round;
 
+			if (!held && !space->rounds)
+				continue;
 			rcu_read_lock();
 			node = node_of(space);
 			if (node && node->live) {
@@ -384,6 +386,8 @@ static void publish(struct page_color_space *space)
 			u64 held = page_color_held_word(&space->held, word);
 			u32 round;
 
+			if (!held && !space->rounds)
+				continue;
 			rcu_read_lock();
 			node = node_of(space);
 			if (node && node->live) {
