@@ -20,7 +20,7 @@ test:
 	# Architectures without measurement, as far as this one can tell.
 	RUSTFLAGS="--cfg huepage_no_measurement -D warnings" cargo check --locked --workspace \
 		--target-dir target/no-measurement
-	# The color index: pure C, so tested as a program, with sanitizers.
+	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
 	cargo test --locked --workspace
 
