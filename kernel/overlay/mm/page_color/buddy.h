@@ -293,8 +293,11 @@ static void color_exchange(struct zone *zone, struct per_cpu_pages *pcp,
 	color_free_list(zone, pcp, order_to_pindex(MIGRATE_MOVABLE, 0), count);
 }
 
-/* Fill the list of a CPU that is empty, or has pages of another one. */
-static void color_refill(struct zone *zone, unsigned int alloc_flags,
+/*
+ * Fill the list of a CPU that is empty, or has pages of another one. False if
+ * there is nothing to choose.
+ */
+static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 			 struct per_cpu_pages *pcp, int pindex,
 			 const struct page_color_ask *ask)
 {
@@ -318,7 +321,7 @@ static void color_refill(struct zone *zone, unsigned int alloc_flags,
 		nr = page_color_gather_file(zone, count, parts);
 	}
 	if (!nr)
-		return;
+		return false;
 	spin_lock_irqsave(&zone->lock, flags);
 	for (i = 0; i < nr; i++) {
 		u64 mask = parts[i].mask;
@@ -340,6 +343,7 @@ static void color_refill(struct zone *zone, unsigned int alloc_flags,
 		taken += hweight64(parts[i].mask);
 	}
 	pcp->count += taken;
+	return true;
 }
 
 /*
@@ -383,6 +387,7 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 	struct per_cpu_pages *pcp;
 	struct page *page = NULL;
 	struct list_head *list;
+	int tries = 4;
 
 	/* As in rmqueue_pcplist(). */
 	pcp_trylock_prepare(UP_flags);
@@ -395,10 +400,12 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 	pcp->color_run.idle = false;
 	list = &pcp->lists[pindex];
 	do {
-		if (list_empty(list) ||
-		    (pindex == PCP_COLOR_LIST &&
-		     !page_color_run_fits(&pcp->color_run, ask)))
-			color_refill(zone, alloc_flags, pcp, pindex, ask);
+		/* What was chosen may be gone when it is taken: choose again. */
+		while (tries-- && (list_empty(list) ||
+				   (pindex == PCP_COLOR_LIST &&
+				    !page_color_run_fits(&pcp->color_run, ask))))
+			if (!color_refill(zone, alloc_flags, pcp, pindex, ask))
+				break;
 		page = list_first_entry_or_null(list, struct page, pcp_list);
 		if (!page)
 			break;
