@@ -184,7 +184,7 @@ unsigned int page_color_gather(struct zone *zone,
 		PAGE_COLOR_FEW,
 		0,
 	};
-	struct page_color_wish wish = { .set = ask->set, .count = count };
+	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space = ask->space;
 	unsigned int i, nr = 0, run = 0;
 	struct place place;
@@ -202,7 +202,8 @@ unsigned int page_color_gather(struct zone *zone,
 	if (space)
 		run = count;
 	if (space && place.node->live)
-		wish.count = count = fair_share(space, place.node->live, count);
+		count = fair_share(space, place.node->live, count);
+	wish.count = count;
 	wish.cursor = cursor_of(space, place.zone);
 	/* Whole pageblocks are for huge pages, as long as there are others. */
 	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;

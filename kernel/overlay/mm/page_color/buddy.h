@@ -315,11 +315,10 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (pindex == PCP_COLOR_LIST)
 		page_color_run_begin(&pcp->color_run, ask);
 	count = color_count(pcp);
-	if (pindex == PCP_COLOR_LIST) {
+	if (pindex == PCP_COLOR_LIST)
 		nr = page_color_gather(zone, ask, count, parts);
-	} else {
+	else
 		nr = page_color_gather_file(zone, count, parts);
-	}
 	if (!nr)
 		return false;
 	spin_lock_irqsave(&zone->lock, flags);

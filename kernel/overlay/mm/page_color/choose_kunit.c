@@ -188,4 +188,5 @@ static struct kunit_suite choose_suite = {
 	.name = "page_color_choose",
 	.test_cases = choose_cases,
 };
+
 kunit_test_suite(choose_suite);

@@ -499,6 +499,7 @@ static void count_spaces(struct callback_head *work)
 		end_count(space);
 	mmap_read_unlock(mm);
 out:
+	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
 }
 
