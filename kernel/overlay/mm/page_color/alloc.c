@@ -2,7 +2,6 @@
 /* Which frames an allocation gets. */
 
 #include <linux/mm.h>
-#include <linux/pagemap.h>
 #include <linux/sched.h>
 #include <linux/vmstat.h>
 
@@ -134,6 +133,27 @@ static unsigned int gather(const struct place *place,
 }
 
 /*
+ * From pageblocks in use first, as long as they have enough: whole ones are for
+ * huge pages.
+ */
+static unsigned int gather_best(const struct place *place,
+				struct page_color_space *space,
+				struct page_color_wish *wish, unsigned int want,
+				struct page_color_part *parts)
+{
+	const struct page_color_free *free = place->zone->memory.free;
+	unsigned int count = wish->count, nr = 0;
+
+	wish->part = READ_ONCE(free->partial) >= 4 * count;
+	if (wish->part)
+		nr = gather(place, space, wish, want, parts, 0);
+	wish->part = false;
+	if (wish->count > count / 2)
+		nr = gather(place, space, wish, want, parts, nr);
+	return nr;
+}
+
+/*
  * Pages that were unmapped in ways that nobody tells of are held for ever: when
  * there are many, what is held is counted anew. So is what was marked for
  * another geometry.
@@ -186,7 +206,7 @@ unsigned int page_color_gather(struct zone *zone,
 	};
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space = ask->space;
-	unsigned int i, nr = 0, run = 0;
+	unsigned int i, nr, run = 0;
 	struct place place;
 
 	if (!find_place(&place, zone))
@@ -205,14 +225,8 @@ unsigned int page_color_gather(struct zone *zone,
 		count = fair_share(space, place.node->live, count);
 	wish.count = count;
 	wish.cursor = cursor_of(space, place.zone);
-	/* Whole pageblocks are for huge pages, as long as there are others. */
-	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
-	if (wish.part)
-		nr = gather(&place, space, &wish, wants[0], parts, 0);
-	wish.part = false;
-	if (nr && wish.count > count / 2)
-		nr = gather(&place, space, &wish, wants[0], parts, nr);
-	for (i = 0; i < ARRAY_SIZE(wants) && !nr; i++) {
+	nr = gather_best(&place, space, &wish, wants[0], parts);
+	for (i = 1; i < ARRAY_SIZE(wants) && !nr; i++) {
 		/* Only for a set any color of it is better than the others. */
 		if (!wants[i] && !ask->set)
 			break;
@@ -221,7 +235,7 @@ unsigned int page_color_gather(struct zone *zone,
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
-		count_vm_events(i <= 1 ? PAGE_COLOR_BEST :
+		count_vm_events(i == 1 ? PAGE_COLOR_BEST :
 				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
 				nr ? count - wish.count : 1);
 	} else {
@@ -241,12 +255,7 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 		return 0;
 	wish.live = place.node->live;
 	wish.cursor = READ_ONCE(place.zone->cursor);
-	wish.part = READ_ONCE(place.zone->memory.free->partial) >= 4 * count;
-	nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts, 0);
-	if (wish.part && wish.count > count / 2) {
-		wish.part = false;
-		nr = gather(&place, NULL, &wish, PAGE_COLOR_FEW, parts, nr);
-	}
+	nr = gather_best(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
 	WRITE_ONCE(place.zone->cursor, wish.cursor);
 	return nr;
 }
@@ -308,12 +317,6 @@ bool page_color_gather_block(struct zone *zone,
 	wish.live = place.node->live;
 	wish.cursor = cursor_of(space, place.zone);
 	return page_color_choose_block(&place.zone->memory, &wish, order, frame);
-}
-
-void page_color_took_block(const struct page_color_ask *ask,
-			   unsigned long frame, unsigned int order)
-{
-	page_color_mark_frames(ask->space, frame, 1UL << order);
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

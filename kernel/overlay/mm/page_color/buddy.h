@@ -14,8 +14,7 @@ static void color_freed(struct zone *zone, unsigned long pfn,
 {
 	struct page_color_free *free = page_color_zone_free(zone);
 
-	if (free && (migratetype == MIGRATE_MOVABLE ||
-		     is_migrate_cma(migratetype)))
+	if (free && page_color_movable(migratetype))
 		page_color_free_set(free, pfn, order);
 }
 
@@ -42,25 +41,14 @@ static void color_taken_list(struct zone *zone, struct list_head *list, int nr,
 }
 
 /* A pageblock's free pages are on the lists of another type from now on. */
-static void color_moved_block(struct zone *zone, unsigned long start_pfn,
-			      int migratetype)
+static void color_moved_block(struct zone *zone, unsigned long start_pfn)
 {
 	struct page_color_free *free = page_color_zone_free(zone);
-	unsigned long pfn, end = pageblock_end_pfn(start_pfn);
 
 	if (!free)
 		return;
 	page_color_free_clear(free, start_pfn, pageblock_order);
-	for (pfn = start_pfn; pfn < end;) {
-		struct page *page = pfn_to_page(pfn);
-
-		if (!PageBuddy(page)) {
-			pfn++;
-			continue;
-		}
-		color_freed(zone, pfn, buddy_order(page), migratetype);
-		pfn += 1UL << buddy_order(page);
-	}
+	page_color_look(zone, start_pfn, pageblock_end_pfn(start_pfn));
 }
 
 /* The free block that a frame is in, under zone->lock; -1 if it is in none. */
@@ -82,8 +70,7 @@ static void color_give_back(struct zone *zone, unsigned long pfn,
 			    unsigned long end, int migratetype)
 {
 	while (pfn < end) {
-		unsigned int order = min_t(unsigned int, __fls(end - pfn),
-					   pfn ? __ffs(pfn) : MAX_PAGE_ORDER);
+		unsigned int order = page_color_block_order(pfn, end);
 		struct page *page = pfn_to_page(pfn);
 
 		__add_to_free_list(page, zone, order, migratetype, false);
@@ -125,7 +112,7 @@ static u64 color_take(struct zone *zone, unsigned long pfn, u64 mask,
 		if (is_migrate_cma(mt) && !(alloc_flags & ALLOC_CMA))
 			continue;
 		page_color_free_clear_mask(free, pfn, in_block);
-		if (mt != MIGRATE_MOVABLE && !is_migrate_cma(mt))
+		if (!page_color_movable(mt))
 			continue;
 
 		__del_page_from_free_list(pfn_to_page(head), zone, order, mt);
@@ -164,8 +151,8 @@ static struct page *color_take_block(struct zone *zone, unsigned long pfn,
 	}
 	head = pfn & ~0UL << from;
 	mt = get_pfnblock_migratetype(pfn_to_page(head), head);
-	if (mt != MIGRATE_MOVABLE &&
-	    !(is_migrate_cma(mt) && alloc_flags & ALLOC_CMA))
+	if (!page_color_movable(mt) ||
+	    (is_migrate_cma(mt) && !(alloc_flags & ALLOC_CMA)))
 		return NULL;
 	__del_page_from_free_list(pfn_to_page(head), zone, from, mt);
 	account_freepages(zone, -(int)size, mt);
@@ -208,8 +195,7 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 		page_color_unmark_frames(run->space, first, nr);
 	end = first + nr;
 	for (pfn = first; pfn < end; pfn += 1UL << order) {
-		order = min_t(int, __fls(end - pfn),
-			      pfn ? __ffs(pfn) : MAX_PAGE_ORDER);
+		order = page_color_block_order(pfn, end);
 		color_freed(zone, pfn, order, mt);
 		__free_one_page(pfn_to_page(pfn), pfn, zone, order, mt,
 				FPI_NONE);
@@ -256,14 +242,43 @@ static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
 	return nr;
 }
 
-static void color_add_part(struct list_head *list,
-			   const struct page_color_part *part, u64 taken)
+/*
+ * Take the frames of all parts; what was marked for @ask and is gone is held by
+ * nobody. Under zone->lock.
+ */
+static void color_take_parts(struct zone *zone, struct page_color_part *parts,
+			     unsigned int nr, unsigned int alloc_flags,
+			     const struct page_color_ask *ask)
 {
-	for (; taken; taken &= taken - 1) {
-		struct page *page = pfn_to_page(part->frame + __ffs64(taken));
+	struct page_color_part *part;
 
-		list_add_tail(&page->pcp_list, list);
+	for (part = parts; part < parts + nr; part++) {
+		u64 mask = part->mask;
+
+		part->mask = color_take(zone, part->frame, mask, alloc_flags);
+		if (unlikely(mask != part->mask) && ask)
+			page_color_lost(zone, ask, part, mask & ~part->mask);
 	}
+}
+
+/* Returns how many pages came to the list. */
+static int color_add_parts(struct list_head *list,
+			   const struct page_color_part *parts, unsigned int nr)
+{
+	const struct page_color_part *part;
+	int added = 0;
+	u64 taken;
+
+	for (part = parts; part < parts + nr; part++) {
+		added += hweight64(part->mask);
+		for (taken = part->mask; taken; taken &= taken - 1) {
+			struct page *page =
+				pfn_to_page(part->frame + __ffs64(taken));
+
+			list_add_tail(&page->pcp_list, list);
+		}
+	}
+	return added;
 }
 
 /*
@@ -304,8 +319,8 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	struct list_head *list = &pcp->lists[pindex];
 	unsigned long flags;
-	unsigned int nr, i;
-	int count, taken = 0;
+	unsigned int nr;
+	int count;
 
 	if (!list_empty(list)) {
 		spin_lock_irqsave(&zone->lock, flags);
@@ -322,26 +337,13 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (!nr)
 		return false;
 	spin_lock_irqsave(&zone->lock, flags);
-	for (i = 0; i < nr; i++) {
-		u64 mask = parts[i].mask;
-
-		parts[i].mask = color_take(zone, parts[i].frame, mask,
-					   alloc_flags);
-		/* Of what was marked, the rest is held by nobody. */
-		if (unlikely(mask != parts[i].mask))
-			page_color_lost(zone, ask, &parts[i],
-					mask & ~parts[i].mask);
-	}
+	color_take_parts(zone, parts, nr, alloc_flags, ask);
 	if (pindex == PCP_COLOR_LIST)
 		color_exchange(zone, pcp, count);
 	else
 		page_color_file_low(zone, parts[0].frame);
 	spin_unlock_irqrestore(&zone->lock, flags);
-	for (i = 0; i < nr; i++) {
-		color_add_part(list, &parts[i], parts[i].mask);
-		taken += hweight64(parts[i].mask);
-	}
-	pcp->count += taken;
+	pcp->count += color_add_parts(list, parts, nr);
 	return true;
 }
 
@@ -354,8 +356,7 @@ static int color_bulk(struct zone *zone, unsigned long count,
 {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	unsigned long flags;
-	unsigned int nr, i;
-	int taken = 0;
+	unsigned int nr;
 
 	if (debug_guardpage_enabled())
 		return 0;
@@ -363,17 +364,11 @@ static int color_bulk(struct zone *zone, unsigned long count,
 	nr = page_color_gather_small(zone, count, parts);
 	if (nr) {
 		spin_lock_irqsave(&zone->lock, flags);
-		for (i = 0; i < nr; i++)
-			parts[i].mask = color_take(zone, parts[i].frame,
-						   parts[i].mask, alloc_flags);
+		color_take_parts(zone, parts, nr, alloc_flags, NULL);
 		spin_unlock_irqrestore(&zone->lock, flags);
 	}
 	rcu_read_unlock();
-	for (i = 0; i < nr; i++) {
-		color_add_part(list, &parts[i], parts[i].mask);
-		taken += hweight64(parts[i].mask);
-	}
-	return taken;
+	return color_add_parts(list, parts, nr);
 }
 
 /* A page from the list of this CPU that is for those that ask. */
@@ -431,7 +426,7 @@ static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
 	spin_unlock_irqrestore(&zone->lock, flags);
 	if (!page || check_new_pages(page, order))
 		return NULL;
-	page_color_took_block(ask, pfn, order);
+	page_color_mark_frames(ask->space, pfn, 1UL << order);
 	return page;
 }
 
@@ -511,7 +506,10 @@ static void color_drop_run(struct zone *zone, struct per_cpu_pages *pcp,
 	page_color_space_put(dropped);
 }
 
-/* Nobody would take these pages for long: others need them. */
+/*
+ * Pages that CPUs have ready for a space go back. A CPU that begins a run just
+ * now is not waited for.
+ */
 void page_color_drop_runs(const struct page_color_space *space)
 {
 	struct zone *zone;
@@ -524,7 +522,6 @@ void page_color_drop_runs(const struct page_color_space *space)
 			struct per_cpu_pages *pcp =
 				per_cpu_ptr(zone->per_cpu_pageset, cpu);
 
-			/* It has no new runs: a look without the lock will do. */
 			if (READ_ONCE(pcp->color_run.space) == space)
 				color_drop_run(zone, pcp, space);
 		}

@@ -43,7 +43,7 @@ struct page_color_part {
  * @next: the copy that is looked at first where not all are
  */
 struct page_color_memory {
-	const struct page_color_free *free;
+	struct page_color_free *free;
 	u32 colors;
 	unsigned long first;
 	unsigned long copies;

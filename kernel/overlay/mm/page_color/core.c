@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Building and dropping the index of each zone. */
+/* Which zones and nodes are colored, and what is free in them to begin with. */
 
 #define pr_fmt(fmt) "page_color: " fmt
 
@@ -8,7 +8,6 @@
 #include <linux/memory_hotplug.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
-#include <linux/sizes.h>
 
 #include "page_color.h"
 #include "../internal.h"
@@ -20,7 +19,6 @@
 #define PAGE_COLOR_SHARED	512
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
-EXPORT_SYMBOL_GPL(page_color_key);
 /* Geometry, nodes, and which zones are colored. */
 DEFINE_MUTEX(page_color_mutex);
 
@@ -181,8 +179,8 @@ static void attach(struct zone *zone, struct page_color_zone *coloring)
 
 	spin_lock_irqsave(&zone->lock, flags);
 	if (old && coloring) {
-		from = (struct page_color_free *)old->memory.free;
-		to = (struct page_color_free *)coloring->memory.free;
+		from = old->memory.free;
+		to = coloring->memory.free;
 		for (i = 0; i < from->chunks; i++) {
 			unsigned long frame = from->start + i * PAGE_COLOR_CHUNK;
 			struct page_color_chunk **place = chunk_in(to, frame);
@@ -201,46 +199,41 @@ static void attach(struct zone *zone, struct page_color_zone *coloring)
 	/* Whoever chooses is done with it. */
 	synchronize_rcu();
 	if (!coloring)
-		free_chunks((struct page_color_free *)old->memory.free);
+		free_chunks(old->memory.free);
 	free_zone(old);
 }
 
-static void fill_part(struct zone *zone, struct page_color_free *free,
-		      unsigned long pfn, unsigned long end)
+void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end)
 {
-	unsigned long flags;
+	struct page_color_free *free = page_color_zone_free(zone);
 
-	spin_lock_irqsave(&zone->lock, flags);
 	while (pfn < end) {
 		struct page *page = pfn_to_online_page(pfn);
-		int migratetype;
 
 		if (!page || page_zone(page) != zone || !PageBuddy(page)) {
 			pfn++;
 			continue;
 		}
-		migratetype = get_pageblock_migratetype(page);
-		if (migratetype == MIGRATE_MOVABLE ||
-		    is_migrate_cma(migratetype))
+		if (page_color_movable(get_pageblock_migratetype(page)))
 			page_color_free_set(free, pfn, buddy_order(page));
 		pfn += 1UL << buddy_order(page);
 	}
-	spin_unlock_irqrestore(&zone->lock, flags);
 }
 
 /*
- * Look for free frames between two places. What comes and goes meanwhile is
- * told of by itself, on either side of the place that this has reached.
+ * Look for free frames between two places, without holding the lock for long.
+ * What comes and goes meanwhile is told of by itself, on either side of the place
+ * that this has reached.
  */
 static void fill(struct zone *zone, unsigned long pfn, unsigned long end)
 {
-	struct page_color_free *free =
-		(struct page_color_free *)zone_get(zone)->memory.free;
-	unsigned long stop;
+	unsigned long flags, stop;
 
 	for (; pfn < end; pfn = stop) {
 		stop = min(ALIGN(pfn + 1, PAGE_COLOR_FILL), end);
-		fill_part(zone, free, pfn, stop);
+		spin_lock_irqsave(&zone->lock, flags);
+		page_color_look(zone, pfn, stop);
+		spin_unlock_irqrestore(&zone->lock, flags);
 		cond_resched();
 	}
 }
@@ -249,8 +242,7 @@ static void fill(struct zone *zone, unsigned long pfn, unsigned long end)
 static int make_chunks(struct zone *zone, unsigned long start,
 		       unsigned long end)
 {
-	struct page_color_free *free =
-		(struct page_color_free *)zone_get(zone)->memory.free;
+	struct page_color_free *free = zone_get(zone)->memory.free;
 	unsigned long pfn;
 
 	for (pfn = round_down(start, PAGE_COLOR_CHUNK); pfn < end;

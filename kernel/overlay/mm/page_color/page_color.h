@@ -135,6 +135,9 @@ int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
 
+/* Look for free frames from @pfn to @end; under zone->lock. */
+void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end);
+
 /* detect.c */
 /*
  * The cache of a node: memory-side cache from HMAT if direct-mapped, else the
@@ -336,10 +339,6 @@ void page_color_file_low(struct zone *zone, unsigned long frame);
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost);
 
-/* A block of 2^@order frames was taken for the space that asked. */
-void page_color_took_block(const struct page_color_ask *ask,
-			   unsigned long frame, unsigned int order);
-
 /*
  * A frame to which compaction can move @frame: one of the same color, or else of
  * one that few hold; at or after @from, but not in a pageblock that is free as a
@@ -357,6 +356,20 @@ unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 				 unsigned long migrate_pfn,
 				 unsigned int *colored);
 
+/* Whether free pages of this type are chosen from. */
+static inline bool page_color_movable(int migratetype)
+{
+	return migratetype == MIGRATE_MOVABLE || is_migrate_cma(migratetype);
+}
+
+/* Of the frames up to @end, the largest aligned block that begins with @pfn. */
+static inline unsigned int page_color_block_order(unsigned long pfn,
+						  unsigned long end)
+{
+	return min_t(unsigned int, __fls(end - pfn),
+		     pfn ? __ffs(pfn) : MAX_PAGE_ORDER);
+}
+
 /* Free frames of a zone; under zone->lock. NULL where nothing is colored. */
 static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 {
@@ -364,7 +377,7 @@ static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 		rcu_dereference_protected(zone->page_color,
 					  lockdep_is_held(&zone->lock));
 
-	return coloring ? (struct page_color_free *)coloring->memory.free : NULL;
+	return coloring ? coloring->memory.free : NULL;
 }
 
 /* mm/page_alloc.c */

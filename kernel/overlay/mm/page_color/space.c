@@ -6,10 +6,8 @@
  */
 
 #include <linux/mm.h>
-#include <linux/mmu_notifier.h>
 #include <linux/pagewalk.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/task_work.h>
 
@@ -149,6 +147,12 @@ static enum page_color_kind kind_of(struct page *page)
 						   PAGE_COLOR_SHMEM;
 }
 
+/* Pages of files are not held, but for those in memory only. */
+static bool is_held(const struct folio *folio)
+{
+	return folio_test_anon(folio) || folio_test_swapbacked(folio);
+}
+
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 {
 	change_pages(mm, kind_of(page), page, nr, page_color_mark);
@@ -161,9 +165,8 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 }
 
 /*
- * Pages that follow each other in memory are unmapped as one. Pages of files
- * were not marked, but for those in memory only; a huge page is told of where it
- * is unmapped as a whole.
+ * Pages that follow each other in memory are unmapped as one; a huge page is told
+ * of where it is unmapped as a whole.
  */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
@@ -182,7 +185,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		if (encoded_page_flags(pages[i]) & ENCODED_PAGE_BIT_NR_PAGES_NEXT)
 			in_row = encoded_nr_pages(pages[++i]);
 		folio = page_folio(page);
-		if (!folio_test_anon(folio) && !folio_test_swapbacked(folio))
+		if (!is_held(folio))
 			continue;
 		if (in_row == 1 && folio_test_pmd_mappable(folio) &&
 		    page == &folio->page)
@@ -290,13 +293,6 @@ static void add_spaces(struct mm_struct *mm)
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
-static bool is_counted(struct page *page)
-{
-	struct folio *folio = page_folio(page);
-
-	return folio_test_anon(folio) || folio_test_swapbacked(folio);
-}
-
 static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		     struct mm_walk *walk)
 {
@@ -310,7 +306,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	if (lock) {
 		page = pmd_present(*pmd) ?
 			vm_normal_page_pmd(vma, address, *pmd) : NULL;
-		if (page && is_counted(page))
+		if (page && is_held(page_folio(page)))
 			__page_color_map(walk->mm, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
@@ -325,7 +321,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		if (!pte_present(entry))
 			continue;
 		page = vm_normal_page(vma, address, entry);
-		if (page && is_counted(page))
+		if (page && is_held(page_folio(page)))
 			__page_color_map(walk->mm, page, 1);
 	}
 	pte_unmap_unlock(start, lock);
@@ -338,12 +334,36 @@ static const struct mm_walk_ops count_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
+/* The counts of all colors that a space holds, of each round, go up or down. */
+static void count_held(const struct page_color_space *space,
+		       void (*count)(struct page_color_live *live, u32 word,
+				     u64 mask))
+{
+	u32 word, words = page_color_words(space->held.colors), round;
+
+	for (word = 0; word < words; word++) {
+		u64 held = page_color_held_word(&space->held, word);
+		struct page_color_node *node;
+
+		if (!held && !space->rounds)
+			continue;
+		rcu_read_lock();
+		node = node_of(space);
+		if (node && node->live) {
+			count(node->live, word, held);
+			for (round = 0; round < space->rounds; round++)
+				count(node->live, word, ~0ULL);
+		}
+		rcu_read_unlock();
+		if (!(word % 1024))
+			cond_resched();
+	}
+}
+
 /* Nobody uses them any more but for CPUs that have pages ready for them. */
 static void retire_spaces(struct page_color_space *space)
 {
 	struct page_color_space *next;
-	struct page_color_node *node;
-	u32 word, words;
 
 	for (; space; space = next) {
 		next = space->next;
@@ -352,54 +372,8 @@ static void retire_spaces(struct page_color_space *space)
 		spin_unlock_irq(&space->lock);
 		if (refcount_read(&space->refs) > 1)
 			page_color_drop_runs(space);
-		words = page_color_words(space->held.colors);
-		for (word = 0; word < words; word++) {
-			u64 held = page_color_held_word(&space->held, word);
-			u32 round;
-
-			if (!held && !space->rounds)
-				continue;
-			rcu_read_lock();
-			node = node_of(space);
-			if (node && node->live) {
-				page_color_live_sub(node->live, word, held);
-				for (round = 0; round < space->rounds; round++)
-					page_color_live_sub(node->live, word,
-							    ~0ULL);
-			}
-			rcu_read_unlock();
-			if (!(word % 1024))
-				cond_resched();
-		}
+		count_held(space, page_color_live_sub);
 		page_color_space_put(space);
-	}
-}
-
-static void publish(struct page_color_space *space)
-{
-	struct page_color_node *node;
-	u32 word, words;
-
-	for (; space; space = space->next) {
-		words = page_color_words(space->held.colors);
-		for (word = 0; word < words; word++) {
-			u64 held = page_color_held_word(&space->held, word);
-			u32 round;
-
-			if (!held && !space->rounds)
-				continue;
-			rcu_read_lock();
-			node = node_of(space);
-			if (node && node->live) {
-				page_color_live_add(node->live, word, held);
-				for (round = 0; round < space->rounds; round++)
-					page_color_live_add(node->live, word,
-							    ~0ULL);
-			}
-			rcu_read_unlock();
-			if (!(word % 1024))
-				cond_resched();
-		}
 	}
 }
 
@@ -640,10 +614,10 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 		/* Not all of it is copied: MADV_DONTFORK, for one. */
 		if (held_pages(mm, old->kind) < space->held.taken)
 			space->recount = true;
+		count_held(space, page_color_live_add);
 		space->next = first;
 		first = space;
 	}
-	publish(first);
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
