@@ -70,6 +70,27 @@ static void frames_of_a_hole_are_not_free(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page_color_free_lowest(f->free, 0), hole - 512);
 }
 
+/* As when memory is added before and after. */
+static void a_larger_table_knows_what_the_smaller_one_did(struct kunit *test)
+{
+	struct fixture *f = make(test, COLORS);
+	struct page_color_free *large;
+
+	large = kunit_kzalloc(test, struct_size(large, chunk, 4), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, large);
+	large->chunks = 4;
+	large->block_order = 9;
+	large->lowest = START - 512;
+	page_color_free_set(f->free, START + 1024, 4);
+	page_color_free_adopt(large, f->free);
+	KUNIT_EXPECT_EQ(test, page_color_free_word(large, START + 1024), 0xffff);
+	KUNIT_EXPECT_EQ(test, large->partial, 16);
+	KUNIT_EXPECT_EQ(test, page_color_free_lowest(large, large->lowest),
+			START + 1024);
+	page_color_free_clear(large, START + 1024, 4);
+	KUNIT_EXPECT_EQ(test, large->partial, 0);
+}
+
 static void a_pageblock_in_use_comes_before_a_whole_one(struct kunit *test)
 {
 	struct fixture *f = make(test, COLORS);
@@ -176,6 +197,7 @@ static void the_level_follows(struct kunit *test)
 
 static struct kunit_case choose_cases[] = {
 	KUNIT_CASE(frames_of_a_hole_are_not_free),
+	KUNIT_CASE(a_larger_table_knows_what_the_smaller_one_did),
 	KUNIT_CASE(a_pageblock_in_use_comes_before_a_whole_one),
 	KUNIT_CASE(blocks_of_many_colors_avoid_what_is_held),
 	KUNIT_CASE(rounds_begin_when_all_is_held),

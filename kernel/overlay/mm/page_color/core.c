@@ -103,16 +103,9 @@ static void drop_node(int nid)
 	call_rcu(&node->rcu, free_node);
 }
 
-/* The chunks that a zone spans, begun where a chunk may begin. */
-static unsigned long first_chunk(const struct zone *zone)
+static unsigned long end_of(const struct page_color_free *free)
 {
-	return round_down(zone->zone_start_pfn, PAGE_COLOR_CHUNK);
-}
-
-static unsigned long nr_chunks(const struct zone *zone)
-{
-	return DIV_ROUND_UP(zone_end_pfn(zone) - first_chunk(zone),
-			    PAGE_COLOR_CHUNK);
+	return free->start + free->chunks * PAGE_COLOR_CHUNK;
 }
 
 static void free_zone(struct page_color_zone *coloring)
@@ -123,14 +116,21 @@ static void free_zone(struct page_color_zone *coloring)
 	kfree(coloring);
 }
 
-/* With what @old knows; its chunks belong to the new one from then on. */
-static struct page_color_zone *make_zone(struct zone *zone)
+/* For all of a zone, and for what @old spans. */
+static struct page_color_zone *make_zone(struct zone *zone,
+					 const struct page_color_zone *old)
 {
 	const struct page_color_node *node = node_get(zone_to_nid(zone));
-	unsigned long chunks = nr_chunks(zone);
+	unsigned long start = round_down(zone->zone_start_pfn, PAGE_COLOR_CHUNK);
+	unsigned long end = zone_end_pfn(zone), chunks;
 	struct page_color_zone *coloring;
 	struct page_color_free *free;
 
+	if (old) {
+		start = min(start, old->memory.free->start);
+		end = max(end, end_of(old->memory.free));
+	}
+	chunks = DIV_ROUND_UP(end - start, PAGE_COLOR_CHUNK);
 	coloring = kzalloc_node(sizeof(*coloring), GFP_KERNEL,
 				zone_to_nid(zone));
 	free = kvzalloc_node(struct_size(free, chunk, chunks), GFP_KERNEL,
@@ -140,7 +140,7 @@ static struct page_color_zone *make_zone(struct zone *zone)
 		kfree(coloring);
 		return NULL;
 	}
-	free->start = first_chunk(zone);
+	free->start = start;
 	free->chunks = chunks;
 	free->block_order = pageblock_order;
 	free->lowest = zone->zone_start_pfn;
@@ -151,15 +151,6 @@ static struct page_color_zone *make_zone(struct zone *zone)
 	coloring->memory.copies = (zone_end_pfn(zone) - 1) / node->colors -
 				  coloring->memory.first + 1;
 	return coloring;
-}
-
-/* The place of a chunk in another table of the same zone. */
-static struct page_color_chunk **chunk_in(struct page_color_free *free,
-					  unsigned long frame)
-{
-	unsigned long nr = (frame - free->start) >> PAGE_COLOR_CHUNK_ORDER;
-
-	return nr < free->chunks ? &free->chunk[nr] : NULL;
 }
 
 static void free_chunks(struct page_color_free *free)
@@ -174,24 +165,11 @@ static void free_chunks(struct page_color_free *free)
 static void attach(struct zone *zone, struct page_color_zone *coloring)
 {
 	struct page_color_zone *old = zone_get(zone);
-	struct page_color_free *from, *to;
-	unsigned long flags, i;
+	unsigned long flags;
 
 	spin_lock_irqsave(&zone->lock, flags);
-	if (old && coloring) {
-		from = old->memory.free;
-		to = coloring->memory.free;
-		for (i = 0; i < from->chunks; i++) {
-			unsigned long frame = from->start + i * PAGE_COLOR_CHUNK;
-			struct page_color_chunk **place = chunk_in(to, frame);
-
-			if (place)
-				*place = from->chunk[i];
-			else
-				/* The zone has shrunk: it is empty. */
-				WARN_ON_ONCE(from->chunk[i]);
-		}
-	}
+	if (old && coloring)
+		page_color_free_adopt(coloring->memory.free, old->memory.free);
 	rcu_assign_pointer(zone->page_color, coloring);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	if (!old)
@@ -238,18 +216,19 @@ static void fill(struct zone *zone, unsigned long pfn, unsigned long end)
 	}
 }
 
-/* Memory for the bits of frames; only where there are any. */
+/* Memory for the bits of frames, only where memory is online. */
 static int make_chunks(struct zone *zone, unsigned long start,
 		       unsigned long end)
 {
 	struct page_color_free *free = zone_get(zone)->memory.free;
+	struct page_color_chunk **place, *chunk;
 	unsigned long pfn;
 
-	for (pfn = round_down(start, PAGE_COLOR_CHUNK); pfn < end;
-	     pfn += PAGE_COLOR_CHUNK) {
-		struct page_color_chunk **place = chunk_in(free, pfn), *chunk;
-
-		if (!place || *place)
+	for (pfn = start; pfn < end; pfn = pageblock_end_pfn(pfn)) {
+		cond_resched();
+		place = &free->chunk[(pfn - free->start) >>
+				     PAGE_COLOR_CHUNK_ORDER];
+		if (*place || !pfn_to_online_page(pfn))
 			continue;
 		chunk = kvzalloc_node(page_color_chunk_bytes(pageblock_order),
 				      GFP_KERNEL, zone_to_nid(zone));
@@ -261,19 +240,16 @@ static int make_chunks(struct zone *zone, unsigned long start,
 	return 0;
 }
 
-/* Where no memory is online no bits are needed. */
-static int make_online_chunks(struct zone *zone, unsigned long start,
-			      unsigned long end)
+static bool covers(const struct page_color_zone *coloring,
+		   const struct zone *zone)
 {
-	unsigned long pfn;
-	int err = 0;
+	const struct page_color_memory *memory = &coloring->memory;
+	unsigned long last = zone_end_pfn(zone) - 1;
 
-	for (pfn = start; pfn < end && !err; pfn = pageblock_end_pfn(pfn)) {
-		if (pfn_to_online_page(pfn))
-			err = make_chunks(zone, pfn, pfn + 1);
-		cond_resched();
-	}
-	return err;
+	return memory->free->start <= zone->zone_start_pfn &&
+	       end_of(memory->free) > last &&
+	       memory->first <= zone->zone_start_pfn / memory->colors &&
+	       memory->first + memory->copies > last / memory->colors;
 }
 
 /*
@@ -283,22 +259,15 @@ static int make_online_chunks(struct zone *zone, unsigned long start,
 static int cover(struct zone *zone, unsigned long start, unsigned long end)
 {
 	struct page_color_zone *coloring = zone_get(zone);
-	const struct page_color_free *free;
 	int err;
 
-	free = coloring ? coloring->memory.free : NULL;
-	if (!free || coloring->memory.first >
-	    zone->zone_start_pfn / coloring->memory.colors ||
-	    free->start > first_chunk(zone) ||
-	    free->start + free->chunks * PAGE_COLOR_CHUNK < zone_end_pfn(zone) ||
-	    (zone_end_pfn(zone) - 1) / coloring->memory.colors >=
-	    coloring->memory.first + coloring->memory.copies) {
-		coloring = make_zone(zone);
+	if (!coloring || !covers(coloring, zone)) {
+		coloring = make_zone(zone, coloring);
 		if (!coloring)
 			return -ENOMEM;
 		attach(zone, coloring);
 	}
-	err = make_online_chunks(zone, start, end);
+	err = make_chunks(zone, start, end);
 	if (!err)
 		fill(zone, start, end);
 	return err;

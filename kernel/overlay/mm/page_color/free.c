@@ -14,6 +14,18 @@ size_t page_color_chunk_bytes(unsigned int block_order)
 	return sizeof(struct page_color_chunk) + blocks * sizeof(u16);
 }
 
+void page_color_free_adopt(struct page_color_free *to,
+			   const struct page_color_free *from)
+{
+	unsigned long skip = (from->start - to->start) >> PAGE_COLOR_CHUNK_ORDER;
+	unsigned long i;
+
+	for (i = 0; i < from->chunks; i++)
+		to->chunk[skip + i] = from->chunk[i];
+	to->partial = from->partial;
+	to->lowest = min(to->lowest, from->lowest);
+}
+
 static struct page_color_chunk *chunk_of(const struct page_color_free *free,
 					 unsigned long frame)
 {

@@ -53,6 +53,13 @@ struct page_color_free {
 
 size_t page_color_chunk_bytes(unsigned int block_order);
 
+/*
+ * What @from knows comes to @to, which spans all that @from does; the chunks are
+ * those of @to from then on.
+ */
+void page_color_free_adopt(struct page_color_free *to,
+			   const struct page_color_free *from);
+
 /* A block of 2^@order frames, aligned to its size, became free, or is no more. */
 void page_color_free_set(struct page_color_free *free, unsigned long frame,
 			 unsigned int order);
