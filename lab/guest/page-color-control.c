@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include "files.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #define DIR "/sys/kernel/mm/page_color/"
@@ -98,19 +99,19 @@ static void enabled(void)
 		   lab_read_named("/proc/vmstat", "page_color_none"));
 }
 
-/* Lines, and free frames, of the table. */
-static void table(void)
+/* Free frames of all lines of the table, and how many lines there are. */
+static uint64_t free_in_table(uint64_t *lines)
 {
 	FILE *file = fopen("/proc/page_color_table", "re");
 	char line[128], last[128] = "", zone[32];
-	uint64_t lines = 0, sum = 0, color, wanted = 0;
+	uint64_t sum = 0, color, wanted = 0;
 	int node, free;
 
 	if (!file || !fgets(line, sizeof(line), file))
 		lab_fail("read /proc/page_color_table");
 	if (strcmp(line, "node zone color free\n"))
 		lab_fail("the table begins with %s", line);
-	for (; fgets(line, sizeof(line), file); lines++) {
+	for (*lines = 0; fgets(line, sizeof(line), file); ++*lines) {
 		if (sscanf(line, "%d %31s %lu %d", &node, zone, &color, &free) != 4)
 			lab_fail("the table has %s", line);
 		if (strcmp(zone, last))
@@ -121,7 +122,39 @@ static void table(void)
 		sum += free;
 	}
 	fclose(file);
-	lab_result("{\"when\":\"table\",\"lines\":%lu,\"free\":%lu}", lines, sum);
+	return sum;
+}
+
+static void table(void)
+{
+	uint64_t lines, free = free_in_table(&lines);
+
+	lab_result("{\"when\":\"table\",\"lines\":%lu,\"free\":%lu}", lines, free);
+}
+
+/* The highest block of memory that goes, if one does; its file stays in @path. */
+static bool take_offline(char *path, size_t size)
+{
+	for (int block = 40; block > 0; block--) {
+		snprintf(path, size, "/sys/devices/system/memory/memory%d/state", block);
+		if (!write_text(path, "offline"))
+			return true;
+	}
+	return false;
+}
+
+/* Frames of a block that is offline are not free: there may be no memory any more. */
+static void offline_is_not_free(void)
+{
+	uint64_t lines, table, all;
+	char path[64];
+
+	if (!take_offline(path, sizeof(path)))
+		return;
+	table = free_in_table(&lines);
+	all = lab_read_named("/proc/meminfo", "MemFree:") * 1024 / PAGE;
+	lab_result("{\"when\":\"offline\",\"free\":%lu,\"all\":%lu}", table, all);
+	expect_write(path, "online", 0);
 }
 
 /* Memory goes and comes: nodes without a cache are asked again each time. */
@@ -130,11 +163,8 @@ static void memory_goes_and_comes(void)
 	char path[64];
 	int times = 0;
 
-	for (int block = 40; block > 0 && times < 3; block--) {
-		snprintf(path, sizeof(path), "/sys/devices/system/memory/memory%d/state", block);
-		for (; times < 3 && !write_text(path, "offline"); times++)
-			expect_write(path, "online", 0);
-	}
+	for (; times < 3 && take_offline(path, sizeof(path)); times++)
+		expect_write(path, "online", 0);
 	lab_result("{\"when\":\"memory\",\"times\":%d}", times);
 }
 
@@ -167,6 +197,7 @@ int main(int argc, char **argv)
 		geometry();
 		enabled();
 		table();
+		offline_is_not_free();
 		expect_write(DIR "enabled", "0", 0);
 		expect_line(DIR "enabled", "0");
 		detection();

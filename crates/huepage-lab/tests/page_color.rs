@@ -82,6 +82,10 @@ fn control(arch: Arch, config: Config) {
     assert_eq!(table["lines"], zones * 4096, "{table}");
     // Most of 512 MiB are free and movable.
     assert!(table["free"].as_u64().unwrap() > 50_000, "{table}");
+    if arch == Arch::X86_64 {
+        let offline = result(&report, "offline");
+        assert!(offline["free"].as_u64() <= offline["all"].as_u64(), "{offline}");
+    }
     // The reason why a node has no cache to color for is said once, although memory
     // went and came.
     // arm64 does not take memory of the boot offline.

@@ -14,8 +14,13 @@ static void color_freed(struct zone *zone, unsigned long pfn,
 {
 	struct page_color_free *free = page_color_zone_free(zone);
 
-	if (free && page_color_movable(migratetype))
+	if (!free)
+		return;
+	if (page_color_movable(migratetype))
 		page_color_free_set(free, pfn, order);
+	else
+		/* The part of a larger block that is isolated was free before. */
+		page_color_free_clear(free, pfn, order);
 }
 
 static void color_taken(struct zone *zone, struct page *page,
