@@ -478,14 +478,16 @@ out:
 }
 
 /* Without memory for it, it is asked for again later. */
-static void request_count(struct mm_struct *mm)
+static void request_count(struct mm_struct *mm, gfp_t gfp)
 {
 	struct callback_head *work;
 
 	/* Only its own tasks come to user mode with it. */
 	if (current->mm != mm || current->flags & (PF_KTHREAD | PF_EXITING))
 		return;
-	work = kmalloc(sizeof(*work), GFP_KERNEL | __GFP_NOWARN | __GFP_NORETRY);
+	/* The caller may hold locks that reclaim would take. */
+	work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) | __GFP_NOWARN |
+		       __GFP_NORETRY);
 	if (!work)
 		return;
 	init_task_work(work, count_spaces);
@@ -518,7 +520,7 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 
 /* Pages will be allocated for @mm: is it time to look at what it holds? */
 static void prepare(struct mm_struct *mm, enum page_color_kind kind,
-		    unsigned int order)
+		    unsigned int order, gfp_t gfp)
 {
 	struct page_color_space *space;
 	bool count = false;
@@ -531,7 +533,7 @@ static void prepare(struct mm_struct *mm, enum page_color_kind kind,
 	}
 	rcu_read_unlock();
 	if (count || (!space && has_grown(mm, kind, order)))
-		request_count(mm);
+		request_count(mm, gfp);
 }
 
 /* What the default path has given to an address space is held by it, too. */
@@ -546,10 +548,10 @@ static struct folio *end(struct mm_struct *whom, enum page_color_kind kind,
 }
 
 static void begin(struct mm_struct *whom, enum page_color_kind kind,
-		  unsigned int order)
+		  unsigned int order, gfp_t gfp)
 {
 	if (whom != PAGE_COLOR_FILE)
-		prepare(whom, kind, order);
+		prepare(whom, kind, order, gfp);
 	current->page_color.kind = kind;
 	current->page_color.marked = false;
 	current->page_color.whom = whom;
@@ -560,7 +562,10 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 			     gfp_t gfp, unsigned int order,
 			     struct mempolicy *pol, pgoff_t ilx, int nid)
 {
-	begin(whom, kind, order);
+	/* Reclaim comes here in the midst of another allocation of the task. */
+	if (current->flags & PF_MEMALLOC)
+		return folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid);
+	begin(whom, kind, order, gfp);
 	return end(whom, kind,
 		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
 }
@@ -569,14 +574,16 @@ struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
 					       unsigned int order, int nid,
 					       nodemask_t *nodes)
 {
-	begin(mm, PAGE_COLOR_ANON, order);
+	begin(mm, PAGE_COLOR_ANON, order, gfp);
 	return end(mm, PAGE_COLOR_ANON,
 		   __folio_alloc_noprof(gfp, order, nid, nodes));
 }
 
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
 {
-	begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM, order);
+	if (current->flags & PF_MEMALLOC)
+		return folio_alloc_noprof(gfp, order);
+	begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM, order, gfp);
 	return end(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM,
 		   folio_alloc_noprof(gfp, order));
 }
