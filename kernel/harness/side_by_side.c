@@ -76,7 +76,8 @@ static void begin(struct both *both, struct numbers *numbers)
 	both->free->start = start;
 	both->free->chunks = TWIN_CHUNKS;
 	both->free->block_order = block_order;
-	both->free->lowest = start;
+	/* Nothing is free yet. */
+	both->free->lowest = start + TWIN_FRAMES;
 	for (int i = 0; i < TWIN_CHUNKS; i++) {
 		both->twin.there[i] = !i || numbers_one_in(numbers, 2);
 		if (both->twin.there[i])
@@ -98,6 +99,12 @@ static void begin(struct both *both, struct numbers *numbers)
 	both->memory.copies = (start + TWIN_FRAMES - 1) / colors - both->memory.first + 1;
 	/* Across the border of two chunks in most cases. */
 	both->busy = start + PAGE_COLOR_CHUNK - BUSY / 2;
+	/* So few that all are looked at. */
+	if (numbers_one_in(numbers, 2)) {
+		both->memory.first = both->busy / colors;
+		both->memory.copies = BUSY / colors < PAGE_COLOR_COPIES ?
+				      BUSY / colors + 1 : PAGE_COLOR_COPIES;
+	}
 }
 
 static void end(struct both *both)
@@ -154,8 +161,7 @@ static void look_at_free(struct both *both)
 	SAME(both->free->partial, twin_partial(&both->twin));
 	/* Nothing is free before the mark. */
 	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
-	SAME(page_color_free_lowest(both->free, both->busy),
-	     twin_lowest(&both->twin, both->busy));
+	SAME(page_color_free_lowest(both->free, frame), twin_lowest(&both->twin, frame));
 }
 
 static u32 random_word(struct both *both)

@@ -86,8 +86,8 @@ static void change_level(struct page_color_live *live, u32 level)
 void page_color_live_adjust(struct page_color_live *live)
 {
 	u32 level = READ_ONCE(live->level);
-	bool up = atomic_read(&live->left) < few(live) &&
-		  level + 1 < 1U << live->planes;
+	/* At the largest count, all are left. */
+	bool up = atomic_read(&live->left) < few(live);
 	bool down = atomic_read(&live->below) >= 2 * few(live) && level;
 
 	if ((!up && !down) || atomic_cmpxchg(&live->leveling, 0, 1))
