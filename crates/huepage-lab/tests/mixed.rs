@@ -3,11 +3,8 @@
 
 mod support;
 
-use huepage_lab::{
-    document, experiment::Scale, experiments, kernel::Variant, results::Results, runner,
-    workspace::Workspace,
-};
-use support::{number, quick};
+use huepage_lab::{document, experiments, results::Results};
+use support::{number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
 const LOADS: [(&str, usize); 26] = [
@@ -106,13 +103,8 @@ fn the_stock_kernel_has_conflicts_under_every_load() {
 
 #[test]
 fn coloring_keeps_the_limits_under_every_load() {
-    let experiment = experiments::find("mixed").unwrap();
-    let mut settings = experiment.settings(Scale::Quick);
-    settings.set("policy=on").unwrap();
-    let workspace = Workspace::find().unwrap();
     // Wanted limits that are missed are among what failed; a boot that failed lacks loads.
-    let results =
-        runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into()).unwrap();
+    let results = quick_whatever_failed("mixed", &["policy=on"]);
     every_load_is_there(&results);
     // What results/mixed.md shows as missed, with room for the draw.
     let misses = ["half-huge", "thp-always", "mthp", "compaction", "collapse"];

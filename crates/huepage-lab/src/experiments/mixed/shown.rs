@@ -57,28 +57,49 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         kind.load.starts_with("processes") || ["copy-on-write", "server"].contains(&&*kind.load)
     };
     let fits = |kind: &Kind| kind.fill.parse::<f64>().is_ok_and(|fill| fill <= 1.0);
+    let has_larger =
+        |kind: &Kind| ["half-huge", "thp-always", "mthp", "collapse"].contains(&&*kind.load);
+    let shares = |figures: Figures| format!("{} ({})", share(figures.mean), share(figures.least));
+    let microseconds =
+        |figures: Figures| format!("{:.0} ({:.0})", figures.mean / 1e3, figures.most / 1e3);
+    let pages = |figures: Figures| format!("{:.0} ({:.0})", figures.mean, figures.most);
     let mut tables = vec![
-        (format!("Pages in conflict within a process {heading}"), by_load(results, "conflict_within", fits, share)),
-        (format!("Pages in conflict across processes {heading}"), by_load(results, "conflict_across", several, share)),
         (
-            "Programs larger than the cache: most less fewest pages of a color (mean, and worst)".to_owned(),
+            format!("Pages in conflict within a process {heading}"),
+            by_load(results, "conflict_within", fits, share),
+        ),
+        (
+            format!("Pages in conflict across processes {heading}"),
+            by_load(results, "conflict_across", several, share),
+        ),
+        (
+            "Programs larger than the cache: most less fewest pages of a color (mean, and worst)"
+                .to_owned(),
             by_load(results, "spread", |kind| !fits(kind), whole),
         ),
-        ("Pages in larger pages (%; mean, and most)".to_owned(), by_load(results, "huge_share", |kind| {
-            ["half-huge", "thp-always", "mthp", "collapse"].contains(&&*kind.load)
-        }, share)),
-        ("Free memory in blocks of the largest order before a load, by day (%; mean, and least)".to_owned(), by_day(results, "free_in_largest", |figures| {
-            format!("{} ({})", share(figures.mean), share(figures.least))
-        })),
-        ("Faults of 2 MiB that got a huge page, by day (%; mean, and least)".to_owned(), by_day(results, "thp_success", |figures| {
-            format!("{} ({})", share(figures.mean), share(figures.least))
-        })),
-        ("Time of a fault that got a huge page, by day (µs of the guest's clock, 8 ns to an instruction; mean, and most)".to_owned(), by_day(results, "thp_ns", |figures| {
-            format!("{:.0} ({:.0})", figures.mean / 1e3, figures.most / 1e3)
-        })),
-        ("Pages that the kernel moved while idle, by day (mean, and most)".to_owned(), by_day(results, "compact_migrated", |figures| {
-            format!("{:.0} ({:.0})", figures.mean, figures.most)
-        })),
+        (
+            "Pages in larger pages (%; mean, and most)".to_owned(),
+            by_load(results, "huge_share", has_larger, share),
+        ),
+        (
+            "Free memory in blocks of the largest order before a load, by day (%; mean, and least)"
+                .to_owned(),
+            by_day(results, "free_in_largest", shares),
+        ),
+        (
+            "Faults of 2 MiB that got a huge page, by day (%; mean, and least)".to_owned(),
+            by_day(results, "thp_success", shares),
+        ),
+        (
+            "Time of a fault that got a huge page, by day (µs of the guest's clock, 8 ns to an \
+             instruction; mean, and most)"
+                .to_owned(),
+            by_day(results, "thp_ns", microseconds),
+        ),
+        (
+            "Pages that the kernel moved while idle, by day (mean, and most)".to_owned(),
+            by_day(results, "compact_migrated", pages),
+        ),
     ];
     tables.retain(|(_, table)| !table.is_empty());
     tables.extend(skipped(results));
