@@ -1,82 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Placing memory by color: pools, policies, regions.
+//! Placing memory by color: open, ask for memory, use it.
 //!
-//! Colors come from frame numbers here, to keep the example short: they are
-//! the cache's on bare metal, and need `CAP_SYS_ADMIN` to be seen. In a virtual
-//! machine use an oracle that measures.
+//! Colors are told as the machine allows: measured in a virtual machine, and by
+//! frame number where that is seen to be true. Needs no privilege.
 
-use huepage::{
-    color::{Color, ColorCount, ColorError, ColorOracle, Method},
-    frames::Pagemap,
-    mapping::PageAddr,
-    place::{self, PlaceError, Policy, Pool},
-    units::Bytes,
-};
-
-struct ByFrameNumber {
-    pagemap: Pagemap,
-    count: ColorCount,
-}
-
-impl ColorOracle for ByFrameNumber {
-    fn method(&self) -> Method {
-        Method::FrameNumber
-    }
-
-    fn count(&self) -> ColorCount {
-        self.count
-    }
-
-    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
-        let failed = |source| ColorError::System { action: "read /proc/self/pagemap", source };
-        if !self.pagemap.frame_numbers_visible().map_err(failed)? {
-            return Err(ColorError::FrameNumbersHidden);
-        }
-        let color = |page: &PageAddr| {
-            let state = self.pagemap.read(*page, 1).map_err(failed)?[0];
-            Ok(state.pfn().map(|frame| Color((frame.0 % u64::from(self.count.get())) as u32)))
-        };
-        pages.iter().map(color).collect()
-    }
-}
+use allocator_api2::vec::Vec;
+use huepage::{Huepage, units::Bytes};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let count = ColorCount::new(32).ok_or("no colors")?;
-    let mut oracle = ByFrameNumber { pagemap: Pagemap::open()?, count };
-    let size = Bytes::mib(2);
+    // These are enough.
+    let huepage = Huepage::open()?;
+    let mut numbers = huepage.vec::<f64>(100_000)?;
+    numbers.iter_mut().zip(1..).for_each(|(number, n)| *number = f64::from(n));
+    println!("sum: {}", numbers.iter().sum::<f64>());
 
-    // Pages are drawn and classified once, and kept.
-    let mut pool = Pool::build(&mut oracle, size, &Policy::Balanced)?;
-    println!("pool: {} pages, moved by {:?}", pool.pages(), pool.mechanism());
-    if let Some(reason) = pool.fallback() {
-        println!("by mremap, since {reason}");
-    }
+    println!("{} colors, by {}", huepage.count(), huepage.reason());
+    println!("first colors: {:?}", &numbers.colors()[..4]);
+    // Memory as the kernel deals it out, for comparison.
+    let plain = vec![1.0; 4096];
+    println!("of a plain vector: {:?}", huepage.colors_of(&plain)?);
 
-    // A region is ordinary memory.
-    let mut region = pool.allocate(size, &Policy::Balanced)?;
-    region.as_mut_slice().fill(1);
-    let colors: Vec<_> = (0..4).map(|page| region.color(page)).collect();
-    println!("region: {} bytes, first colors {colors:?}", region.len());
+    // Has the kernel or the host moved pages meanwhile?
+    println!("reverified: {:?}", numbers.reverify()?);
 
-    // Has the kernel exchanged frames meanwhile?
-    let drift = place::verify(&region, &mut oracle, 64, 1)?;
-    println!("staleness: {:.1} %", 100.0 * drift.staleness());
-    if drift.changed > 0 {
-        println!("repaired: {:?}", pool.repair(&mut region, &mut oracle)?);
-    }
-    pool.give_back(region)?;
+    // A quarter of the cache for one thing, the rest for another.
+    let parts = huepage.partition().split(&[1, 3])?;
+    let streamed = huepage.vec_in::<u8>(&parts[0], 1 << 20)?;
+    println!("{} MiB in {} colors", streamed.len() >> 20, parts[0].colors().len());
 
-    // Bin hopping: pages take the next color when they are first touched.
-    match pool.allocate(Bytes::kib(64), &Policy::Sequence) {
-        Ok(mut region) => {
-            let page = region.len() / region.pages();
-            region.as_mut_slice()[5 * page] = 1;
-            region.as_mut_slice()[2 * page] = 1;
-            println!("touched 5, then 2: {:?}, {:?}", region.color(5), region.color(2));
-            pool.give_back(region)?;
-        }
-        Err(error @ PlaceError::NeedsPrivilege { .. }) => println!("not here: {error}"),
-        Err(error) => return Err(error.into()),
-    }
+    // Collections take their memory there too; dropped, all of it goes back to the
+    // pool and keeps its colors.
+    let mut words = Vec::new_in(huepage.clone());
+    words.extend(0..50_000u32);
+    drop((numbers, streamed, words));
+    let page = huepage::mapping::page_size().0;
+    println!("in the pool: {}", Bytes(huepage.pages() as u64 * page));
     Ok(())
 }

@@ -17,7 +17,8 @@ pub fn available_memory() -> Option<Bytes> {
             .ancestors()
             .filter_map(|group| {
                 let file = |name: &str| read(Path::new(ROOT).join(group).join(name).to_str()?);
-                left(&file("memory.max")?, &file("memory.current")?)
+                let stat = file("memory.stat").unwrap_or_default();
+                left(&file("memory.max")?, &file("memory.current")?, &stat)
             })
             .min()
     });
@@ -34,10 +35,24 @@ fn machine(meminfo: &str) -> Option<Bytes> {
     Some(Bytes(kib.saturating_mul(1024)))
 }
 
+/// What a limit leaves, where page cache counts as free: the kernel drops it
+/// before it kills anything, and a group that reads files is always full of it.
 /// `None` for a limit of `max`: there is none.
-fn left(limit: &str, current: &str) -> Option<Bytes> {
+fn left(limit: &str, current: &str, stat: &str) -> Option<Bytes> {
     let number = |text: &str| text.trim().parse::<u64>().ok();
-    Some(Bytes(number(limit)?.saturating_sub(number(current)?)))
+    let taken = number(current)?.saturating_sub(cache(stat));
+    Some(Bytes(number(limit)?.saturating_sub(taken)))
+}
+
+/// Page cache in bytes, by `memory.stat`. Not its `file`, which counts shared
+/// memory and tmpfs too: those cannot be dropped.
+fn cache(stat: &str) -> u64 {
+    let count = |line: &str| {
+        let (name, count) = line.split_once(' ')?;
+        let dropped = matches!(name, "active_file" | "inactive_file" | "slab_reclaimable");
+        if dropped { count.trim().parse::<u64>().ok() } else { None }
+    };
+    stat.lines().filter_map(count).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -53,9 +68,18 @@ mod tests {
 
     #[test]
     fn a_group_leaves_its_limit_less_what_is_taken() {
-        assert_eq!(left("4096\n", "1024\n"), Some(Bytes(3072)));
-        assert_eq!(left("4096\n", "5000\n"), Some(Bytes(0)));
-        assert_eq!(left("max\n", "1024\n"), None);
+        assert_eq!(left("4096\n", "1024\n", ""), Some(Bytes(3072)));
+        assert_eq!(left("4096\n", "5000\n", ""), Some(Bytes(0)));
+        assert_eq!(left("max\n", "1024\n", ""), None);
+    }
+
+    #[test]
+    fn page_cache_of_a_group_is_left_too_and_its_shared_memory_is_not() {
+        let stat = "anon 500\nfile 3400\nshmem 400\ninactive_anon 600\nactive_file 1000\n\
+                    inactive_file 2000\nslab_reclaimable 96\nslab_unreclaimable 7\n";
+        assert_eq!(left("4096\n", "4096\n", stat), Some(Bytes(3096)));
+        // What the kernel counts late does not make memory out of nothing.
+        assert_eq!(left("4096\n", "100\n", stat), Some(Bytes(4096)));
     }
 
     #[test]

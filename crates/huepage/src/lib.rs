@@ -7,20 +7,31 @@
 //! program differ by how the kernel happened to deal out frames. This crate
 //! finds the colors of the running machine and places memory by them.
 //!
+//! * [`Huepage`]: memory placed by color in a line or two; see [`colored`].
 //! * [`topology`]: what this machine is: caches, nodes, memory-side caches.
 //! * [`color`]: which color a page has, by frame number or by measurement.
 //! * [`frames`]: what the kernel tells about the frames behind pages.
 //! * [`place`]: pools of classified pages, placement policies, live regions.
 //! * [`map`]: where the pages of a process are, and how evenly.
+//! * [`run`]: what `huepage run` tells programs, and what they answer.
 
 mod available_memory;
+mod causes;
 pub mod color;
+pub mod colored;
 pub mod frames;
 pub mod list;
 pub mod map;
+mod mapped;
 pub mod mapping;
 pub mod place;
+pub mod run;
+mod seed;
 pub mod topology;
 pub mod units;
 
 pub use available_memory::available_memory;
+pub use causes::with_causes;
+pub use colored::Huepage;
+pub use mapped::mapped_here;
+pub use seed::seed;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Owned anonymous memory, page by page.
 
+pub(crate) mod lost;
+
 use std::{ffi::c_void, ptr::NonNull};
 
-use rustix::mm::{self, Advice, MapFlags, ProtFlags};
+use rustix::mm::{self, Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 
-use crate::units::Bytes;
+use crate::{mapped, units::Bytes};
 
 /// The size of a base page on this machine.
 pub fn page_size() -> Bytes {
@@ -31,6 +33,11 @@ impl PageAddr {
         self.0
     }
 
+    /// The addresses of `pages` pages from here on.
+    pub(crate) fn span(self, pages: usize) -> std::ops::Range<usize> {
+        self.0..self.0.saturating_add(pages * rustix::param::page_size())
+    }
+
     /// The address as a pointer to the page's first byte.
     pub fn as_ptr(self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.0)
@@ -47,10 +54,15 @@ pub enum PageKind {
 }
 
 /// A private, anonymous, writable mapping that this value owns; unmapped on drop.
+///
+/// Never locked at first, also after `mlockall(MCL_FUTURE)`: locked memory is all
+/// present, cannot be given back to the kernel page by page, and pages do not move
+/// between locked memory and other.
 #[derive(Debug)]
 pub struct Mapping {
     start: NonNull<u8>,
     pages: usize,
+    born_locked: bool,
 }
 
 // SAFETY: a Mapping is an address range with no thread affinity; access to its
@@ -71,13 +83,14 @@ impl Mapping {
         let page = rustix::param::page_size();
         let len = pages.checked_mul(page).ok_or(std::io::ErrorKind::OutOfMemory)?;
         let slack = if kind == PageKind::Huge { HUGE } else { 0 };
+        // Without access at first, so that mlockall does not fill it with pages.
         // SAFETY: a new private anonymous mapping at an address of the
         // kernel's choice touches no existing memory.
         let raw = unsafe {
             mm::mmap_anonymous(
                 std::ptr::null_mut(),
                 len.checked_add(slack).ok_or(std::io::ErrorKind::OutOfMemory)?,
-                ProtFlags::READ | ProtFlags::WRITE,
+                ProtFlags::empty(),
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )?
         };
@@ -95,7 +108,17 @@ impl Mapping {
             }
         }
         let start = NonNull::new(start.cast::<u8>()).expect("mmap never returns null");
-        let mapping = Mapping { start, pages };
+        let mut mapping = Mapping { start, pages, born_locked: false };
+        mapped::add(raw_address(start), len);
+        mapping.born_locked = mapping.is_locked();
+        // SAFETY: the range is ours, and nobody has its address yet.
+        unsafe {
+            if mapping.born_locked {
+                mm::munlock(mapping.as_ptr().cast::<c_void>(), len)?;
+            }
+            let access = MprotectFlags::READ | MprotectFlags::WRITE;
+            mm::mprotect(mapping.as_ptr().cast::<c_void>(), len, access)?;
+        }
         let advice = match kind {
             PageKind::Base => Advice::LinuxNoHugepage,
             PageKind::Huge => Advice::LinuxHugepage,
@@ -133,6 +156,21 @@ impl Mapping {
         self.pages
     }
 
+    /// Whether some of the memory is locked: `msync` is the one call that says so
+    /// (mm/msync.c).
+    pub(crate) fn is_locked(&self) -> bool {
+        // SAFETY: there is no file to invalidate what is cached of it.
+        let told = unsafe {
+            mm::msync(self.as_ptr().cast::<c_void>(), self.len(), MsyncFlags::INVALIDATE)
+        };
+        told == Err(rustix::io::Errno::BUSY)
+    }
+
+    /// Whether the program has asked for all its memory to be locked.
+    pub(crate) fn born_locked(&self) -> bool {
+        self.born_locked
+    }
+
     /// Length in bytes.
     pub fn len(&self) -> usize {
         self.pages * rustix::param::page_size()
@@ -159,11 +197,21 @@ impl Mapping {
     }
 }
 
+fn raw_address(start: NonNull<u8>) -> usize {
+    start.as_ptr().addr()
+}
+
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the range was mapped by `reserve` and is owned by this value;
-        // borrowers of its addresses hold a reference to it by contract.
-        let _ = unsafe { mm::munmap(self.as_ptr().cast::<c_void>(), self.len()) };
+        mapped::remove(raw_address(self.start));
+        let start = self.as_ptr().addr();
+        for left in lost::left_of(start..start + self.len()) {
+            let part = self.as_ptr().with_addr(left.start).cast::<c_void>();
+            // SAFETY: the range was mapped by `reserve` and is owned by this value,
+            // but for what was lost; borrowers of its addresses hold a reference
+            // to it by contract.
+            let _ = unsafe { mm::munmap(part, left.len()) };
+        }
     }
 }
 

@@ -25,8 +25,8 @@ fn pool(pages: usize) -> Pool {
 /// `None` with the reason printed where first touches cannot be followed.
 fn sequence(pool: &mut Pool, pages: usize) -> Option<Region> {
     match pool.allocate(bytes(pages), &Policy::Sequence) {
-        Err(PlaceError::NeedsPrivilege { source, .. } | PlaceError::NeedsMove { source, .. }) => {
-            eprintln!("skipped: {source}");
+        Err(PlaceError::NeedsPrivilege { reason, .. } | PlaceError::NeedsMove { reason, .. }) => {
+            eprintln!("skipped: {reason}");
             None
         }
         region => Some(region.unwrap()),

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which oracle to believe on this machine, and why.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use super::{
     Color, ColorCount, ColorError, ColorOracle, FrameNumberOracle, MeasureOptions, MeasuredOracle,
-    Method, agreement::pair_agreement,
+    Method, Pressure, agreement::pair_agreement, palette::Palette,
 };
 use crate::{
     mapping::{Mapping, PageAddr, PageKind},
     topology::CacheGeometry,
+    with_causes,
 };
 
 /// How colors are to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColorsBy {
     /// Measure, check frame numbers against it, take what is true.
     #[default]
@@ -68,8 +70,33 @@ impl FrameNumberCheck {
 pub enum Oracle {
     /// By frame number.
     FrameNumber(FrameNumberOracle),
-    /// By measurement.
+    /// By measurement, with colors discovered now.
     Measured(Box<MeasuredOracle>),
+    /// By measurement, with the colors that all programs of a palette share.
+    Palette(Box<Palette>),
+}
+
+impl Oracle {
+    /// What others evict within `wait`, as by [`MeasuredOracle::pressure`]; `None`
+    /// of frame numbers, which cannot tell.
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
+    pub fn pressure(&mut self, wait: Duration) -> Result<Option<Pressure>, ColorError> {
+        match self {
+            Oracle::FrameNumber(_) => Ok(None),
+            Oracle::Measured(oracle) => oracle.pressure(wait).map(Some),
+            Oracle::Palette(palette) => palette.pressure(wait).map(Some),
+        }
+    }
+
+    /// By measurement: a palette's, or discovered now.
+    fn measured(options: &MeasureOptions) -> Result<Self, ColorError> {
+        Ok(match &options.palette {
+            Some(palette) => Oracle::Palette(Box::new(Palette::open(options, palette)?)),
+            None => Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)),
+        })
+    }
 }
 
 impl ColorOracle for Oracle {
@@ -77,6 +104,7 @@ impl ColorOracle for Oracle {
         match self {
             Oracle::FrameNumber(oracle) => oracle.method(),
             Oracle::Measured(oracle) => oracle.method(),
+            Oracle::Palette(palette) => palette.method(),
         }
     }
 
@@ -84,6 +112,7 @@ impl ColorOracle for Oracle {
         match self {
             Oracle::FrameNumber(oracle) => oracle.count(),
             Oracle::Measured(oracle) => oracle.count(),
+            Oracle::Palette(palette) => palette.count(),
         }
     }
 
@@ -93,6 +122,7 @@ impl ColorOracle for Oracle {
             match self {
                 Oracle::FrameNumber(oracle) => oracle.classify(pages),
                 Oracle::Measured(oracle) => oracle.classify(pages),
+                Oracle::Palette(palette) => palette.classify(pages),
             }
         }
     }
@@ -100,6 +130,7 @@ impl ColorOracle for Oracle {
 
 /// An oracle, and why it was taken.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Chosen {
     /// The oracle.
     pub oracle: Oracle,
@@ -109,13 +140,16 @@ pub struct Chosen {
     /// The reason, as a sentence for people.
     pub reason: String,
     /// The measurement that frame numbers were checked against and found true:
-    /// it can still tell what others evict, by [`MeasuredOracle::pressure`],
-    /// which frame numbers cannot. Its colors are the same under other names.
-    /// `None` where the oracle itself is measured or nothing was measured.
-    pub witness: Option<Box<MeasuredOracle>>,
+    /// it can still tell what others evict, by [`Oracle::pressure`], which frame
+    /// numbers cannot. Its colors are the same under other names. `None` where the
+    /// oracle itself is measured or nothing was measured.
+    pub witness: Option<Box<Oracle>>,
 }
 
 /// Chooses how to tell the colors of the cache of `cpu`.
+///
+/// Where it measures it takes the palette that [`MeasureOptions::palette`] speaks
+/// of, or discovers if that is `None`.
 ///
 /// [`ColorsBy::Auto`] measures, and takes frame numbers only if they predict
 /// what was measured: they are quicker and never unsure. Where measuring is not
@@ -137,7 +171,7 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
             witness: None,
         }),
         ColorsBy::Measurement => Ok(Chosen {
-            oracle: Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)),
+            oracle: Oracle::measured(options)?,
             check: None,
             reason: "measurement, as asked for".into(),
             witness: None,
@@ -151,8 +185,8 @@ fn by_frame_number(geometry: Option<&CacheGeometry>) -> Result<FrameNumberOracle
 }
 
 fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
-    let mut measured = match MeasuredOracle::discover(options) {
-        Ok(measured) => Box::new(measured),
+    let mut measured = match Oracle::measured(options) {
+        Ok(measured) => measured,
         Err(unavailable @ (ColorError::NotAvailable(_) | ColorError::NoTimeStamp)) => {
             let frames = by_frame_number(options.geometry.as_ref()).map_err(|_| unavailable)?;
             let reason = "frame numbers, unchecked: measuring is not available on this machine; \
@@ -169,9 +203,11 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
                 ColorError::FrameNumbersHidden => {
                     "measurement: frame numbers are hidden (needs CAP_SYS_ADMIN)".into()
                 }
-                other => format!("measurement: no frame numbers to check: {other}"),
+                other => {
+                    format!("measurement: no frame numbers to check: {}", with_causes(&other))
+                }
             };
-            let oracle = Oracle::Measured(measured);
+            let oracle = measured;
             return Ok(Chosen { oracle, check: None, reason, witness: None });
         }
     };
@@ -185,12 +221,12 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
     Ok(if check.holds() {
         let reason = format!("frame numbers: they predict conflicts on this machine ({figures})");
         let oracle = Oracle::FrameNumber(frames);
-        Chosen { oracle, check: Some(check), reason, witness: Some(measured) }
+        Chosen { oracle, check: Some(check), reason, witness: Some(Box::new(measured)) }
     } else {
         let reason = format!(
             "measurement: frame numbers do not predict conflicts on this machine ({figures})"
         );
-        let oracle = Oracle::Measured(measured);
+        let oracle = measured;
         Chosen { oracle, check: Some(check), reason, witness: None }
     })
 }
@@ -200,7 +236,7 @@ const CHECKED: usize = 2048;
 
 fn check(
     frames: &mut FrameNumberOracle,
-    measured: &mut MeasuredOracle,
+    measured: &mut Oracle,
 ) -> Result<FrameNumberCheck, ColorError> {
     let mapping = Mapping::populated(CHECKED, PageKind::Base)
         .map_err(|source| ColorError::System { action: "allocate pages", source })?;

@@ -3,34 +3,32 @@
 
 use std::io;
 
-use super::evidence::Evidence;
+use super::{evidence::Evidence, palette::PaletteError};
 use crate::{topology::PinError, units::Bytes};
 
 /// Why colors cannot be told.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ColorError {
     /// Frame numbers read as zero without the capability.
-    #[error(
-        "frame numbers are hidden: needs CAP_SYS_ADMIN; colors can still be measured: \
-         --colors-by measurement"
-    )]
+    #[error("frame numbers are hidden: needs CAP_SYS_ADMIN; colors can still be measured")]
     FrameNumbersHidden,
     /// Without the number of colors a frame number says nothing.
     #[error(
-        "frame numbers need the cache's geometry, which is not declared here: give it with \
-         --cache size=…,ways=…, or measure: --colors-by measurement"
+        "frame numbers need the cache's geometry, which is not declared here: give it by \
+         hand, or measure colors"
     )]
     NoGeometry,
     /// Measurement reads the time stamp counter of x86_64.
     #[error(
         "measuring colors is not available on {0}: it needs the time stamp counter of x86_64; \
-         on bare metal use --colors-by frame-number"
+         on bare metal colors can be told by frame number"
     )]
     NotAvailable(&'static str),
     /// No `rdtscp`: the counter cannot be read together with the CPU's number.
     #[error(
         "measuring colors needs the rdtscp instruction, which this CPU or hypervisor does not \
-         offer; on bare metal use --colors-by frame-number"
+         offer; on bare metal colors can be told by frame number"
     )]
     NoTimeStamp,
     /// Measurement is for 4 KiB pages of 64-byte lines.
@@ -55,7 +53,7 @@ pub enum ColorError {
     #[error(
         "a cache of {size} and {ways} ways has {colors} colors: measuring is for the cache of \
          one core, of at most {most} and {most_colors} colors; give the geometry of such a one \
-         with --cache size=…,ways=…, or on bare metal use --colors-by frame-number"
+         by hand, or on bare metal tell colors by frame number"
     )]
     TooLarge {
         /// Capacity.
@@ -72,7 +70,7 @@ pub enum ColorError {
     /// The kernel would kill something for it.
     #[error(
         "measuring colors takes {needed} of memory, and {available} are available: free some, \
-         or on bare metal use --colors-by frame-number"
+         or on bare metal tell colors by frame number"
     )]
     NoMemory {
         /// What discovery would touch.
@@ -83,11 +81,14 @@ pub enum ColorError {
     /// No result was good enough to be believed.
     #[error("no color map could be trusted:{0}")]
     NotTrusted(Evidence),
+    /// There is no palette to share.
+    #[error(transparent)]
+    Palette(#[from] PaletteError),
     /// The thread cannot be kept on the CPU whose cache is to be measured.
     #[error(transparent)]
     Pin(#[from] PinError),
     /// The kernel refused.
-    #[error("cannot {action}: {source}")]
+    #[error("cannot {action}")]
     System {
         /// What was tried.
         action: &'static str,

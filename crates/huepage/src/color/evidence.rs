@@ -88,7 +88,7 @@ impl fmt::Display for Distrust {
             }
             Distrust::ColorCount => {
                 "another number of colors than the geometry gives; if that is wrong, give the \
-                 true one: --cache size=…,ways=…"
+                 true one by hand"
             }
             Distrust::RunsDiffer => "two independent runs found different numbers of colors",
             Distrust::Unassigned => "too many pages fit no color; try again on a quieter CPU",

@@ -5,6 +5,7 @@ use std::{convert::Infallible, time::Duration};
 
 use super::{
     Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure, Survey,
+    palette::Known,
 };
 use crate::mapping::PageAddr;
 
@@ -27,6 +28,11 @@ impl MeasuredOracle {
     /// # Errors
     /// Never called.
     pub fn measured_ways(&mut self) -> Result<u32, ColorError> {
+        match self.0 {}
+    }
+
+    /// What another process needs to use pages of these colors.
+    pub(super) fn known(&self) -> Known {
         match self.0 {}
     }
 
@@ -66,6 +72,62 @@ impl ColorOracle for MeasuredOracle {
     }
 
     unsafe fn classify(&mut self, _: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        match self.0 {}
+    }
+}
+
+/// The most ways of an L1 data cache in the field.
+pub(super) const L1_WAYS: usize = 12;
+
+/// What a look at reference pages finds, where there can be one.
+#[allow(dead_code)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    Holds,
+    Moved(usize),
+    Stale,
+    Unclear,
+}
+
+/// Never exists on this architecture.
+#[derive(Debug)]
+pub(super) struct Standard(Infallible);
+
+impl Standard {
+    pub fn possible(_: &MeasureOptions) -> Result<(), ColorError> {
+        Err(ColorError::NotAvailable(std::env::consts::ARCH))
+    }
+
+    pub unsafe fn new(
+        _: &[Vec<PageAddr>],
+        _: &Known,
+        _: ColorCount,
+        _: &MeasureOptions,
+    ) -> Result<Self, ColorError> {
+        Err(ColorError::NotAvailable(std::env::consts::ARCH))
+    }
+
+    pub fn measure_on(&mut self, _: u32) {
+        match self.0 {}
+    }
+
+    pub fn cpu(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub fn check(&mut self) -> Result<Check, ColorError> {
+        match self.0 {}
+    }
+
+    pub fn examine(&mut self) -> Result<Vec<Option<Color>>, ColorError> {
+        match self.0 {}
+    }
+
+    pub unsafe fn classify(&mut self, _: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        match self.0 {}
+    }
+
+    pub fn pressure(&mut self, _: Duration) -> Result<Pressure, ColorError> {
         match self.0 {}
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use super::Color;
+use super::{Color, palette::PaletteOptions};
 use crate::topology::CacheGeometry;
 
 /// How to measure.
@@ -20,6 +20,8 @@ pub struct MeasureOptions {
     pub attempts: u32,
     /// Time after which no further attempt begins.
     pub time_limit: Duration,
+    /// The palette that [`choose`](super::choose) measures by; `None`: it discovers.
+    pub palette: Option<PaletteOptions>,
 }
 
 impl MeasureOptions {
@@ -31,9 +33,10 @@ impl MeasureOptions {
         MeasureOptions {
             cpu,
             geometry,
-            seed: fastrand::u64(..),
+            seed: crate::seed(),
             attempts: 60,
             time_limit: Duration::from_secs(30),
+            palette: None,
         }
     }
 }

@@ -28,6 +28,7 @@ mod measure;
 mod measure;
 mod measurement;
 mod oracle;
+pub mod palette;
 mod pressure;
 
 use std::{fmt, num::NonZeroU32};

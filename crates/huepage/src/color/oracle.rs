@@ -11,6 +11,7 @@ use crate::mapping::PageAddr;
 /// How colors are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Method {
     /// From the frame number the kernel shows: true on bare metal only.
     FrameNumber,

@@ -13,6 +13,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use super::VmFlags;
 use crate::units::Bytes;
 
 /// What `/proc/PID/smaps` counts of an area, in bytes; see `proc_pid_smaps(5)`.
@@ -42,6 +43,7 @@ pub struct KernelCounts {
 
 /// One mapping as `maps` or `smaps` prints it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct AreaLine {
     /// Address of the first byte.
     pub start: u64,
@@ -61,8 +63,10 @@ pub struct AreaLine {
     pub counts: Option<KernelCounts>,
     /// `KernelPageSize`, larger than a base page for hugetlbfs; `None` from `maps`.
     pub page_size: Option<Bytes>,
-    /// Of `VmFlags`: `pf`, memory without ordinary pages, such as a device's.
-    pub frames_only: bool,
+    /// `VmFlags`.
+    pub flags: VmFlags,
+    /// `ProtectionKey`; 0 where there is none.
+    pub protection_key: u32,
 }
 
 /// Reads areas one by one.
@@ -145,7 +149,11 @@ fn text(bytes: &[u8]) -> Option<&str> {
 fn field(line: &[u8], area: &mut AreaLine) {
     let Some((key, value)) = text(line).and_then(|line| line.split_once(':')) else { return };
     if key == "VmFlags" {
-        area.frames_only = value.split_ascii_whitespace().any(|flag| flag == "pf");
+        area.flags = VmFlags::parse(value);
+        return;
+    }
+    if key == "ProtectionKey" {
+        area.protection_key = value.trim_ascii().parse().unwrap_or(0);
         return;
     }
     let kib = value.trim_ascii().strip_suffix(" kB").and_then(|n| n.trim_ascii().parse().ok());
@@ -196,7 +204,7 @@ mod tests {
         Size:                  8 kB\nKernelPageSize:        4 kB\nRss:                   8 kB\n\
         Pss:                   4 kB\nKSM:                   0 kB\nShared_Hugetlb:      2048 kB\n\
         Private_Hugetlb:     2048 kB\nSwap:                 12 kB\nTHPeligible:           0\n\
-        VmFlags: rd ex mr mw me \n\
+        ProtectionKey:         3\nVmFlags: rd ex mr mw me \n\
         7fff0000-7fff4000 r--p 00000000 00:00 0              [vvar]\n\
         Size:                 16 kB\nKernelPageSize:        4 kB\nVmFlags: rd mr pf io \n\
         ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
@@ -223,7 +231,9 @@ mod tests {
         assert_eq!((counts.swap, counts.hugetlb), (Bytes::kib(12), Bytes::kib(4096)));
         assert_eq!((counts.ksm, counts.anon_huge_pages), (Some(Bytes(0)), None));
         assert_eq!(first.page_size, Some(Bytes::kib(4)));
-        assert_eq!([first.frames_only, areas[1].frames_only], [false, true]);
+        assert_eq!([first.protection_key, areas[1].protection_key], [3, 0]);
+        let device = VmFlags::FRAMES_ONLY.and(VmFlags::IO);
+        assert_eq!([first.flags, areas[1].flags], [VmFlags::default(), device]);
         assert_eq!(areas[2].start, 0xffff_ffff_ff60_0000);
     }
 

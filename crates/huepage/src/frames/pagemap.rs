@@ -91,7 +91,7 @@ impl Pagemap {
     /// # Errors
     /// What `open` reports; `ENOENT` on a kernel without `CONFIG_PROC_PAGE_MONITOR`.
     pub fn open() -> io::Result<Self> {
-        Ok(Pagemap { file: File::open("/proc/self/pagemap")? })
+        Ok(Pagemap { file: File::open("/proc/thread-self/pagemap")? })
     }
 
     /// Opens the pagemap of another process. It shows the address space that
@@ -143,15 +143,17 @@ impl Pagemap {
         Ok(self.read(page, 1)?[0].pfn().is_some())
     }
 
-    /// The state of one page, without allocating.
+    /// The state of one page, without allocating and by the system call alone.
     ///
     /// # Errors
     /// As [`Pagemap::read`].
     pub fn state(&self, page: PageAddr) -> io::Result<PageState> {
         let mut entry = [0; 8];
-        self.file
-            .read_exact_at(&mut entry, (page.get() / rustix::param::page_size()) as u64 * 8)?;
-        Ok(PageState(u64::from_ne_bytes(entry)))
+        let at = (page.get() / rustix::param::page_size()) as u64 * 8;
+        match rustix::io::pread(&self.file, &mut entry, at)? {
+            8 => Ok(PageState(u64::from_ne_bytes(entry))),
+            _ => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     /// The state of `pages` pages from `first`, ascending. Addresses that are

@@ -80,7 +80,7 @@ impl Balance {
     pub const LISTED: u32 = 4096;
 
     /// What follows from the frames of every color.
-    pub(super) fn of(histogram: Vec<u64>, ways: u32) -> Self {
+    pub fn of(histogram: Vec<u64>, ways: u32) -> Self {
         let (colors, ways) = (histogram.len() as u64, u64::from(ways));
         let frames: u64 = histogram.iter().sum();
         let held = histogram.iter().map(|&count| count.min(ways)).sum();

@@ -3,7 +3,7 @@
 
 use super::{Kind, gather::Sources, tally::Page};
 use crate::{
-    frames::{AreaLine, FrameFlags, PageState},
+    frames::{AreaLine, FrameFlags, PageState, VmFlags},
     units::Bytes,
 };
 
@@ -53,7 +53,7 @@ fn kind(state: PageState, line: &AreaLine, base: Bytes, flags: Option<FrameFlags
         Some(_) => Kind::File,
         None if state.scanned_zero() => Kind::Zero,
         None if line.page_size.is_some_and(|size| size > base) => Kind::Hugetlb,
-        None if line.frames_only => Kind::Special,
+        None if line.flags.any(VmFlags::FRAMES_ONLY) => Kind::Special,
         None if state.file_or_shared() => Kind::File,
         None => Kind::Anonymous,
     }

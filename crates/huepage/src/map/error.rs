@@ -4,6 +4,7 @@
 /// Why there is no map. What is only missing in part is a
 /// [`super::Shortfall`].
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MapError {
     /// No such process here.
     #[error(
@@ -59,7 +60,7 @@ pub enum MapError {
         path: String,
     },
     /// Anything else the system refuses.
-    #[error("cannot {action}: {source}")]
+    #[error("cannot {action}")]
     System {
         /// What was tried.
         action: String,

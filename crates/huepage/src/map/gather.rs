@@ -14,7 +14,8 @@ use super::{
 };
 use crate::{
     frames::{
-        AreaLine, FlagWords, FrameFlags, FrameNodes, PageState, Pagemap, Populated, for_flags_of,
+        AreaLine, FlagWords, FrameFlags, FrameNodes, PageState, Pagemap, Populated, VmFlags,
+        for_flags_of,
     },
     units::{Bytes, Pfn},
 };
@@ -158,7 +159,11 @@ impl Gatherer<'_> {
         }
         let counts = line.counts.unwrap_or_default();
         let nothing = [counts.rss, counts.swap, counts.hugetlb].iter().all(|bytes| bytes.0 == 0);
-        if pages >= LARGE && nothing && line.counts.is_some() && !line.frames_only {
+        if pages >= LARGE
+            && nothing
+            && line.counts.is_some()
+            && !line.flags.any(VmFlags::FRAMES_ONLY)
+        {
             self.left_out += 1;
             return Ok(true);
         }

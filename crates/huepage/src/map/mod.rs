@@ -76,6 +76,7 @@ pub use counts::{HugeCount, Kind, NodeCount, PageCounts, Placement, RunBucket, R
 pub use error::MapError;
 pub use name::Name;
 pub use options::MapOptions;
+pub(crate) use process::began;
 pub use process_map::{MapRecordError, MappedMachine, Process, ProcessMap};
 pub use register::{RegisterError, Registration};
 pub use registered::Registered;

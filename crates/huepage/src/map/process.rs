@@ -123,6 +123,12 @@ fn unreadable(pid: u32, source: io::Error) -> MapError {
     }
 }
 
+/// When a process that runs began, in clock ticks since boot: with its number, that
+/// is one process only.
+pub(crate) fn began(pid: u32) -> Option<u64> {
+    stat(pid).ok().filter(|stat| !ended(stat.state)).map(|stat| stat.start_time)
+}
+
 /// Zombie or dead.
 fn ended(state: u8) -> bool {
     matches!(state, b'Z' | b'X' | b'x')

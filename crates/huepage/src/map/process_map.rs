@@ -89,9 +89,10 @@ pub struct MappedMachine {
 
 /// Why a text is no recorded map.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MapRecordError {
     /// Not JSON, or not of this shape.
-    #[error("not a recorded map: {0}; write one with: huepage map PID --record FILE")]
+    #[error("not a recorded map")]
     Json(#[from] serde_json::Error),
     /// Another schema, or a later version.
     #[error("the schema is '{0}', this program reads '{SCHEMA}': record the map again")]

@@ -59,9 +59,7 @@ impl ProcessMap {
         if caches.is_empty() {
             shortfalls.push(Shortfall {
                 what: What::Caches,
-                why: "no cache with more than one color is declared: give one by hand: --cache \
-                      size=SIZE,ways=N"
-                    .to_owned(),
+                why: "no cache with more than one color is declared: give one by hand".to_owned(),
                 needs: None,
             });
         }

@@ -42,6 +42,7 @@ pub struct Registration {
 
 /// Why a range cannot be registered.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RegisterError {
     /// No pages, or a page whose color is not below the number of colors.
     #[error("the colors do not describe a range: {0}")]
@@ -50,7 +51,7 @@ pub enum RegisterError {
     #[error("the label has {0} bytes: at most {LONGEST_LABEL} are shown")]
     Label(usize),
     /// What the system refused: mostly file descriptors are used up.
-    #[error("cannot make a memfd: {0}")]
+    #[error("cannot make a memfd")]
     System(#[from] io::Error),
 }
 
@@ -123,16 +124,24 @@ impl Registration {
 }
 
 impl Told<'_> {
-    /// Reads what a file says; `None` for a file that is not one of these, or
-    /// not yet whole.
+    /// How long the text of a file is; `None` for a file that is not one of
+    /// these, or not yet whole.
     ///
     /// # Errors
-    /// What reading reports; `InvalidData` for contents that describe no range.
-    pub fn read(file: &File) -> io::Result<Option<Told<'static>>> {
+    /// What the system reports.
+    pub fn len_in(file: &File) -> io::Result<Option<u64>> {
         let sealed = SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK;
         if !fcntl_get_seals(file).is_ok_and(|seals| seals.contains(sealed)) {
             return Ok(None);
         }
+        Ok(Some(file.metadata()?.len()))
+    }
+
+    /// Reads what a file says that has a [`Told::len_in`].
+    ///
+    /// # Errors
+    /// What reading reports; `InvalidData` for contents that describe no range.
+    pub fn read(file: &File) -> io::Result<Told<'static>> {
         let invalid = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
         if file.metadata()?.len() > LONGEST {
             return Err(invalid(format!("longer than {}", Bytes(LONGEST))));
@@ -144,7 +153,7 @@ impl Told<'_> {
             return Err(invalid(format!("its schema is not '{SCHEMA}'")));
         }
         told.check().map_err(|error| invalid(error.to_string()))?;
-        Ok(Some(told))
+        Ok(told)
     }
 
     fn check(&self) -> Result<(), RegisterError> {

@@ -10,7 +10,10 @@ use super::{
     cell_tally::{CellPage, CellTally},
     register::{LINK, Told},
 };
-use crate::color::{ColorCount, Method};
+use crate::{
+    color::{ColorCount, Method},
+    units::Bytes,
+};
 
 /// Cells of a range at most.
 const CELLS: usize = 128;
@@ -46,8 +49,18 @@ impl ProcessMap {
     /// and said.
     pub(super) fn read_registered(&mut self) {
         let pid = self.process.pid;
-        match told(pid) {
-            Ok(found) => found.into_iter().for_each(|told| self.take(told)),
+        match told(pid, BUDGET, |told| self.take(told)) {
+            Ok(0) => {}
+            Ok(beyond) => self.shortfalls.push(Shortfall {
+                what: What::Registered,
+                why: format!(
+                    "{beyond} ranges that the program registered are left out: more than {} of \
+                     them, or more than {} in all, are not read",
+                    BUDGET.ranges,
+                    Bytes(BUDGET.bytes)
+                ),
+                needs: None,
+            }),
             // It is gone, which the changes say.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => self.shortfalls.push(Shortfall {
@@ -78,9 +91,34 @@ impl ProcessMap {
     }
 }
 
-/// All ranges in the open files of a process.
-fn told(pid: u32) -> io::Result<Vec<io::Result<Told<'static>>>> {
-    let mut found = Vec::new();
+/// How much is read of what a process has told. It is another program, which may
+/// have told more than there is memory for here.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    ranges: usize,
+    /// Of text, and of counts by color.
+    bytes: u64,
+}
+
+const BUDGET: Budget = Budget { ranges: 4096, bytes: 128 << 20 };
+
+impl Budget {
+    fn spend(&mut self, ranges: usize, bytes: u64) -> bool {
+        let left = (self.ranges.checked_sub(ranges), self.bytes.checked_sub(bytes));
+        let (Some(ranges), Some(bytes)) = left else { return false };
+        *self = Budget { ranges, bytes };
+        true
+    }
+}
+
+/// Hands on the ranges in the open files of a process, one after the other; how
+/// many were not read since they are beyond the budget.
+fn told(
+    pid: u32,
+    mut budget: Budget,
+    mut take: impl FnMut(io::Result<Told<'static>>),
+) -> io::Result<usize> {
+    let mut beyond = 0;
     for entry in fs::read_dir(format!("/proc/{pid}/fd"))? {
         let path = entry?.path();
         if !fs::read_link(&path).is_ok_and(|link| link.as_os_str() == LINK) {
@@ -89,9 +127,20 @@ fn told(pid: u32) -> io::Result<Vec<io::Result<Told<'static>>>> {
         // Any file may have this name; opening one must not wait for anything.
         let mut options = fs::OpenOptions::new();
         let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path);
-        found.extend(opened.and_then(|file| Told::read(&file)).transpose());
+        let len = opened.and_then(|file| Ok(Told::len_in(&file)?.map(|len| (file, len))));
+        let told = match len {
+            Ok(None) => continue,
+            Ok(Some((_, len))) if !budget.spend(1, len) => {
+                beyond += 1;
+                continue;
+            }
+            Ok(Some((file, _))) => Told::read(&file),
+            Err(error) => Err(error),
+        };
+        let counts = told.as_ref().map_or(0, |told| 8 * u64::from(told.colors.get()));
+        if budget.spend(0, counts) { take(told) } else { beyond += 1 }
     }
-    Ok(found)
+    Ok(beyond)
 }
 
 /// The range as data; `None` where it is not, or not all, mapped.
@@ -130,4 +179,49 @@ fn range(told: &Told, areas: &[Area]) -> Option<Registered> {
         balance: told.ways.map(|ways| Balance::of(histogram, ways)),
         cells,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        color::Color,
+        map::Registration,
+        mapping::{Mapping, PageKind},
+    };
+
+    #[test]
+    fn no_more_is_read_of_what_a_program_told_than_can_be_held() {
+        let memory = Mapping::reserve(1, PageKind::Base).unwrap();
+        let label = "registered::tests";
+        let register = |pages: usize, colors| {
+            let pages = vec![Some(Color(0)); pages];
+            let colors = ColorCount::new(colors).unwrap();
+            let method = Method::Measurement;
+            Registration::new(label, memory.page(0), &pages, method, colors, None).unwrap()
+        };
+        // How many of this test's ranges come through, and how many stay behind.
+        // Other tests may have told some too.
+        let read = |ranges, bytes| {
+            let mut mine = 0;
+            let beyond = told(std::process::id(), Budget { ranges, bytes }, |told| {
+                mine += usize::from(told.is_ok_and(|told| told.label == label));
+            });
+            (mine, beyond.unwrap())
+        };
+        let few: Vec<_> = (0..8).map(|_| register(1, 2)).collect();
+        assert_eq!(read(1000, 1 << 20).0, 8);
+        let (mine, beyond) = read(3, 1 << 20);
+        assert!(mine <= 3 && beyond >= 5, "{mine}, {beyond}");
+        drop(few);
+        let long = register(100_000, 2);
+        let (mine, beyond) = read(1000, 100_000);
+        assert!(mine == 0 && beyond >= 1, "{mine}, {beyond}");
+        drop(long);
+        // A short text may ask for many counts.
+        let _many = register(1, 1 << 20);
+        let (mine, beyond) = read(1000, 1 << 20);
+        assert!(mine == 0 && beyond >= 1, "{mine}, {beyond}");
+        assert_eq!(read(1000, 16 << 20).0, 1);
+    }
 }

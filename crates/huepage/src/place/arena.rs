@@ -2,14 +2,15 @@
 //! Address space that pools and regions own.
 
 use rustix::{
-    mm::{self, Advice},
+    io::Errno,
+    mm::{self, Advice, MlockFlags},
     process::{Pid, getpid},
 };
 
 use super::{PlaceError, mover::nth};
 use crate::{
     color::ColorCount,
-    mapping::{Mapping, PageAddr, PageKind},
+    mapping::{Mapping, PageAddr, PageKind, lost},
 };
 
 /// A pool's slots. After a fork the child finds them empty
@@ -43,6 +44,9 @@ pub(super) fn release(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
 }
 
 fn advise(start: PageAddr, pages: usize, advice: Advice) -> rustix::io::Result<()> {
+    if lost::is_lost(start.span(pages)) {
+        return Err(Errno::EXIST);
+    }
     let len = pages * rustix::param::page_size();
     // SAFETY: callers pass pages of arenas and spaces, whose contents nobody
     // outside this module refers to.
@@ -85,6 +89,35 @@ impl Space {
     pub fn iter(&self) -> impl Iterator<Item = PageAddr> + '_ {
         let first = self.page(0);
         (0..self.pages).map(move |i| nth(first, i))
+    }
+
+    /// Whether some of it is locked.
+    pub fn is_locked(&self) -> bool {
+        self.mapping.is_locked()
+    }
+
+    /// Locks it where the program has asked for that of all memory to come
+    /// (`mlockall`). Not while pages follow first touch, since they could not be
+    /// moved in.
+    pub fn lock_if_asked_for(&self) -> Result<(), PlaceError> {
+        if self.mapping.born_locked() { self.lock() } else { Ok(()) }
+    }
+
+    pub fn lock(&self) -> Result<(), PlaceError> {
+        // SAFETY: changes no contents of memory that is ours.
+        unsafe { mm::mlock_with(self.page(0).as_ptr().cast(), self.len(), MlockFlags::ONFAULT) }
+            .map_err(PlaceError::errno("lock the region, as it was"))
+    }
+
+    /// Pages of locked memory cannot be moved to memory that is not.
+    pub fn unlock(&self) -> Result<(), PlaceError> {
+        // SAFETY: as above.
+        unsafe { mm::munlock(self.page(0).as_ptr().cast(), self.len()) }
+            .map_err(PlaceError::errno("unlock the region"))
+    }
+
+    fn len(&self) -> usize {
+        self.pages * rustix::param::page_size()
     }
 
     /// A region is the program's memory: its children inherit it as any other.

@@ -53,8 +53,11 @@ impl Pool {
         if size.0 == 0 {
             return Err(PlaceError::NoBytes);
         }
+        let pages = size.pages(page_size());
+        // Before anything that takes memory or time for each page.
+        check_memory(pages)?;
         let mut pool = Pool::new(count, mechanism)?;
-        let quotas = policy.quotas(size.pages(page_size()), count);
+        let quotas = policy.quotas(pages, count);
         let mut found: Vec<Vec<PageAddr>> = vec![Vec::new(); quotas.len()];
         let mut surplus = Vec::new();
         let mut drawn = 0;
@@ -133,7 +136,7 @@ fn with_spare(quotas: &[usize]) -> Vec<usize> {
 
 /// Refuses to draw more than can be had without swapping.
 fn check_memory(pages: usize) -> Result<(), PlaceError> {
-    let wanted = Bytes(pages as u64 * page_size().0);
+    let wanted = Bytes((pages as u64).saturating_mul(page_size().0));
     match available_memory() {
         Some(available) if available < wanted => {
             Err(PlaceError::NotEnoughMemory { wanted, available })

@@ -9,10 +9,11 @@ use super::{
 };
 use crate::{color::ColorOracle, frames::Pagemap, mapping::PageAddr};
 
-/// How far a region's colors are from what was noted, in pages.
+/// How far a region's colors are from those it was given, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Drift {
-    /// Looked at and still of the color noted.
+    /// Looked at and of the color it was given.
     pub same: usize,
     /// Looked at and of another color.
     pub changed: usize,
@@ -30,7 +31,7 @@ impl Drift {
 }
 
 /// Asks the oracle for the colors of up to `sample` pages of a region, drawn
-/// evenly by `seed`. Only pages that are present and whose color was noted are
+/// evenly by `seed`. Only pages that are present and were given a color are
 /// looked at.
 ///
 /// # Errors
@@ -53,33 +54,37 @@ pub fn verify(
     for (index, told) in pages.into_iter().zip(told) {
         match told {
             None => drift.unknown += 1,
-            told if told == region.color(index) => drift.same += 1,
+            told if told == region.wanted(index) => drift.same += 1,
             Some(_) => drift.changed += 1,
         }
     }
     Ok(drift)
 }
 
-/// The pages of a region that have a frame and a noted color.
+/// The pages of a region that have a frame and were given a color.
 fn present(region: &Region) -> Result<Vec<usize>, PlaceError> {
     let states = Pagemap::open()
         .and_then(|pagemap| pagemap.read(region.page(0), region.pages()))
         .map_err(PlaceError::system("read /proc/self/pagemap"))?;
-    let noted = |i: &usize| states[*i].present() && region.color(*i).is_some();
-    Ok((0..region.pages()).filter(noted).collect())
+    let given = |i: &usize| states[*i].present() && region.wanted(*i).is_some();
+    Ok((0..region.pages()).filter(given).collect())
 }
 
 impl Pool {
-    /// Exchanges the pages of a region whose color is no longer the one noted.
+    /// Exchanges the pages of a region whose color is no longer the one they
+    /// were given. Those for which that fails keep wanting it:
+    /// [`Region::wanted`].
     ///
-    /// The exclusive borrow keeps safe code out meanwhile; memory that other
+    /// A region of which some is locked is unlocked meanwhile, and locked as a
+    /// whole afterwards. The exclusive borrow keeps safe code out meanwhile; memory that other
     /// threads use through pointers is [`Pool::recolor`]'s.
     ///
     /// # Errors
     /// [`PlaceError::FollowsFirstTouch`] for a region of
     /// [`super::Policy::Sequence`] before [`Pool::settle`];
     /// [`PlaceError::ForeignRegion`]; [`PlaceError::Color`];
-    /// [`PlaceError::MappingLimit`]; [`PlaceError::OtherProcess`].
+    /// [`PlaceError::MappingLimit`]; [`PlaceError::OtherProcess`];
+    /// [`PlaceError::Interrupted`] tells what was done before an error.
     pub fn repair(
         &mut self,
         region: &mut Region,
@@ -98,27 +103,45 @@ impl Pool {
         let addresses: Vec<PageAddr> = pages.iter().map(|&i| region.page(i)).collect();
         // SAFETY: the pages lie in the region, which is borrowed.
         let told = unsafe { oracle.classify(&addresses) }?;
+        let Colors::Fixed(colors) = &mut region.colors else {
+            return Err(PlaceError::FollowsFirstTouch);
+        };
         let mut tasks = Vec::new();
+        let mut indexes = Vec::new();
         for ((index, live), told) in pages.into_iter().zip(addresses).zip(told) {
-            let Some(wanted) = region.color(index) else { continue };
-            match told.filter(|told| told.0 < self.count.get()) {
+            let Some(wanted) = colors.wanted(index) else { continue };
+            let told = told.filter(|told| told.0 < self.count.get());
+            match told {
                 None => report.unknown += 1,
                 Some(told) if told == wanted => report.already += 1,
-                old => tasks.push(Task { live, old, wanted }),
-            }
-        }
-        // SAFETY: the region is borrowed exclusively: nobody else uses it.
-        let outcomes = unsafe { self.exchange_all(&tasks, Others::Nobody) }?;
-        if let Colors::Fixed(colors) = &mut region.colors {
-            for task in &tasks {
-                if outcomes.get(&task.live) != Some(&Some(Outcome::Placed)) {
-                    let page = rustix::param::page_size();
-                    let first = region.space.page(0).get();
-                    colors[(task.live.get() - first) / page] = task.old;
+                old => {
+                    tasks.push(Task { live, old, wanted });
+                    indexes.push(index);
                 }
             }
+            if told.is_some() {
+                colors.found(index, told);
+            }
         }
-        report.add(outcomes.values());
-        Ok(report)
+        let locked = !tasks.is_empty() && region.space.is_locked();
+        if locked {
+            region.space.unlock()?;
+        }
+        // SAFETY: the region is borrowed exclusively: nobody else uses it.
+        let exchanged = unsafe { self.exchange_all(&tasks, Others::Nobody) };
+        if locked {
+            region.space.lock()?;
+        }
+        for (task, index) in tasks.iter().zip(indexes) {
+            match exchanged.outcomes.get(&task.live) {
+                Some(Some(Outcome::Placed)) => colors.found(index, Some(task.wanted)),
+                // In a frame of the kernel's choice, or in none.
+                Some(Some(Outcome::Copied | Outcome::Discarded | Outcome::Absent)) => {
+                    colors.found(index, None);
+                }
+                _ => {}
+            }
+        }
+        exchanged.report(report, tasks.len())
     }
 }

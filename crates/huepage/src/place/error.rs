@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Why memory cannot be placed, each with what to do about it.
 
-use super::{PolicyError, Unsuitable, UserfaultfdError};
+use super::{PolicyError, Recolored, Unsuitable, UserfaultfdError};
 use crate::{
     color::{Color, ColorError},
     list,
@@ -10,6 +10,7 @@ use crate::{
 
 /// Why memory cannot be placed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PlaceError {
     /// A size of zero.
     #[error("a region of no bytes cannot be placed: ask for at least one")]
@@ -18,20 +19,20 @@ pub enum PlaceError {
     #[error(transparent)]
     Policy(#[from] PolicyError),
     /// The safe way needs something this process may not do.
-    #[error("{action}: {source}")]
+    #[error("{action}: {reason}")]
     NeedsPrivilege {
         /// What was asked for.
         action: &'static str,
         /// Which privilege it takes.
-        source: UserfaultfdError,
+        reason: UserfaultfdError,
     },
     /// What was asked for cannot be done without `UFFDIO_MOVE`.
-    #[error("{action}: {source}")]
+    #[error("{action}: {reason}")]
     NeedsMove {
         /// What was asked for.
         action: &'static str,
         /// Why there is none.
-        source: UserfaultfdError,
+        reason: UserfaultfdError,
     },
     /// Moving by `mremap` takes one mapping per run of pages, of which the
     /// kernel allows only so many.
@@ -67,6 +68,17 @@ pub enum PlaceError {
         /// What the kernel says is available.
         available: Bytes,
     },
+    /// The pool has fewer pages than are asked for.
+    #[error(
+        "the pool holds {held} pages, {wanted} are needed: build it for a larger region, or give \
+         regions back first"
+    )]
+    PoolTooSmall {
+        /// How many the region needs.
+        wanted: usize,
+        /// How many there are.
+        held: usize,
+    },
     /// The pool has too few pages of a color.
     #[error(
         "the pool holds {held} pages of color {color}, {wanted} are needed: build it for a larger \
@@ -97,6 +109,14 @@ pub enum PlaceError {
     /// Pools and regions stay with the process that made them.
     #[error("this pool belongs to the process that forked this one: build a pool here")]
     OtherProcess,
+    /// An error ended it when some pages had been moved.
+    #[error("{} pages were placed, {} were not tried, when an error ended it", report.placed, report.left)]
+    Interrupted {
+        /// What was done until then.
+        report: Recolored,
+        /// The error.
+        source: Box<PlaceError>,
+    },
     /// Labels and pages do not match.
     #[error("{labels} labels for {pages} pages: give one for each")]
     LabelCount {
@@ -105,11 +125,17 @@ pub enum PlaceError {
         /// Pages given.
         pages: usize,
     },
+    /// A label for a page that has no frame.
+    #[error("page {page} has a label but holds nothing: write to it before its color is told")]
+    PageMissing {
+        /// Its index.
+        page: usize,
+    },
     /// Colors cannot be told.
     #[error(transparent)]
     Color(#[from] ColorError),
     /// The kernel refused.
-    #[error("{action}: {source}")]
+    #[error("cannot {action}")]
     System {
         /// What was tried.
         action: &'static str,

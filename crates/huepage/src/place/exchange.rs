@@ -14,6 +14,12 @@
 //!   `mmap_changing` under `map_changing_lock`, which a move holds shared). So
 //!   a fork that saw the hole is always noticed before the hole is closed, and
 //!   the bytes are copied into the child, whose own accesses wait as well.
+//! * A thread that moves the hole (`mremap`) is noticed the same way, and it is
+//!   closed where it went; where one has unmapped it, nothing can be put in, and
+//!   its bytes are gone as it wished. These messages are sent only to who asked
+//!   for them; who did not must know that the range stays where it is.
+//! * A child finds zeros where the mapping is not inherited
+//!   (`MADV_WIPEONFORK`): there nothing is copied into its hole.
 //! * A thread that discards pages (`madvise`) is noticed the same way: a hole
 //!   among them stays one. The thread goes on to discard after its message was
 //!   read, nobody can tell when: so those pages are not taken out any more.
@@ -62,6 +68,10 @@ pub(super) enum Notice<C> {
     Fork(C),
     /// `[start, end)` is being discarded.
     Remove(PageAddr, PageAddr),
+    /// Pages are no longer mapped.
+    Unmap,
+    /// The pages from the first address on, so many, are at the second now.
+    Remap(PageAddr, PageAddr, usize),
 }
 
 /// The system calls an exchange consists of; `None` for success.
@@ -72,6 +82,9 @@ pub(super) enum Notice<C> {
 pub(super) unsafe trait Kernel {
     /// Access to the copy of the range in a forked child.
     type Child;
+
+    /// Whether children inherit the page, as opposed to finding zeros there.
+    fn inherited(&mut self, live: PageAddr) -> bool;
 
     /// Moves a live page to an empty slot.
     fn take_out(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno>;
@@ -89,6 +102,8 @@ pub(super) unsafe trait Kernel {
     fn empty(&mut self, slot: PageAddr) -> bool;
     /// The next notice about this process.
     fn notice(&mut self) -> Option<Notice<Self::Child>>;
+    /// Whether a notice is to come that is not there yet.
+    fn is_changing(&mut self) -> bool;
     /// As [`Kernel::copy_in`], in a child.
     fn copy_to_child(
         &mut self,
@@ -125,6 +140,16 @@ pub(super) struct Discards {
 const RANGES: usize = if cfg!(test) { 2 } else { 32 };
 
 impl Discards {
+    /// The ranges; `None` if there were too many to note.
+    pub fn noted(&self) -> Option<impl Iterator<Item = (PageAddr, PageAddr)>> {
+        (!self.all).then(|| self.ranges.iter().flatten().copied())
+    }
+
+    /// Any page may be among them from now on.
+    pub fn give_up(&mut self) {
+        self.all = true;
+    }
+
     pub fn add(&mut self, start: PageAddr, end: PageAddr) {
         match self.ranges.iter_mut().find(|range| range.is_none()) {
             Some(free) => *free = Some((start, end)),
@@ -165,7 +190,10 @@ pub(super) fn exchange<K: Kernel>(
     landing
 }
 
-fn one<K: Kernel>(
+/// Exchanges one page; `landing` is an empty slot, which holds the old frame
+/// afterwards if the outcome is [`Outcome::Placed`], [`Outcome::Copied`] or
+/// [`Outcome::Discarded`].
+pub(super) fn one<K: Kernel>(
     kernel: &mut K,
     swap: &Swap,
     landing: PageAddr,
@@ -209,41 +237,119 @@ fn fill<K: Kernel>(
     landing: PageAddr,
     discards: &mut Discards,
 ) -> Outcome {
-    let mut tries = 0;
-    loop {
-        let mut again = false;
-        let mut gone = true;
+    let mut hole = Hole::new(swap.live, swap.fresh);
+    let outcome = loop {
+        if let Some(outcome) = fill_once(kernel, &hole, landing) {
+            break outcome;
+        }
+        read_notices(kernel, Some(&mut hole), discards);
+        if hole.discarded {
+            break Outcome::Discarded;
+        }
+        kernel.pause(hole.tries);
+        hole.tries = hole.tries.saturating_add(1);
+    };
+    // Whoever waits where the hole turned out not to be asks again.
+    if outcome == Outcome::Discarded || hole.places.len() > 1 {
+        hole.places.newest_first().for_each(|place| kernel.wake(place));
+    }
+    outcome
+}
+
+/// Tries all ways at all places; `None` if it is to be tried again.
+fn fill_once<K: Kernel>(kernel: &mut K, hole: &Hole, landing: PageAddr) -> Option<Outcome> {
+    let mut gone = true;
+    for place in hole.places.newest_first() {
         for way in WAYS {
             let (errno, outcome) = match way {
-                Way::New => (kernel.put_in(swap.live, swap.fresh), Outcome::Placed),
-                Way::Old => (kernel.put_in(swap.live, landing), Outcome::Refused),
-                Way::Copy => (kernel.copy_in(swap.live, swap.fresh), Outcome::Copied),
+                Way::New => (kernel.put_in(place, hole.fresh), Outcome::Placed),
+                Way::Old => (kernel.put_in(place, landing), Outcome::Refused),
+                Way::Copy => (kernel.copy_in(place, hole.fresh), Outcome::Copied),
             };
             match errno {
-                None => return outcome,
-                // Something else lies there, or nothing is registered there:
-                // the program has mapped the address anew.
-                Some(Errno::EXIST) => return Outcome::Discarded,
-                Some(Errno::AGAIN | Errno::INTR) => {
-                    again = true;
-                    break;
-                }
-                Some(Errno::NOENT) => {}
-                // A range that is gone is refused as invalid by a move.
-                Some(Errno::INVAL) => {}
+                None => return Some(outcome),
+                Some(Errno::AGAIN | Errno::INTR) => return None,
+                // Something else lies there.
+                Some(Errno::EXIST) => break,
+                // Nothing is registered there: the program has mapped the address
+                // anew. A range that is gone is refused as invalid by a move.
+                Some(Errno::NOENT | Errno::INVAL) => {}
                 Some(_) => gone = false,
             }
         }
-        if gone && !again {
-            return Outcome::Discarded;
-        }
-        if read_notices(kernel, Some((swap.live, swap.fresh)), discards) {
-            kernel.wake(swap.live);
-            return Outcome::Discarded;
-        }
-        kernel.pause(tries);
-        tries = tries.saturating_add(1);
     }
+    gone.then_some(Outcome::Discarded)
+}
+
+/// A page that is out.
+#[derive(Debug)]
+struct Hole {
+    /// Where it may be.
+    places: Places,
+    /// The slot with its bytes.
+    fresh: PageAddr,
+    /// Whether the program has discarded it.
+    discarded: bool,
+    tries: u32,
+}
+
+impl Hole {
+    fn new(live: PageAddr, fresh: PageAddr) -> Self {
+        Hole { places: Places::new(live), fresh, discarded: false, tries: 0 }
+    }
+}
+
+/// Where a hole may be, after moves that were told of in an order that need not
+/// be theirs: wherever some order of them leads to.
+#[derive(Clone, Debug)]
+struct Places {
+    /// A fixed number, since nothing may be allocated; of more, the last is kept.
+    places: [Option<PageAddr>; 8],
+    moves: [Option<(PageAddr, PageAddr, usize)>; 8],
+}
+
+impl Places {
+    fn new(live: PageAddr) -> Self {
+        let mut places = Places { places: [None; 8], moves: [None; 8] };
+        places.places[0] = Some(live);
+        places
+    }
+
+    fn len(&self) -> usize {
+        self.places.iter().flatten().count()
+    }
+
+    fn contains(&self, place: PageAddr) -> bool {
+        self.places.contains(&Some(place))
+    }
+
+    fn newest_first(&self) -> impl Iterator<Item = PageAddr> + use<> {
+        self.places.into_iter().flatten().rev()
+    }
+
+    fn note_move(&mut self, from: PageAddr, to: PageAddr, pages: usize) {
+        put(&mut self.moves, (from, to, pages));
+        // A move that was told of before may have come after this one.
+        loop {
+            let before = self.len();
+            for (from, to, pages) in self.moves.into_iter().flatten() {
+                for place in self.places.into_iter().flatten() {
+                    let now = moved(place, from, to, pages);
+                    if !self.contains(now) {
+                        put(&mut self.places, now);
+                    }
+                }
+            }
+            if self.len() == before {
+                return;
+            }
+        }
+    }
+}
+
+fn put<T>(list: &mut [Option<T>], item: T) {
+    let free = list.iter().position(Option::is_none).unwrap_or(list.len() - 1);
+    list[free] = Some(item);
 }
 
 /// Answers what has come in while no hole is open.
@@ -251,72 +357,132 @@ pub(super) fn answer<K: Kernel>(kernel: &mut K, discards: &mut Discards) {
     read_notices(kernel, None, discards);
 }
 
-/// Reads all notices; whether the open hole is being discarded. Its bytes are
-/// in the slot beside it.
-fn read_notices<K: Kernel>(
-    kernel: &mut K,
-    hole: Option<(PageAddr, PageAddr)>,
-    discards: &mut Discards,
-) -> bool {
-    let mut open = hole;
-    while let Some(notice) = kernel.notice() {
-        match notice {
-            // The move that fills the hole wakes who waits there.
-            Notice::Fault(page) if open.is_some_and(|(live, _)| live == page) => {}
-            // Zeros, as an untouched page has. Refused while another notice is
-            // unread: then the thread faults again and is reported again.
-            Notice::Fault(page) => {
-                if kernel.zero_in(page).is_some() {
-                    kernel.wake(page);
+/// Reads all notices, and notes what they say of the hole that is open.
+///
+/// Notices of different threads come in any order. One whose call has returned
+/// had its notice read, so what a program does in order is read in order; but an
+/// address that one thread has just unmapped, or moved its pages away from, may
+/// be given to another one before the first one's notice is queued. So all places
+/// are kept to which some order leads, and the hole is at that where the kernel
+/// lets a page be put: it is registered and missing. (Two such places can be there
+/// only if the other one was never touched.) And that the hole was unmapped says
+/// nothing: where that is so, nothing can be put. A child may have been copied
+/// before or after a move that is read before or after it.
+fn read_notices<K: Kernel>(kernel: &mut K, mut hole: Option<&mut Hole>, discards: &mut Discards) {
+    let mut children: [Option<K::Child>; CHILDREN] = [const { None }; CHILDREN];
+    let mut tries = 0;
+    loop {
+        while let Some(notice) = kernel.notice() {
+            let open = hole.as_deref_mut().filter(|hole| !hole.discarded);
+            match (notice, open) {
+                // The move that fills the hole wakes who waits there.
+                (Notice::Fault(page), Some(hole)) if hole.places.contains(page) => {}
+                // Zeros, as an untouched page has. Refused while another notice is
+                // unread: then the thread faults again and is reported again.
+                (Notice::Fault(page), _) => {
+                    if kernel.zero_in(page).is_some() {
+                        kernel.wake(page);
+                    }
                 }
-            }
-            Notice::Fork(child) => match open {
-                Some((live, slot)) => fill_child(kernel, child, live, slot),
-                None => kernel.finish_child(child),
-            },
-            Notice::Remove(start, end) => {
-                discards.add(start, end);
-                open = open.filter(|(live, _)| !(start..end).contains(live));
+                (Notice::Fork(child), Some(hole)) => {
+                    match children.iter_mut().find(|free| free.is_none()) {
+                        Some(free) => *free = Some(child),
+                        None => fill_child(kernel, child, &hole.places, hole.fresh),
+                    }
+                }
+                (Notice::Fork(child), None) => kernel.finish_child(child),
+                (Notice::Remove(start, end), open) => {
+                    discards.add(start, end);
+                    if let Some(hole) = open {
+                        let removed = |place| (start..end).contains(&place);
+                        hole.discarded = hole.places.newest_first().all(removed);
+                    }
+                }
+                (Notice::Unmap, _) => {}
+                (Notice::Remap(from, to, pages), Some(hole)) => {
+                    hole.places.note_move(from, to, pages);
+                }
+                (Notice::Remap(..), None) => {}
             }
         }
+        // A move that is not told of yet may be what a child was copied after.
+        if children[0].is_none() || !kernel.is_changing() {
+            break;
+        }
+        kernel.pause(tries);
+        tries = tries.saturating_add(1);
     }
-    open.is_none() && hole.is_some()
+    for child in children.into_iter().flatten() {
+        match &hole {
+            Some(hole) => fill_child(kernel, child, &hole.places, hole.fresh),
+            None => kernel.finish_child(child),
+        }
+    }
+}
+
+/// Children that are kept until all notices are read.
+const CHILDREN: usize = 8;
+
+/// Where a page is after pages were moved.
+fn moved(page: PageAddr, from: PageAddr, to: PageAddr, pages: usize) -> PageAddr {
+    match page.get().checked_sub(from.get()) {
+        Some(offset) if offset < pages * rustix::param::page_size() => {
+            PageAddr::containing(to.as_ptr().wrapping_add(offset))
+        }
+        _ => page,
+    }
 }
 
 /// Puts the bytes into a child that was forked while the hole was open, and
 /// into its own children if it has forked before that was done.
-fn fill_child<K: Kernel>(kernel: &mut K, child: K::Child, live: PageAddr, slot: PageAddr) {
+fn fill_child<K: Kernel>(kernel: &mut K, child: K::Child, places: &Places, slot: PageAddr) {
+    let mut places = places.clone();
     let mut tries = 0;
-    loop {
-        match kernel.copy_to_child(&child, live, slot) {
-            Some(Errno::AGAIN | Errno::INTR) => {
-                let mut discarded = false;
-                while let Some(notice) = kernel.notice_of_child(&child) {
-                    match notice {
-                        Notice::Fork(grandchild) => fill_child(kernel, grandchild, live, slot),
-                        Notice::Remove(start, end) => discarded |= start <= live && live < end,
-                        Notice::Fault(_) => {}
+    'again: loop {
+        for place in places.newest_first() {
+            if !kernel.inherited(place) {
+                continue;
+            }
+            match kernel.copy_to_child(&child, place, slot) {
+                None => break 'again,
+                Some(Errno::AGAIN | Errno::INTR) => {
+                    let mut discarded = false;
+                    while let Some(notice) = kernel.notice_of_child(&child) {
+                        match notice {
+                            Notice::Fork(grandchild) => {
+                                fill_child(kernel, grandchild, &places, slot);
+                            }
+                            Notice::Remove(start, end) => {
+                                discarded |= (start..end).contains(&place);
+                            }
+                            Notice::Remap(from, to, pages) => places.note_move(from, to, pages),
+                            Notice::Unmap | Notice::Fault(_) => {}
+                        }
                     }
+                    // The child discards the page: it is to stay empty.
+                    if discarded {
+                        break 'again;
+                    }
+                    kernel.pause(tries);
+                    tries = tries.saturating_add(1);
+                    continue 'again;
                 }
-                // The child discards the page: it is to stay empty.
-                if discarded {
-                    break;
+                // Present there; or the child is gone or has unmapped it; or it was
+                // never there.
+                Some(Errno::EXIST | Errno::SRCH | Errno::NOENT | Errno::INVAL) => {}
+                Some(_) if tries < TRIES_FOR_CHILD => {
+                    kernel.pause(tries);
+                    tries += 1;
+                    continue 'again;
                 }
-                kernel.pause(tries);
-                tries = tries.saturating_add(1);
-            }
-            // Filled; or present there; or the child is gone or has unmapped it.
-            None | Some(Errno::EXIST | Errno::SRCH | Errno::NOENT) => break,
-            Some(_) if tries < TRIES_FOR_CHILD => {
-                kernel.pause(tries);
-                tries += 1;
-            }
-            // An error when touched, rather than false zeros.
-            Some(_) => {
-                kernel.poison_child(&child, live);
-                break;
+                // An error when touched, rather than false zeros.
+                Some(_) => {
+                    kernel.poison_child(&child, place);
+                    break 'again;
+                }
             }
         }
+        break;
     }
     kernel.finish_child(child);
 }

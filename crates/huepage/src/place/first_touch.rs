@@ -63,9 +63,9 @@ impl FirstTouch {
     /// Opens the descriptor this takes, before anything is set up.
     pub fn open() -> Result<Userfaultfd, PlaceError> {
         let action = "placing pages in the order of first touch";
-        Userfaultfd::open(Faults::All, Features::MOVE).map_err(|source| match source {
-            UserfaultfdError::KernelFaultsDenied => PlaceError::NeedsPrivilege { action, source },
-            source => PlaceError::NeedsMove { action, source },
+        Userfaultfd::open(Faults::All, Features::MOVE).map_err(|reason| match reason {
+            UserfaultfdError::KernelFaultsDenied => PlaceError::NeedsPrivilege { action, reason },
+            reason => PlaceError::NeedsMove { action, reason },
         })
     }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The real system calls below an exchange of pages.
 
-use std::{os::fd::OwnedFd, time::Duration};
+use std::os::fd::OwnedFd;
 
-use rustix::io::Errno;
+use rustix::{io::Errno, thread::Timespec};
 
 use super::{
     PlaceError,
     arena::release,
     exchange::{Discards, Kernel, Notice},
+    inheritance::wiped_in_children,
     mover::Mover,
     userfaultfd::{Event, Faults, Features, Userfaultfd, UserfaultfdError},
 };
@@ -17,34 +18,92 @@ use crate::mapping::PageAddr;
 /// Fills holes through a userfaultfd on which the live range is registered.
 pub(super) struct Registered<'a> {
     uffd: Userfaultfd,
-    mover: &'a dyn Mover,
+    /// Takes pages out; `None` where this descriptor itself does, so that it
+    /// refuses while a notice is unread.
+    mover: Option<&'a dyn Mover>,
     /// Given up to make room for a child's descriptor where the table is full.
     spare: Option<OwnedFd>,
     /// What is registered now.
     range: Option<(PageAddr, usize)>,
 }
 
+/// What others do that has to be known of memory in use.
+const FOLLOWED: Features = Features::MOVE.and(Features::EVENT_FORK).and(Features::EVENT_REMOVE);
+
 impl<'a> Registered<'a> {
     /// For memory that other threads use meanwhile.
     pub fn shared(mover: &'a dyn Mover) -> Result<Self, PlaceError> {
-        let action = "recoloring memory in use";
-        let features = Features::MOVE.and(Features::EVENT_FORK).and(Features::EVENT_REMOVE);
-        let uffd = Userfaultfd::open(Faults::All, features).map_err(|source| match source {
+        Registered::open("recoloring memory in use", FOLLOWED, Some(mover))
+    }
+
+    /// For memory that other threads use, unmap and move meanwhile.
+    pub fn guarded() -> Result<Self, PlaceError> {
+        let features = FOLLOWED.and(Features::EVENT_REMAP).and(Features::EVENT_UNMAP);
+        Registered::open("placing memory of a running program", features, None)
+    }
+
+    fn open(
+        action: &'static str,
+        features: Features,
+        mover: Option<&'a dyn Mover>,
+    ) -> Result<Self, PlaceError> {
+        let uffd = Userfaultfd::open(Faults::All, features).map_err(|reason| match reason {
             UserfaultfdError::KernelFaultsDenied | UserfaultfdError::ForkEventsDenied => {
-                PlaceError::NeedsPrivilege { action, source }
+                PlaceError::NeedsPrivilege { action, reason }
             }
-            source => PlaceError::NeedsMove { action, source },
+            reason => PlaceError::NeedsMove { action, reason },
         })?;
         let spare = rustix::io::fcntl_dupfd_cloexec(&uffd, 0).ok();
         Ok(Registered { uffd, mover, spare, range: None })
+    }
+
+    /// Opens slots to receive pages taken out by a guarded exchange.
+    ///
+    /// # Safety
+    /// Nobody touches missing pages there.
+    pub unsafe fn open_slots(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+        // SAFETY: the caller's contract.
+        unsafe { self.uffd.register(start, pages) }
+            .map_err(PlaceError::errno("register slots with userfaultfd"))
+    }
+
+    /// Ends [`Registered::open_slots`].
+    pub fn close_slots(&self, start: PageAddr, pages: usize) {
+        // Fails only for memory that is gone.
+        let _ = self.uffd.unregister(start, pages);
     }
 
     /// For memory that nobody else uses meanwhile.
     pub fn exclusive(mover: &'a dyn Mover) -> Result<Self, PlaceError> {
         let action = "recoloring memory";
         let uffd = Userfaultfd::open(Faults::UserMode, Features::MOVE)
-            .map_err(|source| PlaceError::NeedsMove { action, source })?;
-        Ok(Registered { uffd, mover, spare: None, range: None })
+            .map_err(|reason| PlaceError::NeedsMove { action, reason })?;
+        Ok(Registered { uffd, mover: Some(mover), spare: None, range: None })
+    }
+}
+
+impl Registered<'_> {
+    /// Takes a page out only if it lies in memory registered with this
+    /// descriptor, whatever other threads unmap and map meanwhile.
+    ///
+    /// Filling refuses with `EEXIST` only a page that is there and registered,
+    /// and anything at all while a notice is unread. Between it and the move
+    /// the page's mapping could be replaced by another one, which nobody has
+    /// registered. But that sends a notice, from before the mapping goes until
+    /// it is read, and a move to slots of the same descriptor refuses as well
+    /// while there is one (`mmap_changing`, looked at under
+    /// `map_changing_lock`). So a move that is made was made from the mapping
+    /// that was looked at.
+    fn take_out_registered(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
+        match self.uffd.zero_page(live).stop {
+            Some(Errno::EXIST) => {}
+            // It was missing: what an ordinary fault puts there is there now.
+            None => return Some(Errno::NOENT),
+            refused => return refused,
+        }
+        // SAFETY: the slot is empty and the pool's; the live page may go
+        // missing, since it is registered.
+        unsafe { self.uffd.move_pages(slot, live, 1) }.stop
     }
 }
 
@@ -53,15 +112,19 @@ fn notice(event: Event) -> Notice<Userfaultfd> {
         Event::Fault(page) => Notice::Fault(page),
         Event::Fork(child) => Notice::Fork(child),
         Event::Remove(start, end) => Notice::Remove(start, end),
+        Event::Unmap => Notice::Unmap,
+        Event::Remap(from, to, pages) => Notice::Remap(from, to, pages),
     }
 }
 
-/// Short at first, as for a lock; long when memory is short.
+/// Short at first, as for a lock; long when memory is short. By system calls
+/// alone: data of the C library may be among the pages that are out.
 fn pause(tries: u32) {
     if tries < 32 {
-        std::thread::yield_now();
+        rustix::thread::sched_yield();
     } else {
-        std::thread::sleep(Duration::from_micros(100));
+        let moment = Timespec { tv_sec: 0, tv_nsec: 100_000 };
+        let _ = rustix::thread::nanosleep(&moment);
     }
 }
 
@@ -69,10 +132,17 @@ fn pause(tries: u32) {
 unsafe impl Kernel for Registered<'_> {
     type Child = Userfaultfd;
 
+    fn inherited(&mut self, live: PageAddr) -> bool {
+        !wiped_in_children(live)
+    }
+
     fn take_out(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
+        let Some(mover) = self.mover else {
+            return self.take_out_registered(slot, live);
+        };
         // SAFETY: the slot is empty and the pool's; the live page may go
         // missing, since the range is registered.
-        unsafe { self.mover.move_run(slot, live, 1) }.stop
+        unsafe { mover.move_run(slot, live, 1) }.stop
     }
 
     fn copy(&mut self, to: PageAddr, from: PageAddr) {
@@ -117,6 +187,10 @@ unsafe impl Kernel for Registered<'_> {
         }
     }
 
+    fn is_changing(&mut self) -> bool {
+        self.uffd.is_changing()
+    }
+
     fn copy_to_child(
         &mut self,
         child: &Userfaultfd,
@@ -151,7 +225,12 @@ unsafe impl Kernel for Registered<'_> {
 /// Closing the descriptor would not do: a child that is just being forked, or
 /// was, holds it open, and its parent would wait for a reader forever.
 fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut Discards) {
-    let _ = uffd.unregister(start, pages);
+    if uffd.unregister(start, pages).is_err() {
+        // Something lies there by now that cannot be registered. The rest is
+        // let go when the descriptor is closed; who discards pages of it until
+        // then is not heard of.
+        discards.give_up();
+    }
     // Unregistering waits for a fork that is copying page tables, so whatever
     // will send a message is counted by now; as long as the kernel counts one,
     // it refuses to fill anything.
@@ -160,14 +239,13 @@ fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut 
             match event {
                 Event::Fork(child) => unregister(&child, start, pages, &mut Discards::default()),
                 Event::Remove(start, end) => discards.add(start, end),
-                Event::Fault(_) => {}
+                Event::Fault(_) | Event::Unmap | Event::Remap(..) => {}
             }
         }
-        match uffd.zero_page(start).stop {
-            Some(Errno::AGAIN | Errno::INTR) => pause(tries),
-            // Nothing is registered any more.
-            _ => return,
+        if !uffd.is_changing() {
+            return;
         }
+        pause(tries);
     }
 }
 
@@ -195,13 +273,16 @@ impl<'k, 'm> Registration<'k, 'm> {
 
 impl Registration<'_, '_> {
     /// Ends it, and notes what was being discarded at the end.
-    pub fn finish(self, discards: &mut Discards) {
+    pub fn finish(mut self, discards: &mut Discards) {
         self.end(discards);
     }
 
-    fn end(&self, discards: &mut Discards) {
+    /// Once: afterwards the range may be registered by another pool.
+    fn end(&mut self, discards: &mut Discards) {
         if let Some((start, pages)) = self.kernel.range {
             unregister(&self.kernel.uffd, start, pages, discards);
+            // Not before: children that were forked at the end are let go by it.
+            self.kernel.range = None;
         }
     }
 }
@@ -209,7 +290,6 @@ impl Registration<'_, '_> {
 impl Drop for Registration<'_, '_> {
     fn drop(&mut self) {
         self.end(&mut Discards::default());
-        self.kernel.range = None;
     }
 }
 
@@ -220,6 +300,10 @@ pub(super) struct Remapped<'a>(pub &'a dyn Mover);
 // SAFETY: each call affects the pages named only.
 unsafe impl Kernel for Remapped<'_> {
     type Child = ();
+
+    fn inherited(&mut self, _: PageAddr) -> bool {
+        true
+    }
 
     fn take_out(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
         // SAFETY: the slot is empty and the pool's; nobody else uses the page.
@@ -258,6 +342,10 @@ unsafe impl Kernel for Remapped<'_> {
         None
     }
 
+    fn is_changing(&mut self) -> bool {
+        false
+    }
+
     fn copy_to_child(&mut self, (): &(), _: PageAddr, _: PageAddr) -> Option<Errno> {
         None
     }
@@ -272,5 +360,43 @@ unsafe impl Kernel for Remapped<'_> {
 
     fn pause(&mut self, tries: u32) {
         pause(tries);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        frames::Pagemap,
+        mapping::{Mapping, PageKind},
+        place::mover,
+    };
+
+    /// What ends late, after another pool has registered the range, leaves that
+    /// one's holes alone: zeros in one would stand for the bytes that belong there.
+    #[test]
+    fn a_registration_ends_once_and_fills_nothing_of_another_one() {
+        let (mover, _) = mover::open(None).unwrap();
+        let (Ok(mut first), Ok(second)) =
+            (Registered::exclusive(&*mover), Registered::exclusive(&*mover))
+        else {
+            eprintln!("skipped: needs UFFDIO_MOVE");
+            return;
+        };
+        let memory = Mapping::reserve(4, PageKind::Base).unwrap();
+        let start = memory.page(0);
+        let present = || Pagemap::open().unwrap().state(start).unwrap().present();
+        // SAFETY: nobody touches the memory.
+        let mut ended = unsafe { Registration::new(&mut first, start, 4) }.unwrap();
+        ended.end(&mut Discards::default());
+        assert!(ended.kernel.range.is_none());
+        // SAFETY: as above.
+        unsafe { second.uffd.register(start, 4) }.unwrap();
+        drop(ended);
+        assert!(!second.uffd.is_changing());
+        assert!(!present());
+        // Still registered: only then a page can be put there.
+        assert_eq!(second.uffd.zero_page(start).stop, None);
+        assert!(present());
     }
 }

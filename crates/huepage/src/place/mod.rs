@@ -35,7 +35,7 @@
 //!
 //! | | needs |
 //! |---|---|
-//! | regions, [`verify`], [`Pool::repair`], [`Pool::recolor_exclusive`] | nothing |
+//! | regions, [`Ahead`], [`verify`], [`Pool::repair`], [`Pool::recolor_exclusive`] | nothing |
 //! | [`Policy::Sequence`] | `CAP_SYS_PTRACE`, or `vm.unprivileged_userfaultfd=1`, or access to `/dev/userfaultfd` |
 //! | [`Pool::recolor`] | `CAP_SYS_PTRACE` |
 //!
@@ -48,29 +48,36 @@
 //! memory; `userfaultfd`, `remap` and `arena` are the system calls. What may
 //! happen between two moves is laid out in `exchange`.
 
+mod ahead;
 mod arena;
 mod build;
 mod drift;
 mod error;
 mod exchange;
 mod first_touch;
+mod inheritance;
 mod kernel;
+mod live;
 mod mover;
 mod policy;
 mod pool;
+mod quarantine;
 mod ranges;
 mod recolor;
 mod region;
 mod remap;
 mod signals;
 mod slots;
+mod stock;
 mod userfaultfd;
 
+pub use ahead::Ahead;
 pub use drift::{Drift, verify};
 pub use error::PlaceError;
+pub use live::{Fate, Live, OldFrame, Wish};
 pub use mover::Mechanism;
 pub use policy::{Policy, PolicyError};
-pub use pool::{Pool, Reclassified};
+pub use pool::{NotGivenBack, Pool, Reclassified};
 pub use ranges::Unsuitable;
 pub use recolor::Recolored;
 pub use region::Region;

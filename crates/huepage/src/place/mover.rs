@@ -13,6 +13,7 @@ use crate::mapping::PageAddr;
 
 /// Which system call moves pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mechanism {
     /// `UFFDIO_MOVE`, Linux 6.8: keeps the number of mappings.
     Userfaultfd,
@@ -86,14 +87,14 @@ impl Mover for UserfaultfdMover {
 pub(super) fn open(
     wish: Option<Mechanism>,
 ) -> Result<(Box<dyn Mover>, Option<UserfaultfdError>), PlaceError> {
-    let action = "move pages";
+    let action = "moving pages";
     match (wish, UserfaultfdMover::new()) {
         (Some(Mechanism::Remap), _) => Ok((Box::new(Remap), None)),
         (_, Ok(mover)) => Ok((Box::new(mover), None)),
-        (Some(Mechanism::Userfaultfd), Err(source)) => {
-            Err(PlaceError::NeedsMove { action, source })
+        (Some(Mechanism::Userfaultfd), Err(reason)) => {
+            Err(PlaceError::NeedsMove { action, reason })
         }
-        (None, Err(source)) => Ok((Box::new(Remap), Some(source))),
+        (None, Err(reason)) => Ok((Box::new(Remap), Some(reason))),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::color::{Color, ColorCount};
 
 /// How a region's pages are colored.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Policy {
     /// The color is the virtual page number modulo the number of colors: any
     /// contiguous range holds every color equally often, give or take one.
@@ -24,6 +25,7 @@ pub enum Policy {
 
 /// Why a policy cannot be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum PolicyError {
     /// `Colors` of nothing.
     #[error("the list of colors is empty: name at least one")]

@@ -14,11 +14,12 @@ use super::{
     arena::{Arena, Owner, Space, keep_from_children, release},
     first_touch::{FirstTouch, Waiting},
     mover::{self, Mover, Run, carry, nth, runs},
-    region::Colors,
+    region::{Colors, Fixed},
     slots::Slots,
 };
 use crate::{
     color::{Color, ColorCount, ColorOracle},
+    frames::{PageState, Pagemap},
     mapping::{Mapping, PageAddr, page_size},
     units::Bytes,
 };
@@ -47,8 +48,37 @@ impl std::fmt::Debug for Pool {
     }
 }
 
+/// A region that [`Pool::give_back`] did not take, and why.
+#[derive(Debug)]
+pub struct NotGivenBack {
+    /// The region, as it was.
+    pub region: Box<Region>,
+    /// Why it was not taken.
+    pub error: PlaceError,
+}
+
+impl std::fmt::Display for NotGivenBack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl std::error::Error for NotGivenBack {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl From<NotGivenBack> for PlaceError {
+    /// Drops the region: its pages go to the kernel.
+    fn from(not: NotGivenBack) -> Self {
+        not.error
+    }
+}
+
 /// What [`Pool::reclassify`] found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Reclassified {
     /// Pages whose color is as noted.
     pub same: usize,
@@ -60,13 +90,15 @@ pub struct Reclassified {
 
 impl Pool {
     /// A pool of pages whose colors the caller knows, one label per page;
-    /// pages without a label are given back to the kernel.
+    /// pages without a label are given back to the kernel, as are those that
+    /// were swapped out meanwhile and with their frame lost their color.
     ///
     /// `mechanism` forces how pages are moved; `None` takes the best there is.
     ///
     /// # Errors
     /// [`PlaceError::LabelCount`]; [`PlaceError::Policy`] for a label outside
-    /// `count`; [`PlaceError::NeedsMove`] if the mechanism asked for is missing.
+    /// `count`; [`PlaceError::PageMissing`] for a label of a page that was never
+    /// written; [`PlaceError::NeedsMove`] if the mechanism asked for is missing.
     pub fn from_parts(
         mapping: Mapping,
         labels: &[Option<Color>],
@@ -80,12 +112,24 @@ impl Pool {
         if !known.is_empty() {
             Policy::Colors(known).check(count)?;
         }
+        let states = Pagemap::open()
+            .and_then(|pagemap| pagemap.read(mapping.page(0), mapping.pages()))
+            .map_err(PlaceError::system("read /proc/self/pagemap"))?;
+        // A slot that is noted as full and is not would make whoever copies from
+        // it wait for itself, while the pool's memory is open to receive pages.
+        let mut labelled = labels.iter().zip(&states);
+        let missing = |(label, state): (&Option<Color>, &PageState)| {
+            label.is_some() && !state.present() && !state.swapped()
+        };
+        if let Some(page) = labelled.position(missing) {
+            return Err(PlaceError::PageMissing { page });
+        }
         let mut pool = Pool::new(count, mechanism)?;
         let arena = pool.adopt(mapping)?;
         let mut surplus = Vec::new();
-        for (page, label) in arena.mapping().iter().zip(labels) {
-            match label {
-                Some(color) => pool.slots.put(page, *color, true),
+        for ((page, label), state) in arena.mapping().iter().zip(labels).zip(states) {
+            match label.filter(|_| state.present()) {
+                Some(color) => pool.slots.put(page, color, true),
                 None => surplus.push(page),
             }
         }
@@ -129,6 +173,11 @@ impl Pool {
         if color.0 < self.count.get() { self.slots.held_of(color) } else { 0 }
     }
 
+    /// Whether the region is one of this pool's.
+    pub fn owns(&self, region: &Region) -> bool {
+        region.pool == self.id
+    }
+
     /// How pages are moved.
     pub fn mechanism(&self) -> Mechanism {
         self.mover.mechanism()
@@ -139,12 +188,13 @@ impl Pool {
         self.fallback.as_ref()
     }
 
-    /// Zeroed memory of at least `size` bytes placed by `policy`.
+    /// Zeroed memory of at least `size` bytes placed by `policy`. After
+    /// `mlockall(MCL_FUTURE)` it is locked, but for [`Policy::Sequence`].
     ///
     /// # Errors
     /// Before anything is moved: [`PlaceError::NoBytes`],
-    /// [`PlaceError::Policy`], [`PlaceError::PoolShort`],
-    /// [`PlaceError::MappingLimit`]; for [`Policy::Sequence`]
+    /// [`PlaceError::Policy`], [`PlaceError::PoolTooSmall`],
+    /// [`PlaceError::PoolShort`], [`PlaceError::MappingLimit`]; for [`Policy::Sequence`]
     /// [`PlaceError::NeedsPrivilege`] or [`PlaceError::NeedsMove`].
     /// [`PlaceError::System`] if the kernel refuses on the way; the pages then
     /// are the pool's again.
@@ -154,16 +204,26 @@ impl Pool {
         if size.0 == 0 {
             return Err(PlaceError::NoBytes);
         }
+        // First, since what follows takes memory for each page asked for.
+        let (wanted, held) = (size.pages(page_size()), self.slots.held());
+        if wanted > held {
+            return Err(PlaceError::PoolTooSmall { wanted, held });
+        }
         let len = usize::try_from(size.0)
             .map_err(|_| PlaceError::errno("reserve address space")(Errno::NOMEM))?;
-        let space = Space::reserve(size.pages(page_size()), self.count)?;
+        let space = Space::reserve(wanted, self.count)?;
         let colors = policy.colors(space.number(), space.pages(), self.count);
         self.check_stock(&colors)?;
         let colors = if *policy == Policy::Sequence {
             self.follow(&space, &colors)?
         } else {
             self.fill(&space, &colors)?;
-            Colors::Fixed(colors.into_iter().map(Some).collect())
+            if let Err(error) = space.lock_if_asked_for() {
+                let _ = space.unlock();
+                self.absorb(space.iter().zip(colors));
+                return Err(error);
+            }
+            Colors::Fixed(Fixed::new(colors.into_iter().map(Some).collect()))
         };
         Ok(Region { colors, space, len, pool: self.id, owner: self.owner })
     }
@@ -266,7 +326,11 @@ impl Pool {
     ///
     /// # Safety
     /// As [`Mover::move_run`].
-    unsafe fn carry_or_replace(&mut self, run: Run, colors: &[Color]) -> mover::Progress {
+    pub(super) unsafe fn carry_or_replace(
+        &mut self,
+        run: Run,
+        colors: &[Color],
+    ) -> mover::Progress {
         let mut done = 0;
         loop {
             let rest =
@@ -306,18 +370,21 @@ impl Pool {
     /// since a fork, go to the kernel.
     ///
     /// # Errors
-    /// [`PlaceError::ForeignRegion`]; [`PlaceError::OtherProcess`];
-    /// [`PlaceError::MappingLimit`], whereupon the kernel gets the pages.
-    pub fn give_back(&mut self, mut region: Region) -> Result<(), PlaceError> {
-        self.settle(&mut region)?;
-        let Colors::Fixed(colors) = &region.colors else { return Ok(()) };
-        let pages: Vec<_> = region
-            .space
-            .iter()
-            .zip(colors)
-            .filter_map(|(page, color)| color.map(|color| (page, color)))
-            .collect();
+    /// The region as it was, with [`PlaceError::ForeignRegion`],
+    /// [`PlaceError::OtherProcess`] or [`PlaceError::MappingLimit`].
+    pub fn give_back(&mut self, mut region: Region) -> Result<(), NotGivenBack> {
+        match self.take_back(&mut region) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(NotGivenBack { region: Box::new(region), error }),
+        }
+    }
+
+    fn take_back(&mut self, region: &mut Region) -> Result<(), PlaceError> {
+        self.settle(region)?;
+        let color = |(index, page)| Some((page, region.color(index)?));
+        let pages: Vec<_> = region.space.iter().enumerate().filter_map(color).collect();
         self.mover.allow(runs(pages.iter().map(|&(page, _)| (page, page))).len())?;
+        region.space.unlock()?;
         self.absorb(pages.into_iter());
         Ok(())
     }

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether a range of the program's own memory can be placed page by page.
 
-use std::{fmt, ops::Range};
+use std::{
+    fmt,
+    fs::File,
+    io::{self, BufRead, BufReader},
+    ops::Range,
+};
 
 use super::PlaceError;
-use crate::mapping::PageAddr;
+use crate::{
+    frames::{AreaLine, AreaReader, VmFlags},
+    mapping::PageAddr,
+};
 
 /// What is wrong with a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unsuitable {
     /// No pages.
     Empty,
     /// Nothing is mapped there.
     Unmapped,
-    /// The range spans several mappings.
-    SeveralMappings,
     /// Memory of a file, or shared with other processes.
     NotPrivateAnonymous,
     /// Not both readable and writable.
@@ -38,9 +45,6 @@ impl fmt::Display for Unsuitable {
         f.pad(match self {
             Unsuitable::Empty => "it has no pages",
             Unsuitable::Unmapped => "nothing is mapped there",
-            Unsuitable::SeveralMappings => {
-                "it spans several mappings: place each line of /proc/self/maps by itself"
-            }
             Unsuitable::NotPrivateAnonymous => {
                 "it is no private anonymous memory: files and shared memory stay where they are"
             }
@@ -57,13 +61,17 @@ impl fmt::Display for Unsuitable {
     }
 }
 
-/// Checks that `pages` pages from `start` lie in one mapping of private,
-/// anonymous, writable memory that nothing pins down.
+/// Checks that `pages` pages from `start` are private, anonymous, writable
+/// memory that nothing pins down. It may be several mappings, one at the other:
+/// advice for a part of one makes two of it.
 pub(super) fn check(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
-    let smaps = std::fs::read_to_string("/proc/self/smaps")
-        .map_err(PlaceError::system("read /proc/self/smaps"))?;
-    let range = start.get()..start.get().saturating_add(pages * rustix::param::page_size());
-    judge(&smaps, range).map_err(|(start, reason)| PlaceError::Unsuitable { start, reason })
+    let smaps =
+        File::open("/proc/self/smaps").map_err(PlaceError::system("open /proc/self/smaps"))?;
+    let from = start.get() as u64;
+    let range = from..from.saturating_add((pages * rustix::param::page_size()) as u64);
+    judge(BufReader::with_capacity(1 << 16, smaps), range)
+        .map_err(PlaceError::system("read /proc/self/smaps"))?
+        .map_err(|(start, reason)| PlaceError::Unsuitable { start: start as usize, reason })
 }
 
 /// Checks that none of these lies in the range: what the placing thread needs
@@ -83,75 +91,52 @@ pub(super) fn check_apart(
     Ok(())
 }
 
-/// One mapping of smaps, as far as it matters here.
-struct Area<'a> {
-    range: Range<usize>,
-    permissions: &'a str,
-    inode: &'a str,
-    flags: &'a str,
-    key: &'a str,
-}
-
-/// The format is in proc_pid_smaps(5).
-fn areas(smaps: &str) -> Vec<Area<'_>> {
-    let mut areas: Vec<Area<'_>> = Vec::new();
-    for line in smaps.lines() {
-        if let Some(area) = header(line) {
-            areas.push(area);
-        } else if let (Some(area), Some((name, value))) = (areas.last_mut(), line.split_once(':')) {
-            match name {
-                "VmFlags" => area.flags = value.trim(),
-                "ProtectionKey" => area.key = value.trim(),
-                _ => {}
-            }
+/// Where the range is first unsuitable, and why.
+fn judge(smaps: impl BufRead, range: Range<u64>) -> io::Result<Result<(), (u64, Unsuitable)>> {
+    if range.is_empty() {
+        return Ok(Err((range.start, Unsuitable::Empty)));
+    }
+    let mut areas = AreaReader::new(smaps);
+    let mut at = range.start;
+    while let Some(area) = areas.next_area()? {
+        if area.end <= at {
+            continue;
+        }
+        if area.start > at {
+            break;
+        }
+        if let Some(reason) = unsuitable(&area) {
+            return Ok(Err((at, reason)));
+        }
+        at = area.end;
+        if at >= range.end {
+            return Ok(Ok(()));
         }
     }
-    areas
+    Ok(Err((at, Unsuitable::Unmapped)))
 }
 
-fn header(line: &str) -> Option<Area<'_>> {
-    let mut words = line.split_ascii_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    let start = usize::from_str_radix(start, 16).ok()?;
-    let end = usize::from_str_radix(end, 16).ok()?;
-    let permissions = words.next()?;
-    let (_offset, _device, inode) = (words.next()?, words.next()?, words.next()?);
-    Some(Area { range: start..end, permissions, inode, flags: "", key: "0" })
-}
-
-fn judge(smaps: &str, range: Range<usize>) -> Result<(), (usize, Unsuitable)> {
-    if range.is_empty() {
-        return Err((range.start, Unsuitable::Empty));
-    }
-    let areas = areas(smaps);
-    let Some(at) = areas.iter().position(|a| a.range.contains(&range.start)) else {
-        return Err((range.start, Unsuitable::Unmapped));
-    };
-    let area = &areas[at];
-    if area.range.end < range.end {
-        let adjacent = areas.get(at + 1).is_some_and(|next| next.range.start == area.range.end);
-        let reason = if adjacent { Unsuitable::SeveralMappings } else { Unsuitable::Unmapped };
-        return Err((area.range.end, reason));
-    }
-    let flag = |name: &str| area.flags.split_ascii_whitespace().any(|flag| flag == name);
-    let reason = if flag("ht") {
+fn unsuitable(area: &AreaLine) -> Option<Unsuitable> {
+    const DEVICE: VmFlags = VmFlags::IO.and(VmFlags::FRAMES_ONLY).and(VmFlags::MIXED);
+    let [read, write, _, share] = area.permissions;
+    let reason = if area.flags.any(VmFlags::HUGETLB) {
         Unsuitable::HugeTlb
-    } else if flag("io") || flag("pf") || flag("mm") {
+    } else if area.flags.any(DEVICE) {
         Unsuitable::Device
-    } else if area.inode != "0" || !area.permissions.ends_with('p') {
+    } else if area.inode != 0 || share != b'p' {
         Unsuitable::NotPrivateAnonymous
-    } else if !area.permissions.starts_with("rw") {
+    } else if [read, write] != *b"rw" {
         Unsuitable::NotReadWrite
-    } else if flag("lo") {
+    } else if area.flags.any(VmFlags::LOCKED) {
         Unsuitable::Locked
-    } else if area.key != "0" {
+    } else if area.protection_key != 0 {
         Unsuitable::ProtectionKey
-    } else if flag("um") || flag("uw") || flag("ui") {
+    } else if area.flags.any(VmFlags::REGISTERED) {
         Unsuitable::Registered
     } else {
-        return Ok(());
+        return None;
     };
-    Err((range.start, reason))
+    Some(reason)
 }
 
 #[cfg(test)]
@@ -181,15 +166,21 @@ mod tests {
             ("b000-c000", "rw-p", "0", "rd wr ht"),
             ("c000-d000", "rw-p", "0", "rd wr um"),
             ("d000-e000", "rw-p", "0", "rd wr pf io"),
+            ("e000-f000", "rw-p", "0", "rd wr nh"),
+            ("f000-10000", "rw-p", "0", "rd wr dc"),
         ]);
         for (range, want) in [
             (0x1000..0x5000, Ok(())),
             (0x2000..0x3000, Ok(())),
             (0x2000..0x2000, Err((0x2000, Unsuitable::Empty))),
             (0x0..0x2000, Err((0x0, Unsuitable::Unmapped))),
-            (0x1000..0x6000, Err((0x5000, Unsuitable::SeveralMappings))),
+            (0xe800..0x10000, Ok(())),
+            (0xe000..0x11000, Err((0x10000, Unsuitable::Unmapped))),
+            (0x1000..0x6000, Err((0x5000, Unsuitable::NotReadWrite))),
             (0x5000..0x6000, Err((0x5000, Unsuitable::NotReadWrite))),
-            (0x5000..0x7000, Err((0x6000, Unsuitable::Unmapped))),
+            (0x1000..0x7000, Err((0x5000, Unsuitable::NotReadWrite))),
+            (0x4000..0x5000, Ok(())),
+            (0x10000..0x10001, Err((0x10000, Unsuitable::Unmapped))),
             (0x8000..0x9000, Err((0x8000, Unsuitable::NotPrivateAnonymous))),
             (0x9000..0xa000, Err((0x9000, Unsuitable::NotPrivateAnonymous))),
             (0xa000..0xb000, Err((0xa000, Unsuitable::Locked))),
@@ -197,9 +188,10 @@ mod tests {
             (0xc000..0xd000, Err((0xc000, Unsuitable::Registered))),
             (0xd000..0xe000, Err((0xd000, Unsuitable::Device))),
         ] {
-            assert_eq!(judge(&text, range.clone()), want, "{range:x?}");
+            assert_eq!(judge(text.as_bytes(), range.clone()).unwrap(), want, "{range:x?}");
         }
         let keyed = text.replacen("ProtectionKey:         0", "ProtectionKey:         3", 1);
-        assert_eq!(judge(&keyed, 0x1000..0x2000), Err((0x1000, Unsuitable::ProtectionKey)));
+        let judged = judge(keyed.as_bytes(), 0x1000..0x2000).unwrap();
+        assert_eq!(judged, Err((0x1000, Unsuitable::ProtectionKey)));
     }
 }

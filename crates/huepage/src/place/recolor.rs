@@ -15,11 +15,12 @@ use super::{
 use crate::{
     color::{Color, ColorOracle},
     frames::Pagemap,
-    mapping::{Mapping, PageAddr, PageKind},
+    mapping::{Mapping, PageAddr, PageKind, lost},
 };
 
 /// What recoloring did, in pages. The sum is the size of the range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Recolored {
     /// Have the color they were to get, by another frame.
     pub placed: usize,
@@ -37,6 +38,8 @@ pub struct Recolored {
     /// Stayed, or were copied to a frame of the kernel's choice: the kernel
     /// refused to move them.
     pub refused: usize,
+    /// Were not tried: an error ended it, see [`PlaceError::Interrupted`].
+    pub left: usize,
 }
 
 /// Who else uses the memory meanwhile.
@@ -75,7 +78,8 @@ impl Pool {
     /// of system calls and follow forks; [`PlaceError::NeedsMove`];
     /// [`PlaceError::Unsuitable`]; [`PlaceError::Policy`];
     /// [`PlaceError::Color`]; [`PlaceError::OtherProcess`]. Pages that cannot
-    /// be moved are counted, not an error.
+    /// be moved are counted, not an error. [`PlaceError::Interrupted`] tells what
+    /// was done before an error.
     ///
     /// # Safety
     /// The range stays mapped during the call. Threads may discard pages of it
@@ -130,11 +134,12 @@ impl Pool {
         let number = start.get() / rustix::param::page_size();
         let wanted = policy.colors(number, pages, self.count);
         // SAFETY: the caller's contract.
-        let (tasks, mut report) = unsafe { self.plan(start, &wanted, oracle) }?;
+        let (tasks, report) = unsafe { self.plan(start, &wanted, oracle) }?;
+        base_pages_only(start, pages)?;
         // SAFETY: the caller's contract.
-        let outcomes = unsafe { self.exchange_all(&tasks, others) }?;
-        report.add(outcomes.values());
-        Ok(report)
+        let exchanged = unsafe { self.exchange_all(&tasks, others) };
+        lost::forget(start.span(pages));
+        exchanged.report(report, tasks.len())
     }
 
     /// What is to be done, and what is not, by the colors the oracle tells.
@@ -180,23 +185,14 @@ impl Pool {
         Ok((tasks, report))
     }
 
-    /// Carries out tasks, which are ascending by address and lie in one
-    /// mapping; by page what became of it, `None` where the pool was short.
+    /// Carries out tasks, which are ascending by address.
     ///
     /// # Safety
     /// The pages stay mapped; with [`Others::Nobody`] nobody uses them.
-    pub(super) unsafe fn exchange_all(
-        &mut self,
-        tasks: &[Task],
-        others: Others,
-    ) -> Result<BTreeMap<PageAddr, Option<Outcome>>, PlaceError> {
+    pub(super) unsafe fn exchange_all(&mut self, tasks: &[Task], others: Others) -> Exchanged {
         let mut outcomes = BTreeMap::new();
         let mut rest: Vec<Task> = tasks.to_vec();
         let mut discards = Discards::default();
-        if let (Some(first), Some(last)) = (rest.first(), rest.last()) {
-            let page = rustix::param::page_size();
-            base_pages_only(first.live, (last.live.get() - first.live.get()) / page + 1)?;
-        }
         // Old frames become replacements for other pages: again until no
         // page finds one.
         while !rest.is_empty() {
@@ -204,8 +200,11 @@ impl Pool {
             let mut short = Vec::new();
             for chunk in rest.chunks(CHUNK) {
                 // SAFETY: the caller's contract.
-                for (task, outcome) in unsafe { self.exchange_chunk(chunk, others, &mut discards) }?
-                {
+                let done = match unsafe { self.exchange_chunk(chunk, others, &mut discards) } {
+                    Ok(done) => done,
+                    Err(error) => return Exchanged { outcomes, error: Some(error) },
+                };
+                for (task, outcome) in done {
                     match outcome {
                         Some(outcome) => {
                             outcomes.insert(task.live, Some(outcome));
@@ -220,7 +219,7 @@ impl Pool {
             }
         }
         outcomes.extend(rest.into_iter().map(|task| (task.live, None)));
-        Ok(outcomes)
+        Exchanged { outcomes, error: None }
     }
 
     /// # Safety
@@ -251,7 +250,10 @@ impl Pool {
             // Pages moved by mremap bring the other side's inheritance along.
             let _ = keep_from_children(empty, 1);
             for swap in &swaps {
-                inherit(swap.live);
+                // What the program has mapped anew is not touched.
+                if swap.outcome != Outcome::Discarded {
+                    inherit(swap.live);
+                }
                 let _ = keep_from_children(swap.fresh, 1);
             }
         }
@@ -380,8 +382,30 @@ impl Drop for OpenArenas<'_> {
     }
 }
 
+/// What became of tasks.
+pub(super) struct Exchanged {
+    /// By page; `None` where the pool was short.
+    pub outcomes: BTreeMap<PageAddr, Option<Outcome>>,
+    /// What ended it early.
+    error: Option<PlaceError>,
+}
+
+impl Exchanged {
+    /// Adds up what became of `tasks` tasks beside what is in `report`.
+    pub fn report(self, mut report: Recolored, tasks: usize) -> Result<Recolored, PlaceError> {
+        report.add(self.outcomes.values());
+        report.left = tasks - self.outcomes.len();
+        match self.error {
+            None => Ok(report),
+            // Nothing was moved.
+            Some(error) if self.outcomes.is_empty() => Err(error),
+            Some(error) => Err(PlaceError::Interrupted { report, source: Box::new(error) }),
+        }
+    }
+}
+
 impl Recolored {
-    pub(super) fn add<'a>(&mut self, outcomes: impl IntoIterator<Item = &'a Option<Outcome>>) {
+    fn add<'a>(&mut self, outcomes: impl IntoIterator<Item = &'a Option<Outcome>>) {
         for outcome in outcomes {
             *match outcome {
                 None => &mut self.short,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Memory whose pages have the colors a policy asked for.
 
+use std::collections::BTreeMap;
+
 use super::{
     PlaceError,
     arena::{Owner, Space},
@@ -24,8 +26,39 @@ pub struct Region {
 }
 
 pub(super) enum Colors {
-    Fixed(Vec<Option<Color>>),
+    Fixed(Fixed),
     FirstTouch(FirstTouch),
+}
+
+/// The colors that pages were to get, and what is known of those that have
+/// another one now.
+#[derive(Debug)]
+pub(super) struct Fixed {
+    wanted: Vec<Option<Color>>,
+    astray: BTreeMap<usize, Option<Color>>,
+}
+
+impl Fixed {
+    pub fn new(wanted: Vec<Option<Color>>) -> Self {
+        Fixed { wanted, astray: BTreeMap::new() }
+    }
+
+    pub fn wanted(&self, index: usize) -> Option<Color> {
+        self.wanted[index]
+    }
+
+    pub fn color(&self, index: usize) -> Option<Color> {
+        self.astray.get(&index).copied().unwrap_or(self.wanted[index])
+    }
+
+    /// Notes which color a page was found to have.
+    pub fn found(&mut self, index: usize, color: Option<Color>) {
+        if color == self.wanted[index] {
+            self.astray.remove(&index);
+        } else {
+            self.astray.insert(index, color);
+        }
+    }
 }
 
 impl std::fmt::Debug for Region {
@@ -82,15 +115,28 @@ impl Region {
         self.space.page(index)
     }
 
-    /// The color of the page at `index`, as known when it was put there;
-    /// `None` for a page that has not been touched yet
-    /// ([`super::Policy::Sequence`]) or whose color could not be told.
+    /// The color of the page at `index`, as last known: when it was put there,
+    /// or found by [`super::Pool::repair`]. `None` for a page that has not been
+    /// touched yet ([`super::Policy::Sequence`]) or whose color is not known.
     ///
     /// # Panics
     /// If `index` is not below [`Region::pages`].
     pub fn color(&self, index: usize) -> Option<Color> {
         match &self.colors {
-            Colors::Fixed(colors) => colors[index],
+            Colors::Fixed(colors) => colors.color(index),
+            Colors::FirstTouch(touch) => touch.color(index),
+        }
+    }
+
+    /// The color that the page at `index` was given, and is to have: what
+    /// [`super::verify`] compares with. `None` for a page that has not been
+    /// touched yet, or that the kernel chose.
+    ///
+    /// # Panics
+    /// If `index` is not below [`Region::pages`].
+    pub fn wanted(&self, index: usize) -> Option<Color> {
+        match &self.colors {
+            Colors::Fixed(colors) => colors.wanted(index),
             Colors::FirstTouch(touch) => touch.color(index),
         }
     }
@@ -108,14 +154,14 @@ impl Region {
     /// still full go back to the pool's books.
     pub(super) fn take_settled(&mut self) -> Result<(Vec<PageAddr>, Vec<Waiting>), PlaceError> {
         self.owner.check()?;
-        match std::mem::replace(&mut self.colors, Colors::Fixed(Vec::new())) {
+        match std::mem::replace(&mut self.colors, Colors::Fixed(Fixed::new(Vec::new()))) {
             Colors::Fixed(colors) => {
                 self.colors = Colors::Fixed(colors);
                 Ok((Vec::new(), Vec::new()))
             }
             Colors::FirstTouch(touch) => {
                 let (colors, empty, waiting) = touch.finish();
-                self.colors = Colors::Fixed(colors);
+                self.colors = Colors::Fixed(Fixed::new(colors));
                 Ok((empty, waiting))
             }
         }

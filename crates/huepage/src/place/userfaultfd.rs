@@ -38,8 +38,12 @@ impl Features {
     pub const MOVE: Features = Features(1 << 16);
     /// Report a fork and hold it until the report is read; needs `CAP_SYS_PTRACE`.
     pub const EVENT_FORK: Features = Features(1 << 1);
+    /// Report `mremap` of registered pages likewise, which then stay registered.
+    pub const EVENT_REMAP: Features = Features(1 << 2);
     /// Report `madvise` calls that discard pages, and hold them likewise.
     pub const EVENT_REMOVE: Features = Features(1 << 3);
+    /// Report that registered pages were unmapped, likewise.
+    pub const EVENT_UNMAP: Features = Features(1 << 6);
 
     pub const fn and(self, other: Features) -> Features {
         Features(self.0 | other.0)
@@ -48,6 +52,7 @@ impl Features {
 
 /// Why a descriptor could not be had.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum UserfaultfdError {
     /// The kernel was built without it, or a sandbox filters the call.
     #[error("this kernel has no userfaultfd (CONFIG_USERFAULTFD off, or filtered by a sandbox)")]
@@ -66,7 +71,7 @@ pub enum UserfaultfdError {
     ForkEventsDenied,
     /// Anything else.
     #[error("userfaultfd: {0}")]
-    System(#[source] std::io::Error),
+    System(std::io::Error),
 }
 
 /// One message of the descriptor.
@@ -78,6 +83,10 @@ pub(super) enum Event {
     Fork(Userfaultfd),
     /// A thread is discarding this range: `[start, end)`.
     Remove(PageAddr, PageAddr),
+    /// A thread has unmapped pages.
+    Unmap,
+    /// A thread has moved so many pages from the first address to the second.
+    Remap(PageAddr, PageAddr, usize),
 }
 
 /// How far a request for several pages came.
@@ -348,6 +357,14 @@ impl Userfaultfd {
         progress(result, arg.done, 1)
     }
 
+    /// Whether an event waits to be read, or is being sent: until then the
+    /// kernel refuses all requests to fill something, whatever they are about.
+    /// This one asks for no valid range, so that it never does anything.
+    pub fn is_changing(&self) -> bool {
+        let nowhere = PageAddr::containing(std::ptr::null::<u8>());
+        matches!(self.zero_page(nowhere).stop, Some(Errno::AGAIN | Errno::INTR))
+    }
+
     /// Makes the missing page raise `SIGBUS` when touched (`UFFDIO_POISON`,
     /// Linux 6.6): for bytes that cannot be had, instead of false zeros.
     pub fn poison(&self, dst: PageAddr) -> Progress {
@@ -364,7 +381,7 @@ impl Userfaultfd {
     /// `EMFILE` where a fork's descriptor does not fit into the table.
     pub fn read_event(&self) -> rustix::io::Result<Option<Event>> {
         // uffd_msg: event in byte 0; from byte 8: fault {flags, address},
-        // fork {descriptor: u32}, remove {start, end}.
+        // fork {descriptor: u32}, remove {start, end}, remap {from, to, length}.
         let mut message = [0u8; 32];
         loop {
             match rustix::io::read(&self.fd, &mut message) {
@@ -386,7 +403,12 @@ impl Userfaultfd {
                     let fd = unsafe { OwnedFd::from_raw_fd(i32::from_ne_bytes(raw)) };
                     return Ok(Some(Event::Fork(Userfaultfd { fd, pagemap: None })));
                 }
+                0x14 => {
+                    let pages = word(24) / rustix::param::page_size();
+                    return Ok(Some(Event::Remap(page(8), page(16), pages)));
+                }
                 0x15 => return Ok(Some(Event::Remove(page(8), page(16)))),
+                0x16 => return Ok(Some(Event::Unmap)),
                 // Only sent to those who asked for the feature.
                 _ => {}
             }

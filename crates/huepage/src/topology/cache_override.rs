@@ -28,6 +28,7 @@ impl From<CacheGeometry> for CacheOverride {
 
 /// Why a text gives no cache geometry.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParseCacheError {
     /// Not `key=value`.
     #[error("'{0}' is no KEY=VALUE: write for example size=2M,ways=16")]
@@ -55,10 +56,10 @@ pub enum ParseCacheError {
     },
     /// A size that cannot be read.
     #[error("size: {0}")]
-    Size(#[from] ParseBytesError),
+    Size(ParseBytesError),
     /// Values that cannot be true together.
     #[error("{0}: check the values with the processor's manual")]
-    Geometry(#[from] GeometryError),
+    Geometry(GeometryError),
 }
 
 impl FromStr for CacheOverride {
@@ -71,7 +72,9 @@ impl FromStr for CacheOverride {
             let (key, value) = item.split_once('=').ok_or_else(syntax)?;
             let value = value.trim();
             match key.trim() {
-                "size" => put("size", &mut size, value.parse::<Bytes>()?)?,
+                "size" => {
+                    put("size", &mut size, value.parse::<Bytes>().map_err(ParseCacheError::Size)?)?
+                }
                 "ways" => put("ways", &mut ways, number("ways", value, 1, 1024)?)?,
                 "line" => put("line", &mut line, number("line", value, 16, 1024)?)?,
                 "level" => put("level", &mut level, number("level", value, 1, 9)?)?,
@@ -81,7 +84,9 @@ impl FromStr for CacheOverride {
         let size = size.ok_or(ParseCacheError::Missing("size"))?;
         let ways = ways.ok_or(ParseCacheError::Missing("ways"))?;
         let level = level.unwrap_or(2) as u8;
-        Ok(CacheOverride(CacheGeometry::from_size(level, size, ways, line.unwrap_or(64))?))
+        CacheGeometry::from_size(level, size, ways, line.unwrap_or(64))
+            .map(CacheOverride)
+            .map_err(ParseCacheError::Geometry)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::{list, units::Bytes};
 
 /// Why no cache of a CPU can be chosen without the user's word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ChoiceError {
     /// The CPU is not online, or does not exist.
     #[error("CPU {cpu} is not online: choose one of {online}")]
@@ -18,13 +19,10 @@ pub enum ChoiceError {
         online: String,
     },
     /// sysfs lists no L2 for the CPU.
-    #[error("no L2 is declared for CPU {0}: give its geometry by hand: --cache size=SIZE,ways=N")]
+    #[error("no L2 is declared for CPU {0}: give its geometry by hand")]
     NotListed(u32),
     /// The values of the L2 are incomplete.
-    #[error(
-        "the L2 of CPU {cpu} is not declared in full ({missing} missing): give it by hand: \
-         --cache size=SIZE,ways=N"
-    )]
+    #[error("the L2 of CPU {cpu} is not declared in full ({missing} missing): give it by hand")]
     NotDeclared {
         /// The CPU asked for.
         cpu: u32,
@@ -32,10 +30,7 @@ pub enum ChoiceError {
         missing: String,
     },
     /// The values of the L2 cannot be true.
-    #[error(
-        "the declared L2 of CPU {cpu} cannot be true ({reason}): give it by hand: \
-         --cache size=SIZE,ways=N"
-    )]
+    #[error("the declared L2 of CPU {cpu} cannot be true ({reason}): give it by hand")]
     Rejected {
         /// The CPU asked for.
         cpu: u32,
@@ -45,7 +40,7 @@ pub enum ChoiceError {
     /// Other cores fill the L2 too.
     #[error(
         "the L2 of CPU {cpu} is shared by {cores} cores (CPUs {sharing}), which disturb each \
-         other; to color it all the same: --cache {given}"
+         other; to color it all the same, give its geometry by hand"
     )]
     Shared {
         /// The CPU asked for.
@@ -54,7 +49,7 @@ pub enum ChoiceError {
         cores: u32,
         /// Their CPUs, as a list.
         sharing: String,
-        /// The option that chooses it.
+        /// What to give to choose it.
         given: super::CacheOverride,
     },
     /// Pages as large as a way: every page covers every set.
@@ -88,7 +83,7 @@ pub struct Choice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
-    /// The user, by `--cache`.
+    /// The user.
     Given,
     /// The system.
     Declared,
@@ -105,7 +100,7 @@ impl Topology {
     /// virtual machine with one CPU they look private, and are not.
     ///
     /// # Errors
-    /// [`ChoiceError`] says why there is none and which option helps.
+    /// [`ChoiceError`] says why there is none and what helps.
     pub fn cache_to_color(&self, cpu: u32) -> Result<CacheGeometry, ChoiceError> {
         if !self.cpus.contains(&cpu) {
             return Err(ChoiceError::NoSuchCpu { cpu, online: list::format(&self.cpus) });

@@ -77,12 +77,13 @@ impl CurvePlan {
 
 /// Why a curve could not be measured.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum MeasureError {
     /// The thread cannot be kept on the CPU.
     #[error(transparent)]
     Pin(#[from] PinError),
     /// No memory for the working sets.
-    #[error("cannot map memory for the measurement: {0}")]
+    #[error("cannot map memory for the measurement")]
     Memory(#[from] io::Error),
 }
 

@@ -49,9 +49,10 @@ pub struct Topology {
 
 /// Why a machine cannot be described at all.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum TopologyError {
     /// Not even CPUs are listed.
-    #[error("no CPUs are listed in {CPUS}: mount sysfs, or read a recorded machine: --input FILE")]
+    #[error("no CPUs are listed in {CPUS}: mount sysfs, or read a recorded machine")]
     NoCpus,
 }
 

@@ -9,6 +9,7 @@ use crate::list;
 
 /// Why a thread cannot be kept on a CPU.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PinError {
     /// Outside the thread's affinity mask: taskset, a container, or no such CPU.
     #[error("CPU {cpu} is not available to this process: choose one of {allowed}")]
@@ -19,7 +20,7 @@ pub enum PinError {
         allowed: String,
     },
     /// The kernel refused.
-    #[error("cannot set the CPU affinity: {0}")]
+    #[error("cannot set the CPU affinity")]
     System(#[from] io::Error),
 }
 

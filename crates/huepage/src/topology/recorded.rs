@@ -38,9 +38,10 @@ pub struct RecordedMachine {
 
 /// Why a text is no recorded machine.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum RecordError {
     /// Not JSON, or not of this shape.
-    #[error("not a recorded machine: {0}; write one with: huepage topology --record FILE")]
+    #[error("not a recorded machine")]
     Json(#[from] serde_json::Error),
     /// Another schema, or a later version.
     #[error("the schema is '{0}', this program reads '{SCHEMA}': record the machine again")]

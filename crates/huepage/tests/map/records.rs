@@ -65,7 +65,7 @@ fn a_value_that_cannot_be_is_refused() {
         }
         let refused = tampered(&record, path, value.clone());
         let error = refused.expect_err(&format!("{path} = {value}")).to_string();
-        assert!(error.starts_with("not a recorded map: "), "{path}: {error}");
+        assert!(error.starts_with("not a recorded map"), "{path}: {error}");
         assert!(!error.chars().any(char::is_control), "{path}: {error}");
     }
 }

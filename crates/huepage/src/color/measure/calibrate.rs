@@ -59,9 +59,7 @@ impl Gauge {
     /// Takes pages from `pages`, given in random order, for a cache that `full`
     /// pages fill.
     pub fn new(pages: &[PageId], full: usize, batch: usize) -> Self {
-        // More than the ways of any L1; its sets are as many as a page's lines.
-        let few = (full / 5).clamp(13, 48);
-        let (few, rest) = pages.split_at(few.min(pages.len() / 4));
+        let (few, rest) = pages.split_at(few(full).min(pages.len() / 4));
         let (targets, rest) = rest.split_at((BATCHES * batch).min(rest.len() / 2));
         Gauge {
             targets: targets.to_vec(),
@@ -70,6 +68,18 @@ impl Gauge {
             flush: rest[..(3 * full).min(rest.len())].to_vec(),
         }
     }
+
+    /// Takes pages of known color: `flush` has as many of each as the cache and
+    /// more, one of each color after the other, and none of `targets`.
+    pub fn known(targets: Vec<PageId>, flush: Vec<PageId>, full: usize, batch: usize) -> Self {
+        let few = few(full).min(flush.len());
+        Gauge { targets, batch, few: flush[..few].to_vec(), flush }
+    }
+}
+
+/// More pages than the ways of any L1, whose sets are as many as a page's lines.
+fn few(full: usize) -> usize {
+    (full / 5).clamp(13, 48)
 }
 
 /// Times the targets in small batches after a few pages (hits, though not in

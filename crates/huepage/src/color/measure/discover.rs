@@ -29,7 +29,7 @@ const ASSUMED_COLORS: u32 = 32;
 const TARGETS_PER_COLOR: usize = 56;
 /// The most ways of an L1 data cache in the field (Intel since Sunny Cove, AMD
 /// since Zen 5).
-const L1_WAYS: usize = 12;
+pub(in crate::color) const L1_WAYS: usize = 12;
 /// Pages beyond those wanted: another draw in another run, and more to judge by.
 const SPARE: usize = 1024;
 /// Rounds of looking for colors among pages that no set claims.

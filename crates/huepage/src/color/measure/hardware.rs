@@ -36,7 +36,8 @@ impl Hardware {
     /// Every page given here, or added later, must be mapped and readable for
     /// as long as it is in the table.
     pub unsafe fn new(pages: Vec<PageAddr>) -> Self {
-        Hardware { pages, set: Default::default(), targets: Vec::new(), rng: fastrand::Rng::new() }
+        let rng = fastrand::Rng::with_seed(crate::seed());
+        Hardware { pages, set: Default::default(), targets: Vec::new(), rng }
     }
 
     /// Forgets all pages from `len` on.

@@ -37,6 +37,19 @@ impl Masks {
         self.0.len()
     }
 
+    /// The masks, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = u8> {
+        self.0.iter().copied()
+    }
+
+    /// All lines that can meet one of `bases`.
+    pub fn lines_of<'a>(
+        &'a self,
+        bases: impl IntoIterator<Item = &'a u8>,
+    ) -> impl Iterator<Item = u8> {
+        bases.into_iter().flat_map(|base| self.0.iter().map(move |mask| base ^ mask))
+    }
+
     /// One line of each group of lines that can meet, ascending.
     pub fn representatives(&self) -> Vec<u8> {
         let lowest = |line: &u8| self.0.iter().all(|mask| line ^ mask >= *line);
@@ -47,8 +60,7 @@ impl Masks {
     /// of `bases`, in an order drawn by `rng` (a regular order would be
     /// prefetched), against all lines of those groups.
     pub fn pattern(&self, bases: &[u8], width: usize, rng: &mut fastrand::Rng) -> Pattern {
-        let mut set: Vec<u8> =
-            bases.iter().flat_map(|base| self.0.iter().map(move |mask| base ^ mask)).collect();
+        let mut set: Vec<u8> = self.lines_of(bases).collect();
         rng.shuffle(&mut set);
         let target = Chain::new(&set[..width.clamp(1, Chain::MAX).min(set.len())]);
         Pattern { target, warm: far_from(&set, &[]), set }

@@ -6,10 +6,10 @@
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
 //! [`fresh`] deals out other frames for each attempt; [`assign`] colors pages by
-//! the thousand, asking about the colors that [`code`] says; [`palette`] puts these
+//! the thousand, asking about the colors that [`code`] says; [`run`] puts these
 //! together; [`runs`] does it twice and compares; [`canary`] sees what others
-//! evict; [`limits`] refuses what would take too much; [`oracle`] is what users of
-//! the library see.
+//! evict; [`reference`] takes sets that an earlier discovery left, on the machine
+//! [`standard`]; [`limits`] refuses what would take too much; [`oracle`] is what users of the library see.
 
 mod assign;
 mod calibrate;
@@ -21,15 +21,20 @@ mod hardware;
 mod limits;
 mod lines;
 mod oracle;
-mod palette;
 mod prober;
+mod reference;
 mod repair;
+mod run;
 mod runs;
 mod signature;
 #[cfg(test)]
 mod simulated;
+mod standard;
 mod tester;
 mod timing;
 mod ways;
 
+pub(super) use discover::L1_WAYS;
 pub use oracle::MeasuredOracle;
+pub(super) use reference::Check;
+pub(super) use standard::Standard;

@@ -21,7 +21,7 @@ use crate::{
     available_memory,
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
-        Survey,
+        Survey, palette::Known,
     },
     mapping::{PageAddr, page_size},
     topology::{CacheGeometry, Pinned},
@@ -113,6 +113,12 @@ impl MeasuredOracle {
         &self.evidence
     }
 
+    /// What another process needs to use pages of these colors.
+    pub(in crate::color) fn known(&self) -> Known {
+        let (masks, lines) = self.runs.lines_read();
+        Known { ways: self.runs.first.shape.ways, masks, lines }
+    }
+
     /// Time for finding the colors, in the attempt believed, without the second
     /// run and the comparison.
     pub fn discover_time(&self) -> Duration {
@@ -186,14 +192,14 @@ impl MeasuredOracle {
     ) -> T {
         let own = self.arena.pages().len();
         let ids: Vec<PageId> = (own as u32..(own + pages.len()) as u32).map(PageId).collect();
-        for palette in [&mut self.runs.first, &mut self.runs.second] {
+        for run in [&mut self.runs.first, &mut self.runs.second] {
             // SAFETY: the pages are mapped and readable during this call (the
             // caller's contract) and are taken out again at its end.
-            unsafe { palette.tester.prober.extend(pages) };
+            unsafe { run.tester.prober.extend(pages) };
         }
         let result = work(self, &ids);
-        for palette in [&mut self.runs.first, &mut self.runs.second] {
-            palette.tester.prober.truncate(own);
+        for run in [&mut self.runs.first, &mut self.runs.second] {
+            run.tester.prober.truncate(own);
         }
         result
     }
@@ -215,7 +221,7 @@ impl ColorOracle for MeasuredOracle {
     }
 }
 
-fn shape(geometry: Option<&CacheGeometry>) -> Result<Shape, ColorError> {
+pub(super) fn shape(geometry: Option<&CacheGeometry>) -> Result<Shape, ColorError> {
     let page = page_size();
     let line = geometry.map_or(64, CacheGeometry::line);
     if page != Bytes::kib(4) || line != 64 {
@@ -232,6 +238,6 @@ fn shape(geometry: Option<&CacheGeometry>) -> Result<Shape, ColorError> {
 }
 
 /// CPUID leaf 0x8000_0001, EDX bit 27 (AMD APM volume 3, Intel SDM volume 2A).
-fn has_rdtscp() -> bool {
+pub(super) fn has_rdtscp() -> bool {
     __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).edx >> 27 & 1 == 1
 }

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use super::{
     calibrate::LEAST_CONTRAST,
     discover::Shape,
-    palette::{Lines, Palette},
     prober::{PageId, Prober},
+    run::{Lines, Run},
 };
 use crate::color::{Attempt, Color, Distrust, agreement::agreement};
 
@@ -18,12 +18,12 @@ const MOST_UNASSIGNED: f64 = 0.02;
 /// Agreement between two runs below which neither is believed.
 const LEAST_AGREEMENT: f64 = 0.98;
 
-/// Two palettes, found independently of each other at other lines.
+/// Two runs of discovery, independent of each other, at other lines.
 #[derive(Debug)]
 pub(super) struct Runs<P> {
     lines: Lines,
-    pub first: Palette<P>,
-    pub second: Palette<P>,
+    pub first: Run<P>,
+    pub second: Run<P>,
     /// Time for finding the first.
     pub discover: Duration,
     /// Time for finding the second and for comparing.
@@ -42,12 +42,18 @@ impl<P: Prober + Clone> Runs<P> {
         rng.shuffle(&mut pages);
         let lines = Lines::find(&mut prober, &pages, shape, rng);
         let mut run = |prober: P, bases: &[u8]| {
-            Palette::discover(prober, &pages, shape, &lines.masks, bases, rng.fork())
+            Run::discover(prober, &pages, shape, &lines.masks, bases, rng.fork())
         };
         let first = run(prober.clone(), &lines.first);
         let discover = begin.elapsed();
         let second = run(prober, &lines.second);
         Runs { lines, first, second, discover, verify: begin.elapsed() - discover }
+    }
+
+    /// The masks, and all lines that either run read to find its sets.
+    pub fn lines_read(&self) -> (Vec<u8>, Vec<u8>) {
+        let Lines { masks, first, second, .. } = &self.lines;
+        (masks.iter().collect(), masks.lines_of(first.iter().chain(second)).collect())
     }
 
     /// What was seen, and the reason not to believe it if there is one. `pages`
@@ -56,7 +62,7 @@ impl<P: Prober + Clone> Runs<P> {
         let begin = Instant::now();
         let expected = self.first.shape.colors;
         let runs = [&self.first, &self.second];
-        let sum = |of: fn(&Palette<P>) -> u64| runs.map(of).iter().sum::<u64>();
+        let sum = |of: fn(&Run<P>) -> u64| runs.map(of).iter().sum::<u64>();
         let samples = sum(|run| run.tester.samples).max(1);
         let mut attempt = Attempt {
             contrast: runs.map(|run| run.tester.contrast()).into_iter().fold(1.0, f64::min),
@@ -106,14 +112,10 @@ impl<P: Prober + Clone> Runs<P> {
 }
 
 /// A run's colors of the pages, at lines that neither run discovered with.
-fn held_out<P: Prober>(
-    palette: &mut Palette<P>,
-    lines: &Lines,
-    pages: &[PageId],
-) -> Vec<Option<Color>> {
-    let own = palette.tester.take_lines(&lines.masks, &lines.held_out);
-    let colors = palette.assign(pages);
-    palette.tester.give_back(own);
+fn held_out<P: Prober>(run: &mut Run<P>, lines: &Lines, pages: &[PageId]) -> Vec<Option<Color>> {
+    let own = run.tester.take_lines(&lines.masks, &lines.held_out);
+    let colors = run.assign(pages);
+    run.tester.give_back(own);
     colors
 }
 

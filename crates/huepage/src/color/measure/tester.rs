@@ -96,6 +96,11 @@ impl<P: Prober> Tester<P> {
         calibrate(&mut self.prober, pattern, &self.gauge)
     }
 
+    /// Calibrates with other pages from now on.
+    pub fn regauge(&mut self, gauge: Gauge) {
+        self.gauge = gauge;
+    }
+
     /// Measures all thresholds again: clocks and neighbors change.
     pub fn recalibrate(&mut self) {
         for _ in 0..self.probes.len() {

@@ -2,7 +2,7 @@
 //! A kernel that fails at chosen calls, under a program that writes, forks,
 //! discards and touches in between. No byte may be lost.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use proptest::prelude::*;
 
@@ -33,6 +33,20 @@ enum Act {
     ForkTwice,
     /// A thread discards a live page.
     Discard(usize),
+    /// A thread unmaps a live page.
+    Unmap(usize),
+    /// A thread moves a live page to an address where none was.
+    Remap(usize),
+    /// A thread moves a live page to where another one has just unmapped its own.
+    Reuse(usize),
+}
+
+/// Between the addresses that a page is moved to.
+const FAR: usize = 1000;
+
+/// Which live page has this address, wherever it was moved to.
+fn index(at: usize) -> usize {
+    (at - LIVE) % FAR
 }
 
 type Pages = BTreeMap<usize, u64>;
@@ -50,6 +64,8 @@ enum Pending {
     Fault(usize),
     Fork(usize),
     Discard(usize),
+    Unmap,
+    Remap(usize, usize),
 }
 
 struct Model {
@@ -59,6 +75,10 @@ struct Model {
     children: Vec<Child>,
     pending: VecDeque<Pending>,
     waiting: Vec<(usize, u64)>,
+    /// Where the live pages are.
+    places: [usize; PAGES],
+    /// Where nothing is mapped any more.
+    unmapped: BTreeSet<usize>,
     /// Discards whose message was read: they take effect at some later step.
     zaps: Vec<usize>,
     clock: u64,
@@ -75,6 +95,8 @@ impl Model {
             children: Vec::new(),
             pending: VecDeque::new(),
             waiting: Vec::new(),
+            places: std::array::from_fn(|i| LIVE + i),
+            unmapped: BTreeSet::new(),
             zaps: Vec::new(),
             clock: 1000,
             stuck: false,
@@ -100,13 +122,53 @@ impl Model {
             Act::Fail(errno) => return Some(errno),
             Act::Write(i) => {
                 self.clock += 1;
-                self.write(LIVE + i, self.clock);
+                if !self.unmapped.contains(&self.places[i]) {
+                    self.write(self.places[i], self.clock);
+                }
             }
             Act::Fork => self.fork(0),
             Act::ForkTwice => self.fork(1),
             Act::Discard(i) => self.pending.push_back(Pending::Discard(LIVE + i)),
+            Act::Unmap(i) => {
+                let at = self.places[i];
+                if self.unmap(at) {
+                    self.pages.remove(&at);
+                    self.expected[i] = 0;
+                    self.pending.push_back(Pending::Unmap);
+                }
+            }
+            // The address of a page unmapped by another thread is given out again
+            // before that one's notice is queued.
+            Act::Reuse(i) => {
+                if self.remap(i) {
+                    self.pending.push_back(Pending::Unmap);
+                }
+            }
+            Act::Remap(i) => {
+                self.remap(i);
+            }
         }
         None
+    }
+
+    /// Whether the page was mapped until now. Who waits for it is not served.
+    fn unmap(&mut self, at: usize) -> bool {
+        self.waiting.retain(|waiting| waiting.0 != at);
+        self.unmapped.insert(at)
+    }
+
+    /// Moves a page elsewhere, and whether it was mapped until now.
+    fn remap(&mut self, i: usize) -> bool {
+        let (from, to) = (self.places[i], self.places[i] + FAR);
+        let mapped = self.unmap(from);
+        if mapped {
+            if let Some(bytes) = self.pages.remove(&from) {
+                self.pages.insert(to, bytes);
+            }
+            self.places[i] = to;
+            self.pending.push_back(Pending::Remap(from, to));
+        }
+        mapped
     }
 
     fn zap(&mut self) {
@@ -119,7 +181,7 @@ impl Model {
     fn write(&mut self, at: usize, value: u64) {
         if let Some(bytes) = self.pages.get_mut(&at) {
             *bytes = value;
-            self.expected[at - LIVE] = value;
+            self.expected[index(at)] = value;
         } else {
             self.waiting.push((at, value));
             self.pending.push_back(Pending::Fault(at));
@@ -151,6 +213,9 @@ impl Model {
         if self.held() {
             return Some(Errno::AGAIN);
         }
+        if self.unmapped.contains(&number(live)) {
+            return Some(Errno::INVAL);
+        }
         if self.pages.contains_key(&number(live)) {
             return Some(Errno::EXIST);
         }
@@ -172,6 +237,10 @@ impl Model {
 // SAFETY: no memory is touched at all.
 unsafe impl Kernel for Model {
     type Child = usize;
+
+    fn inherited(&mut self, _: PageAddr) -> bool {
+        true
+    }
 
     fn take_out(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
         if let Some(errno) = self.step() {
@@ -218,6 +287,8 @@ unsafe impl Kernel for Model {
         Some(match self.pending.pop_front()? {
             Pending::Fault(at) => Notice::Fault(page(at)),
             Pending::Fork(child) => Notice::Fork(child),
+            Pending::Unmap => Notice::Unmap,
+            Pending::Remap(from, to) => Notice::Remap(page(from), page(to), 1),
             Pending::Discard(at) => {
                 self.zaps.push(at);
                 // A fork that has not returned yet may come after the discard
@@ -232,6 +303,10 @@ unsafe impl Kernel for Model {
                 Notice::Remove(page(at), page(at + 1))
             }
         })
+    }
+
+    fn is_changing(&mut self) -> bool {
+        self.held()
     }
 
     fn copy_to_child(&mut self, child: &usize, live: PageAddr, slot: PageAddr) -> Option<Errno> {
@@ -282,6 +357,20 @@ fn act() -> impl Strategy<Value = Act> {
         2 => Just(Act::Fork),
         1 => Just(Act::ForkTwice),
         1 => (0..PAGES).prop_map(Act::Discard),
+    ]
+}
+
+fn act_on_mappings() -> impl Strategy<Value = Act> {
+    prop_oneof![
+        6 => Just(Act::Nothing),
+        3 => prop_oneof![
+            Just(Errno::AGAIN), Just(Errno::BUSY), Just(Errno::NOMEM)
+        ].prop_map(Act::Fail),
+        3 => (0..PAGES).prop_map(Act::Write),
+        1 => (0..PAGES).prop_map(Act::Unmap),
+        2 => (0..PAGES).prop_map(Act::Remap),
+        2 => (0..PAGES).prop_map(Act::Reuse),
+        1 => Just(Act::Fork),
     ]
 }
 
@@ -336,6 +425,43 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn bytes_follow_where_the_program_moves_its_pages(
+        script in proptest::collection::vec(act_on_mappings(), 0..60),
+        touched in any::<[bool; PAGES]>(),
+    ) {
+        let mut model = Model::new(script, touched);
+        let mut discards = Discards::default();
+        for i in 0..PAGES {
+            // Each with a slot of its own, as where old frames are not used again.
+            let (fresh, landing) = (POOL + i, POOL + PAGES + i);
+            let swap =
+                Swap { live: page(LIVE + i), fresh: page(fresh), outcome: Outcome::Pending };
+            let outcome = one(&mut model, &swap, page(landing), &mut discards);
+            answer(&mut model, &mut discards);
+            let (left, kept) =
+                (!model.pages.contains_key(&fresh), model.pages.contains_key(&landing));
+            match outcome {
+                Outcome::Placed => prop_assert!(left && kept),
+                Outcome::Copied | Outcome::Discarded => prop_assert!(!left && kept),
+                _ => prop_assert!(!left && !kept, "{:?}", outcome),
+            }
+        }
+        model.script.clear();
+        answer(&mut model, &mut discards);
+        prop_assert_eq!(&model.waiting, &[]);
+        for (i, at) in model.places.iter().enumerate() {
+            let bytes = model.pages.get(at).copied();
+            if model.unmapped.contains(at) {
+                prop_assert_eq!(bytes, None, "page {} is mapped again", i);
+            } else {
+                prop_assert_eq!(bytes.unwrap_or(0), model.expected[i], "page {}", i);
+            }
+        }
+        // Nothing appears where something was.
+        prop_assert!(model.unmapped.iter().all(|at| !model.pages.contains_key(at)));
     }
 
     #[test]

@@ -7,9 +7,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
-    frames::Pagemap,
     mapping::PageKind,
-    place::{mover::Progress, userfaultfd::UserfaultfdError},
+    place::{Recolored, mover::Progress, userfaultfd::UserfaultfdError, verify},
     units::Pfn,
 };
 
@@ -31,8 +30,8 @@ fn pool(pages: usize, n: u32, mechanism: Mechanism) -> Option<Pool> {
     fastrand::Rng::with_seed(7).shuffle(&mut labels);
     match Pool::from_parts(mapping, &labels, count(n), Some(mechanism)) {
         Ok(pool) => Some(pool),
-        Err(PlaceError::NeedsMove { source, .. }) => {
-            eprintln!("skipped: {source}");
+        Err(PlaceError::NeedsMove { reason, .. }) => {
+            eprintln!("skipped: {reason}");
             None
         }
         Err(e) => panic!("{e}"),
@@ -114,6 +113,17 @@ fn what_the_pool_lacks_is_named_and_nothing_is_taken() {
         pool.allocate(bytes(1), &Policy::Colors(vec![Color(4)])),
         Err(PlaceError::Policy(_))
     ));
+    // More than there is memory to plan it.
+    for policy in [Policy::Balanced, Policy::Sequence, Policy::Random { seed: 1 }] {
+        let error = pool.allocate(Bytes(64 << 40), &policy).unwrap_err();
+        let wanted = (64 << 40) / page_size().0 as usize;
+        match error {
+            PlaceError::PoolTooSmall { wanted: w, held: 40 } => assert_eq!(w, wanted),
+            other => panic!("{other}"),
+        }
+        let built = Pool::build(&mut Told(count(4), |_| None), Bytes(64 << 40), &policy);
+        assert!(matches!(built, Err(PlaceError::NotEnoughMemory { .. })), "{built:?}");
+    }
     assert_eq!(pool.pages(), 40);
     assert_eq!(pool.allocate(bytes(40), &Policy::Balanced).unwrap().pages(), 40);
 }
@@ -125,8 +135,13 @@ fn colors_of_another_pool_are_refused() {
     else {
         return;
     };
-    let region = a.allocate(bytes(4), &Policy::Balanced).unwrap();
-    assert!(matches!(b.give_back(region), Err(PlaceError::ForeignRegion)));
+    let mut region = a.allocate(bytes(4), &Policy::Balanced).unwrap();
+    region.as_mut_slice().fill(9);
+    let not = b.give_back(region).unwrap_err();
+    assert!(matches!(not.error, PlaceError::ForeignRegion), "{not}");
+    assert!(not.region.as_slice().iter().all(|&byte| byte == 9));
+    a.give_back(*not.region).unwrap();
+    assert_eq!((a.pages(), b.pages()), (8, 8));
 }
 
 #[test]
@@ -145,6 +160,21 @@ fn pages_without_a_label_go_back_to_the_kernel() {
         Pool::from_parts(mapping, &labels[..5], count(2), None),
         Err(PlaceError::LabelCount { labels: 5, pages: 6 })
     ));
+}
+
+#[test]
+fn a_label_of_a_page_that_is_not_there_is_refused() {
+    let mapping = Mapping::reserve(6, PageKind::Base).unwrap();
+    for i in [0, 1, 4] {
+        // SAFETY: the page lies in `mapping`.
+        unsafe { mapping.page(i).as_ptr().write_volatile(1) };
+    }
+    let labels = [0, 1, 0].map(|color| Some(Color(color)));
+    let labels = [labels[0], labels[1], None, labels[2], None, None];
+    match Pool::from_parts(mapping, &labels, count(2), None) {
+        Err(PlaceError::PageMissing { page: 3 }) => {}
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Tells colors by a fixed rule over addresses.
@@ -255,6 +285,89 @@ fn the_limit_of_mappings_is_reported_before_it_is_hit() {
     }
     assert_eq!(pool.pages(), pages);
     assert!(super::super::remap::mappings().unwrap() < before + 100);
+}
+
+#[test]
+fn a_repair_that_fails_does_not_forget_which_colors_were_wanted() {
+    // The kernel has exchanged every frame, and the pool has none left.
+    let mut moved_on = Told(count(4), |n| Some(((n + 1) % 4) as u32));
+    let mut as_placed = Told(count(4), |n| Some((n % 4) as u32));
+    let Some(mut pool) = pool(64, 4, Mechanism::Userfaultfd) else { return };
+    let mut region = pool.allocate(bytes(64), &Policy::Balanced).unwrap();
+    for _ in 0..2 {
+        let report = pool.repair(&mut region, &mut moved_on).unwrap();
+        assert_eq!(report, Recolored { short: 64, ..Recolored::default() });
+        let drift = verify(&region, &mut moved_on, 64, 1).unwrap();
+        assert_eq!((drift.changed, drift.staleness()), (64, 1.0));
+    }
+    let wanted = region.page(0).get() / page_size().0 as usize % 4;
+    assert_eq!(region.wanted(0), Some(Color(wanted as u32)));
+    assert_eq!(region.color(0), Some(Color((wanted as u32 + 1) % 4)));
+    // Back where they were: nothing is astray any more.
+    assert_eq!(pool.repair(&mut region, &mut as_placed).unwrap().already, 64);
+    assert_eq!(region.color(0), region.wanted(0));
+}
+
+/// Pages are exchanged by the thousand; the second thousand meets an error.
+#[test]
+fn an_error_after_pages_were_moved_comes_with_what_was_done() {
+    const PAGES: usize = 2048;
+    let mut as_placed = Told(count(2), |n| Some((n % 2) as u32));
+    let mut moved_on = Told(count(2), |n| Some(((n + 1) % 2) as u32));
+    let Some(mut pool) = pool(2 * PAGES, 2, Mechanism::Userfaultfd) else { return };
+    let mut region = pool.allocate(bytes(PAGES), &Policy::Balanced).unwrap();
+    let held = pool.pages();
+    let (inner, _) = mover::open(Some(Mechanism::Userfaultfd)).unwrap();
+    pool.mover = Arc::new(Tired { inner, left: Mutex::new(1) });
+    match pool.repair(&mut region, &mut moved_on) {
+        Err(PlaceError::Interrupted { report, source }) => {
+            assert_eq!((report.placed, report.left), (1024, PAGES - 1024), "{report:?}");
+            assert!(matches!(*source, PlaceError::MappingLimit { .. }), "{source}");
+        }
+        other => panic!("{other:?}"),
+    }
+    // One frame for another, and what was placed is noted.
+    assert_eq!(pool.pages(), held);
+    assert_eq!(region.color(0), region.wanted(0));
+    assert_ne!(region.color(PAGES - 1), region.wanted(PAGES - 1));
+    // Before anything is moved it is the error alone.
+    let error = pool.repair(&mut region, &mut moved_on).unwrap_err();
+    assert!(matches!(error, PlaceError::MappingLimit { .. }), "{error}");
+    assert_eq!(pool.repair(&mut region, &mut as_placed).unwrap().already, PAGES);
+}
+
+/// Allows moves a few times.
+#[derive(Debug)]
+struct Tired {
+    inner: Box<dyn Mover>,
+    left: Mutex<usize>,
+}
+
+impl Mover for Tired {
+    fn mechanism(&self) -> Mechanism {
+        self.inner.mechanism()
+    }
+
+    unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+        // SAFETY: passed on.
+        unsafe { self.inner.open(start, pages) }
+    }
+
+    fn close(&self, start: PageAddr, pages: usize) {
+        self.inner.close(start, pages);
+    }
+
+    fn allow(&self, needed: usize) -> Result<(), PlaceError> {
+        let mut left = self.left.lock().unwrap();
+        *left =
+            left.checked_sub(1).ok_or(PlaceError::MappingLimit { present: 0, needed, limit: 0 })?;
+        Ok(())
+    }
+
+    unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
+        // SAFETY: passed on.
+        unsafe { self.inner.move_run(dst, src, pages) }
+    }
 }
 
 /// Passes moves on to the kernel, except where the script says otherwise.

@@ -93,13 +93,13 @@ fn scan(
 
 /// Sets of pages, one per color, with what is needed to use them.
 #[derive(Debug)]
-pub(super) struct Palette<P> {
+pub(super) struct Run<P> {
     pub tester: Tester<P>,
     pub found: Discovery,
     pub shape: Shape,
 }
 
-impl<P: Prober> Palette<P> {
+impl<P: Prober> Run<P> {
     /// Discovers with `pages`, reading lines of `bases`.
     pub fn discover(
         prober: P,
@@ -116,7 +116,7 @@ impl<P: Prober> Palette<P> {
         let mut tester = Tester::new(prober, gauge, masks, bases, rng.fork());
         rng.shuffle(&mut order);
         let found = discover(&mut tester, &order, shape);
-        Palette { tester, found, shape }
+        Run { tester, found, shape }
     }
 
     /// Number of colors found.
@@ -156,11 +156,11 @@ mod tests {
         rng.shuffle(&mut pages);
         let lines = Lines::find(&mut prober, &pages, shape, &mut rng);
         let truth: Vec<_> = pages.iter().map(|&p| Some(Color(prober.color(p)))).collect();
-        let mut palette = Palette::discover(prober, &pages, shape, &lines.masks, &lines.first, rng);
-        let assigned = palette.assign(&pages);
+        let mut run = Run::discover(prober, &pages, shape, &lines.masks, &lines.first, rng);
+        let assigned = run.assign(&pages);
         Outcome {
             masks: lines.masks.len(),
-            colors: palette.colors(),
+            colors: run.colors(),
             unassigned: assigned.iter().filter(|c| c.is_none()).count(),
             right: agreement(&assigned, &truth).among_both,
         }

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One maker at a time, and none forever.
+//!
+//! The lock is a record lock of fcntl(2): the kernel takes it back however its
+//! holder ends, and a child does not inherit it, as it would that of flock(2): a
+//! program that forks while its palette is made, and is killed, would leave it
+//! locked by the child. Threads of one process are told apart by a mutex.
+
+use std::{
+    fs::File,
+    io,
+    sync::{Mutex, MutexGuard, TryLockError},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    fs::{FlockOperation, fcntl_lock},
+    process::{Flock, FlockType, fcntl_getlk},
+};
+
+/// Between two tries.
+const PAUSE: Duration = Duration::from_millis(3);
+
+static OF_THIS_PROCESS: Mutex<()> = Mutex::new(());
+
+/// Held by the one who makes a palette.
+#[derive(Debug)]
+pub(crate) struct Lock {
+    file: File,
+    _threads: MutexGuard<'static, ()>,
+}
+
+/// Why there is no lock.
+#[derive(Debug)]
+pub(super) enum NoLock {
+    /// Another process, or thread of this one, has it.
+    Held(Option<u32>),
+    System(io::Error),
+}
+
+impl Lock {
+    /// Takes the lock on the file that `open` gives, and waits for it until
+    /// `deadline`. Not opened before no other thread holds it: the kernel takes the
+    /// lock from a process that closes the file anywhere.
+    pub(super) fn take(
+        open: impl FnOnce() -> io::Result<File>,
+        deadline: Instant,
+    ) -> Result<Self, NoLock> {
+        let threads = wait(deadline, || match OF_THIS_PROCESS.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        })
+        .ok_or(NoLock::Held(None))?;
+        let file = open().map_err(NoLock::System)?;
+        let tried =
+            wait(deadline, || match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => Some(Ok(())),
+                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) => None,
+                Err(rustix::io::Errno::INTR) => None,
+                Err(error) => Some(Err(error)),
+            });
+        match tried {
+            Some(Ok(())) => Ok(Lock { file, _threads: threads }),
+            Some(Err(error)) => Err(NoLock::System(error.into())),
+            None => Err(NoLock::Held(holder(&file))),
+        }
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file would do; so it is done before others of this process
+        // may open it.
+        let _ = fcntl_lock(&self.file, FlockOperation::Unlock);
+    }
+}
+
+fn wait<T>(deadline: Instant, mut tried: impl FnMut() -> Option<T>) -> Option<T> {
+    loop {
+        if let Some(done) = tried() {
+            return Some(done);
+        }
+        if Instant::now() >= deadline {
+            return None;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+fn holder(file: &File) -> Option<u32> {
+    let held = fcntl_getlk(file, &Flock::from(FlockType::WriteLock)).ok()??;
+    held.pid.map(|pid| pid.as_raw_pid() as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(10)
+    }
+
+    /// A program that forks while it has the lock, and dies: what it left running
+    /// does not have the lock.
+    #[test]
+    fn a_child_of_a_dead_holder_does_not_hold_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let (reader, writer) = std::io::pipe().unwrap();
+        // SAFETY: the child only takes the lock, forks, and ends by _exit.
+        let holder = unsafe { libc::fork() };
+        if holder == 0 {
+            let held = Lock::take(open, soon()).is_ok();
+            // SAFETY: as above; the grandchild waits until it is killed.
+            unsafe {
+                let idle = libc::fork();
+                if idle == 0 {
+                    libc::pause();
+                }
+                let told = [u8::from(held)];
+                let _ = rustix::io::write(&writer, &[&told[..], &idle.to_ne_bytes()].concat());
+                libc::_exit(0);
+            }
+        }
+        drop(writer);
+        let mut told = [0; 5];
+        rustix::io::read(&reader, &mut told).unwrap();
+        // SAFETY: our own child.
+        unsafe { libc::waitpid(holder, std::ptr::null_mut(), 0) };
+        let lock = Lock::take(open, soon());
+        let idle = i32::from_ne_bytes(told[1..].try_into().unwrap());
+        // SAFETY: our own grandchild, which does not end by itself.
+        let killed = unsafe { libc::kill(idle, libc::SIGKILL) };
+        assert_eq!((told[0], killed), (1, 0));
+        assert!(lock.is_ok(), "{lock:?}");
+    }
+
+    #[test]
+    fn threads_take_turns_and_do_not_open_the_lock_of_another() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let open =
+            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
+        let lock = Lock::take(open, soon()).unwrap();
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let never = || -> io::Result<File> { panic!("opened while it is held") };
+                matches!(Lock::take(never, Instant::now()), Err(NoLock::Held(None)))
+            });
+            assert!(other.join().unwrap());
+        });
+        drop(lock);
+        thread::scope(|scope| {
+            assert!(scope.spawn(|| Lock::take(open, soon()).is_ok()).join().unwrap());
+        });
+    }
+}

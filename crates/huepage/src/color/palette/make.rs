@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Making palettes, by discovery or from an older palette.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use super::{
+    error::PaletteError,
+    frames::Frames,
+    identity::MachineIdentity,
+    place::Place,
+    record::{Known, Record},
+    segment::{Segment, SegmentId},
+    stock::{self, Stock},
+};
+use crate::{
+    color::{
+        Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
+        measure::{Check, L1_WAYS, Standard},
+    },
+    mapping::{Mapping, PageAddr, PageKind},
+};
+
+/// Pages of each color: seven quarters of the ways of the cache (of those of L1,
+/// where it has more). Six quarters are read at least to evict a line, and the
+/// rest is looked at meanwhile. On an L2 of 16 ways 28, 32 and 40 pages told 8,192
+/// others in the same time, 24 took half as long again, and none was wrong.
+pub(super) fn pages_per_color(ways: u32) -> usize {
+    (7 * (ways as usize).max(L1_WAYS)).div_ceil(4)
+}
+
+/// Of these, at least so many must be good.
+pub(super) fn least_per_color(ways: u32) -> usize {
+    3 * pages_per_color(ways) / 4
+}
+
+/// Times that a new palette is looked at before it is given up.
+const LOOKS: usize = 5;
+
+/// A palette that is nobody else's yet.
+#[derive(Debug)]
+pub(super) struct Made {
+    pub record: Record,
+    pub frames: Frames,
+    pub standard: Standard,
+}
+
+/// What a palette is made from: how it names its colors, and how it came to be.
+#[derive(Debug)]
+struct Origin {
+    name: String,
+    count: ColorCount,
+    known: Known,
+    evidence: Evidence,
+    made: u64,
+    repaired: Option<u64>,
+    replaced: u32,
+}
+
+/// Makes one by discovery, to be shared at a place, or for this process alone.
+pub(super) fn discover(
+    options: &MeasureOptions,
+    place: Option<&Place>,
+) -> Result<Made, ColorError> {
+    let mut oracle = MeasuredOracle::discover(options)?;
+    let mut known = oracle.known();
+    if options.geometry.is_none() {
+        // What is assumed may be too few to fill the cache's sets.
+        known.ways = known.ways.max(oracle.measured_ways()?);
+    }
+    let origin = Origin {
+        name: format!("{:016x}{:016x}", crate::seed(), crate::seed()),
+        count: oracle.count(),
+        known,
+        evidence: oracle.evidence().clone(),
+        made: now(),
+        repaired: None,
+        replaced: 0,
+    };
+    // SAFETY: `stock` gives pages that it holds during the call.
+    make(options, place, origin, |pages| unsafe { oracle.classify(pages) })
+}
+
+/// Makes one whose colors are called as in `record`, told by those of its pages
+/// that still have their colors.
+pub(super) fn repair(
+    options: &MeasureOptions,
+    place: &Place,
+    record: &Record,
+    frames: &Frames,
+) -> Result<Made, ColorError> {
+    let mut good = kept(options, record, frames)?;
+    let replaced = (record.len() - good.record.len()) as u32;
+    let origin = Origin {
+        name: record.name.clone(),
+        count: record.colors,
+        known: record.known.clone(),
+        evidence: record.evidence.clone(),
+        made: record.made,
+        repaired: Some(now()),
+        replaced: record.replaced.saturating_add(replaced),
+    };
+    // SAFETY: `stock` gives pages that it holds during the call.
+    make(options, Some(place), origin, |pages| unsafe { good.standard.classify(pages) })
+}
+
+/// A palette without those of its pages that have moved.
+pub(super) struct Kept {
+    pub record: Record,
+    pub standard: Standard,
+}
+
+/// Leaves out the pages that have moved.
+pub(super) fn kept(
+    options: &MeasureOptions,
+    record: &Record,
+    frames: &Frames,
+) -> Result<Kept, ColorError> {
+    let standard = |sets: &[Vec<u32>]| {
+        // SAFETY: the pages are those of `frames`, which outlives the standard: the
+        // caller keeps both.
+        unsafe { Standard::new(&frames.addresses(sets), &record.known, record.colors, options) }
+    };
+    let told = standard(&record.pages)?.examine()?;
+    let kept = Record { pages: proven(&record.pages, &told), ..record.clone() };
+    if kept.pages.iter().any(|set| set.len() < least_per_color(record.known.ways)) {
+        let why = format!(
+            "{} of {} pages kept their colors: too few to repair it",
+            kept.len(),
+            record.len()
+        );
+        return Err(PaletteError::NotMade(why).into());
+    }
+    Ok(Kept { standard: standard(&kept.pages)?, record: kept })
+}
+
+fn make(
+    options: &MeasureOptions,
+    place: Option<&Place>,
+    origin: Origin,
+    tell: impl FnMut(&[PageAddr]) -> Result<Vec<Option<Color>>, ColorError>,
+) -> Result<Made, ColorError> {
+    let ways = origin.known.ways;
+    let (wanted, least) = (pages_per_color(ways), least_per_color(ways));
+    let make = |pages| match place {
+        Some(place) => Segment::create(pages, place.mark())
+            .map(Frames::Shared)
+            .map_err(PaletteError::system("make a segment of shared memory"))
+            .map_err(ColorError::from),
+        None => Mapping::populated(pages, PageKind::Base)
+            .map(Frames::Private)
+            .map_err(|source| ColorError::System { action: "allocate pages", source }),
+    };
+    let missing = || PaletteError::NotMade("the kernel's free memory lacks some colors".into());
+    let mut stock = stock::draw(origin.count, wanted, least, make, tell)?.ok_or_else(missing)?;
+    let mut standard = proven_standard(&mut stock, &origin, least, options)?;
+    let stamp = crate::seed().max(1);
+    // SAFETY: the pages are writable, and nobody else knows of them.
+    unsafe { stock.stamp(stamp) };
+    for _ in 0..LOOKS {
+        if standard.check()? == Check::Holds {
+            return finish(options, place, origin, stock, stamp, standard);
+        }
+    }
+    discard(&stock);
+    Err(PaletteError::NotMade("its pages did not keep their colors when looked at".into()).into())
+}
+
+/// Keeps those pages of a stock that the others tell the color of, at lines that
+/// no run has read.
+fn proven_standard(
+    stock: &mut Stock,
+    origin: &Origin,
+    least: usize,
+    options: &MeasureOptions,
+) -> Result<Standard, ColorError> {
+    let standard = |stock: &Stock| {
+        // SAFETY: the pages stay mapped as long as the stock's frames, which
+        // outlive the standard: `finish` puts both into one value.
+        unsafe {
+            Standard::new(
+                &stock.frames.addresses(&stock.sets),
+                &origin.known,
+                origin.count,
+                options,
+            )
+        }
+    };
+    let mut first = standard(stock)?;
+    let told = first.examine()?;
+    stock.sets = proven(&stock.sets, &told);
+    if stock.sets.iter().any(|set| set.len() < least) {
+        discard(stock);
+        let why = "two looks at its pages told different colors";
+        return Err(PaletteError::NotMade(why.into()).into());
+    }
+    stock.give_back_others();
+    standard(stock)
+}
+
+fn finish(
+    options: &MeasureOptions,
+    place: Option<&Place>,
+    origin: Origin,
+    stock: Stock,
+    stamp: u64,
+    standard: Standard,
+) -> Result<Made, ColorError> {
+    let segment = stock.frames.segment().map_or(SegmentId::NONE, Segment::id);
+    if let (Some(segment), Some(place)) = (stock.frames.segment(), place) {
+        segment
+            .set_mode(place.audience().segment_mode())
+            .map_err(PaletteError::system("protect a segment of shared memory"))?;
+    }
+    let record = Record {
+        name: origin.name,
+        machine: MachineIdentity::read(),
+        geometry: options.geometry,
+        colors: origin.count,
+        known: origin.known,
+        segment,
+        segment_pages: stock.pages,
+        stamp,
+        pages: stock.sets,
+        evidence: origin.evidence,
+        made: origin.made,
+        repaired: origin.repaired,
+        replaced: origin.replaced,
+    };
+    Ok(Made { record, frames: stock.frames, standard })
+}
+
+/// Of each set, what was told to have its color; `told` is in the same order.
+fn proven<T: Copy>(sets: &[Vec<T>], told: &[Option<Color>]) -> Vec<Vec<T>> {
+    let mut told = told.iter();
+    let colors = (0..).map(Color);
+    let keep = |(color, set): (Color, &Vec<T>)| {
+        let told: Vec<bool> = told.by_ref().take(set.len()).map(|&t| t == Some(color)).collect();
+        set.iter().zip(told).filter_map(|(&page, keep)| keep.then_some(page)).collect()
+    };
+    colors.zip(sets).map(keep).collect()
+}
+
+/// Leaves nothing behind of a stock that is no good.
+fn discard(stock: &Stock) {
+    if let Some(segment) = stock.frames.segment() {
+        let _ = segment.id().remove();
+    }
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}

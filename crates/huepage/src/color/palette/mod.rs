@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One palette for all: reference pages of known color that programs share.
+//!
+//! A discovery takes a quarter of a second and names colors in its own way. A
+//! palette is what one discovery leaves for all others: a few frames of each color
+//! in shared memory, and a record of what they are. A program that opens it looks
+//! at some of them, which takes milliseconds, and tells the colors of its own pages
+//! by them. "Color 5" then means the same to all who opened the same palette
+//! ([`Palette::name`]).
+//!
+//! * Frames are shared, so the color of a page is the same for all: pages that
+//!   the kernel moved are noticed, and replaced under the same names.
+//! * The record is a file that is replaced whole and never changed, in a directory
+//!   that only its owner writes to; what others could have put there is refused.
+//! * Who cannot share has a palette of his own, and is told why.
+//!
+//! ```no_run
+//! use huepage::color::palette::{Palette, PaletteOptions};
+//! use huepage::color::{ColorOracle, MeasureOptions};
+//! use huepage::topology::{LiveMachine, Topology};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let cpu = 0;
+//! let geometry = Topology::read(&LiveMachine::open(cpu)?)?.cache_to_color(cpu).ok();
+//! let palette = Palette::open(&MeasureOptions::new(cpu, geometry), &PaletteOptions::new())?;
+//! println!("{} colors, {:?}", palette.count(), palette.state());
+//! # Ok(())
+//! # }
+//! ```
+
+mod error;
+mod frames;
+mod identity;
+mod inspection;
+pub(crate) mod lock;
+mod make;
+mod mark;
+mod open;
+mod options;
+pub(crate) mod place;
+mod record;
+mod segment;
+mod stock;
+
+use std::time::Duration;
+
+use super::{
+    Color, ColorCount, ColorError, ColorOracle, MeasureOptions, Method, Pressure,
+    measure::{Check, Standard},
+};
+use crate::{mapping::PageAddr, topology::CacheGeometry};
+
+pub use error::PaletteError;
+pub use identity::MachineIdentity;
+pub use inspection::{Condition, Inspection, PaletteSummary};
+pub use options::{Audience, PaletteOptions};
+pub(in crate::color) use record::Known;
+
+use frames::Frames;
+use record::Record;
+
+/// How a palette was come by.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum PaletteState {
+    /// It was there, and verified.
+    Found,
+    /// It was there, and pages that had moved were replaced; colors are called as
+    /// before.
+    Repaired,
+    /// It was made now, and is there for others.
+    Made,
+    /// It was made now, for this process alone: [`Palette::notes`] say why.
+    Private,
+}
+
+/// Reference pages of known color, verified when they were opened. Tells colors by
+/// them.
+///
+/// Holds nothing but the mapping of these pages, which all programs that have it
+/// share, and tables of some 100 KiB.
+#[derive(Debug)]
+pub struct Palette {
+    record: Record,
+    state: PaletteState,
+    audience: Option<Audience>,
+    notes: Vec<String>,
+    standard: Standard,
+    /// Keeps the pages mapped that `standard` reads.
+    _frames: Frames,
+}
+
+impl Palette {
+    /// Opens the palette for the cache of `measure.cpu`: the administrator's, if it
+    /// verifies; else the user's own, which is repaired or made where need be.
+    ///
+    /// Starts no thread, handles no signal, and leaves the affinity of the calling
+    /// thread as it was. At most [`PaletteOptions::wait`] goes by waiting for others;
+    /// making one takes as long as [`MeasuredOracle::discover`], within the same
+    /// limits of `measure`.
+    ///
+    /// # Errors
+    /// As [`MeasuredOracle::discover`]; [`ColorError::Palette`] with
+    /// [`PaletteError::Missing`] where none was to be made. What only keeps it from
+    /// being shared is no error: see [`Palette::notes`].
+    ///
+    /// [`MeasuredOracle::discover`]: super::MeasuredOracle::discover
+    pub fn open(measure: &MeasureOptions, options: &PaletteOptions) -> Result<Self, ColorError> {
+        open::open(measure, options)
+    }
+
+    /// Makes a palette anew, whatever is there, for the user or for all.
+    ///
+    /// # Errors
+    /// As [`Palette::open`], and [`ColorError::Palette`] for what keeps it from
+    /// being shared.
+    pub fn make(
+        measure: &MeasureOptions,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<Self, ColorError> {
+        open::make(measure, options, audience)
+    }
+
+    /// Removes the palette for a geometry; whether there was one. Programs that
+    /// have it open keep it.
+    ///
+    /// # Errors
+    /// What keeps it from being removed.
+    pub fn remove(
+        geometry: Option<&CacheGeometry>,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<bool, PaletteError> {
+        open::remove(geometry, options, audience)
+    }
+
+    /// Whether there is one for a geometry that this machine could have made since it
+    /// was started, the administrator's or the user's own. Takes no look at its
+    /// pages, and no time.
+    pub fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
+        open::is_there(geometry, options)
+    }
+
+    /// What there is for an audience, and whether it is good now. Makes and changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// Where palettes cannot be used at all: [`ColorError::NotAvailable`],
+    /// [`ColorError::NoTimeStamp`], [`ColorError::Pin`].
+    pub fn inspect(
+        measure: &MeasureOptions,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<Inspection, ColorError> {
+        open::inspect(measure, options, audience)
+    }
+
+    /// How it was come by.
+    pub fn state(&self) -> &PaletteState {
+        &self.state
+    }
+
+    /// For whom it is; `None` for one of this process alone.
+    pub fn audience(&self) -> Option<Audience> {
+        self.audience
+    }
+
+    /// What was found on the way that kept other palettes from being used, as
+    /// sentences for people.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// Names the meaning of its colors: palettes of one name, in whatever process,
+    /// call the same frames the same.
+    pub fn name(&self) -> &str {
+        &self.record.name
+    }
+
+    /// What its record says.
+    pub fn summary(&self) -> PaletteSummary {
+        let owner = match self.audience {
+            Some(Audience::All) => 0,
+            _ => rustix::process::geteuid().as_raw(),
+        };
+        self.record.summary(owner)
+    }
+
+    /// Associativity of the cache, declared, or measured where none was.
+    pub fn ways(&self) -> u32 {
+        self.record.known.ways
+    }
+
+    /// The CPU that is measured on.
+    pub fn cpu(&self) -> u32 {
+        self.standard.cpu()
+    }
+
+    /// Measures on another CPU from now on, which must have a cache of the same
+    /// geometry: there the colors are the same.
+    pub fn measure_on(&mut self, cpu: u32) {
+        self.standard.measure_on(cpu);
+    }
+
+    /// Looks at some of the pages again, by lines that discovery did not read:
+    /// whether they have their colors.
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the palette's CPU.
+    pub fn verify(&mut self) -> Result<bool, ColorError> {
+        for _ in 0..open::LOOKS {
+            if self.standard.check()? == Check::Holds {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// As [`MeasuredOracle::pressure`](super::MeasuredOracle::pressure).
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the palette's CPU.
+    pub fn pressure(&mut self, wait: Duration) -> Result<Pressure, ColorError> {
+        self.standard.pressure(wait)
+    }
+}
+
+impl ColorOracle for Palette {
+    fn method(&self) -> Method {
+        Method::Measurement
+    }
+
+    fn count(&self) -> ColorCount {
+        self.record.colors
+    }
+
+    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        // SAFETY: the same contract, handed on.
+        unsafe { self.standard.classify(pages) }
+    }
+}

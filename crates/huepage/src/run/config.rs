@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a program that is run is told, in one variable of its environment.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{color::Color, topology::CacheGeometry};
+
+/// The variable that holds the configuration ([`Config::encode`]).
+pub const CONFIG: &str = "HUEPAGE_RUN";
+
+/// Which color a page gets, of those that may be used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// In every window of addresses as large as the part of the cache that may
+    /// be used, all colors equally often.
+    #[default]
+    Balanced,
+    /// The next color to the page that is found next, wherever it lies.
+    Sequence,
+}
+
+/// How a program is to be placed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Config {
+    /// The process that `huepage run` became: others are its descendants.
+    pub first: u32,
+    /// Whether programs that it executes, and children that it forks, are
+    /// placed too.
+    pub follow: bool,
+    /// The cache to color.
+    pub geometry: CacheGeometry,
+    /// The directory of the user's own palette.
+    pub palettes: PathBuf,
+    /// Whether colors are told by frame number, as opposed to measured.
+    pub by_frame_number: bool,
+    /// Why.
+    pub reason: String,
+    /// Which color a page gets.
+    pub order: Order,
+    /// The colors that may be used; `None` for all.
+    pub colors: Option<Vec<Color>>,
+    /// Only memory that the C library's `brk` heap is in.
+    pub heap_only: bool,
+    /// CPU time that placing may take, as a share of the time that passes.
+    pub budget: f64,
+    /// Milliseconds that a program runs before anything is done.
+    pub delay: u32,
+    /// Where the report goes.
+    pub report: Option<PathBuf>,
+    /// Whether a summary is printed when the program exits.
+    pub verbose: bool,
+    /// For tests: exchange all pages over and over.
+    #[serde(default)]
+    pub restless: bool,
+    /// For tests: move pages as where there is no userfaultfd.
+    #[serde(default)]
+    pub remap: bool,
+}
+
+/// The first byte of the text where descendants are placed too.
+pub const FOLLOW: u8 = b'+';
+
+impl Config {
+    /// The value of the variable: whether descendants are placed too, readable
+    /// without a parser, and JSON.
+    pub fn encode(&self) -> String {
+        let json = serde_json::to_string(self).expect("numbers and strings are JSON");
+        format!("{}{json}", if self.follow { '+' } else { '-' })
+    }
+
+    /// What [`Config::encode`] made; `None` for anything else.
+    pub fn decode(text: &[u8]) -> Option<Self> {
+        serde_json::from_slice(text.strip_prefix(b"+").or(text.strip_prefix(b"-"))?).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Bytes;
+
+    #[test]
+    fn what_is_encoded_is_decoded() {
+        let mut config = Config {
+            first: 7,
+            follow: true,
+            geometry: CacheGeometry::from_size(2, Bytes::mib(2), 16, 64).unwrap(),
+            palettes: "/run/user/7".into(),
+            by_frame_number: false,
+            reason: "a \"reason\"".into(),
+            order: Order::Sequence,
+            colors: Some(vec![Color(3)]),
+            heap_only: false,
+            budget: 0.01,
+            delay: 20,
+            report: None,
+            verbose: true,
+            restless: false,
+            remap: false,
+        };
+        assert_eq!(Config::decode(config.encode().as_bytes()), Some(config.clone()));
+        assert_eq!(config.encode().as_bytes()[0], FOLLOW);
+        config.follow = false;
+        assert_ne!(config.encode().as_bytes()[0], FOLLOW);
+        assert_eq!(Config::decode(config.encode().as_bytes()), Some(config));
+        assert_eq!(Config::decode(b"+{}"), None);
+        assert_eq!(Config::decode(b""), None);
+    }
+}

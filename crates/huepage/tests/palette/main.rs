@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Palettes as programs meet them: shared, raced for, damaged, moved.
+//!
+//! The tests measure, so they run one after the other; where the machine has no
+//! colors to measure they are skipped with the reason.
+
+mod child;
+mod makers;
+mod moved;
+mod record;
+mod room;
+mod sharing;
+mod trust;
+
+use std::{fs, os::unix::fs::MetadataExt, path::Path};
+
+use huepage::{
+    color::{
+        Color, MeasureOptions, MeasuredOracle,
+        palette::{Audience, Palette, PaletteOptions},
+    },
+    topology::allowed_cpus,
+};
+
+use child::options;
+
+/// A directory of palettes; what they hold goes with it.
+struct Directory(tempfile::TempDir);
+
+impl Directory {
+    fn new() -> Self {
+        Directory(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let measure = child::measure(*allowed_cpus().unwrap().last().unwrap());
+        let _ = Palette::remove(measure.geometry.as_ref(), &own(self.path()), Audience::User);
+    }
+}
+
+/// The options to measure with, and an empty directory; `None`, with the reason
+/// printed, where there are no colors to measure.
+fn ready() -> Option<(MeasureOptions, Directory)> {
+    let measure = child::measure(*allowed_cpus().unwrap().last().unwrap());
+    match MeasuredOracle::discover(&measure) {
+        Ok(_) => Some((measure, Directory::new())),
+        Err(error) => {
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+fn own(directory: &Path) -> PaletteOptions {
+    options(directory, None)
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").unwrap().uid() == 0
+}
+
+/// Same-named colors of pages that both were told of, as a share of all.
+fn same(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
+    let same = a.iter().zip(b).filter(|(a, b)| a.is_some() && a == b).count();
+    same as f64 / a.len() as f64
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Pages that the kernel put on other frames.
+
+use huepage::color::ColorOracle;
+use huepage::color::palette::Palette;
+use huepage::color::palette::PaletteState;
+
+use crate::child;
+use crate::is_root;
+use crate::own;
+use crate::ready;
+use crate::record::RecordFile;
+use crate::same;
+
+/// Frames that went elsewhere, as compaction and swapping do it: the content stays,
+/// the frame is another.
+#[test]
+fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    if !is_root() {
+        return println!("skipped: only root can write to a palette's pages");
+    }
+    let options = own(directory.path());
+    let mut first = Palette::open(&measure, &options).unwrap();
+    let (file, pages) = child::shared_pages(1024);
+    // SAFETY: the pages are mapped to the end of the test.
+    let before = unsafe { first.classify(&pages) }.unwrap();
+    drop(first);
+    let record = RecordFile::of(directory.path());
+
+    // Every twentieth: some of them are looked at by chance, at the latest after
+    // some times of opening.
+    let moved = record.move_pages(20);
+    assert!(moved > 20, "{moved}");
+    let mut states = Vec::new();
+    let repaired = (0..20).find_map(|_| {
+        let palette = Palette::open(&measure, &options).unwrap();
+        states.push(palette.state().clone());
+        (palette.state() == &PaletteState::Repaired).then_some(palette)
+    });
+    let mut repaired = repaired.unwrap_or_else(|| panic!("{states:?}"));
+    assert!(repaired.summary().replaced as usize > moved / 2, "{:?}", repaired.summary());
+    // SAFETY: as above.
+    let after = unsafe { repaired.classify(&pages) }.unwrap();
+    assert!(same(&before, &after) > 0.99, "{}", same(&before, &after));
+    drop(file);
+
+    // Holes are noticed whatever is looked at.
+    let name = repaired.name().to_owned();
+    drop(repaired);
+    assert!(record.punch(100) > 5);
+    let again = Palette::open(&measure, &options).unwrap();
+    assert_eq!((again.state(), again.name()), (&PaletteState::Repaired, name.as_str()));
+    drop(again);
+
+    // All of them: nothing is left to tell the names by.
+    record.move_pages(1);
+    let anew = Palette::open(&measure, &options).unwrap();
+    assert_eq!(anew.state(), &PaletteState::Made);
+    assert_ne!(anew.name(), name);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What programs have in common by a palette, and what opening it takes.
+
+use std::fs;
+use std::os::fd::AsRawFd;
+use std::time::Instant;
+
+use huepage::color::Color;
+use huepage::color::ColorOracle;
+use huepage::color::MeasuredOracle;
+use huepage::color::palette::Audience;
+use huepage::color::palette::Palette;
+use huepage::color::palette::PaletteState;
+use huepage::mapping::Mapping;
+use huepage::mapping::PageKind;
+use huepage::topology::allowed_cpus;
+
+use crate::child;
+use crate::child::child;
+use crate::own;
+use crate::ready;
+use crate::same;
+
+/// The first palette is made, the second found, and a program on another CPU, if
+/// there is one, calls the very same frames the same.
+#[test]
+fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    let mut palette = Palette::open(&measure, &own(directory.path())).unwrap();
+    assert_eq!((palette.state(), palette.notes()), (&PaletteState::Made, &[][..]));
+
+    const PAGES: usize = 2048;
+    let (file, pages) = child::shared_pages(PAGES);
+    // SAFETY: the pages are mapped to the end of the test.
+    let here = unsafe { palette.classify(&pages) }.unwrap();
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    for cpu in allowed_cpus().unwrap() {
+        let told = child(directory.path()).cpu(cpu).tell(&path, PAGES).run();
+        assert_eq!((told.name.as_str(), told.state.as_str()), (palette.name(), "found"));
+        let there: Vec<_> = told.colors.iter().map(|color| color.map(Color)).collect();
+        let same = same(&here, &there);
+        assert!(same > 0.99, "CPU {cpu}: {same}");
+        // And in one process that goes from CPU to CPU.
+        palette.measure_on(cpu);
+        assert!(palette.verify().unwrap(), "CPU {cpu}");
+    }
+}
+
+/// Names of colors are not those of any other discovery: the test above would not
+/// pass by chance.
+#[test]
+fn a_palette_made_anew_has_another_name() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    let options = own(directory.path());
+    let mut first = Palette::make(&measure, &options, Audience::User).unwrap();
+    let mut second = Palette::make(&measure, &options, Audience::User).unwrap();
+    assert_ne!(first.name(), second.name());
+    let mapping = Mapping::populated(1024, PageKind::Base).unwrap();
+    let pages: Vec<_> = mapping.iter().collect();
+    // SAFETY: the pages are mapped to the end of the test. The first palette's
+    // segment was removed, but not from those who have it.
+    let (a, b) = unsafe { (first.classify(&pages).unwrap(), second.classify(&pages).unwrap()) };
+    assert!(same(&a, &b) < 0.5, "{}", same(&a, &b));
+    assert!(huepage::color::pair_agreement(&a, &b) > 0.99);
+}
+
+#[test]
+fn opening_takes_a_small_part_of_a_discovery() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    let options = own(directory.path());
+    Palette::open(&measure, &options).unwrap();
+    let seconds = |work: &dyn Fn()| {
+        let begin = Instant::now();
+        work();
+        begin.elapsed().as_secs_f64()
+    };
+    let mut ratios = Vec::new();
+    // A neighbor can be quiet in one and not in the other.
+    for _ in 0..8 {
+        let discovery = seconds(&|| drop(MeasuredOracle::discover(&measure).unwrap()));
+        let opening = seconds(&|| {
+            assert_eq!(Palette::open(&measure, &options).unwrap().state(), &PaletteState::Found);
+        });
+        ratios.push(discovery / opening);
+        if ratios.iter().any(|&ratio| ratio > 8.0) {
+            return;
+        }
+    }
+    panic!("{ratios:?}");
+}
+
+#[test]
+fn no_palette_is_made_where_none_is_to_be_made() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    let mut options = own(directory.path());
+    options.make = false;
+    let error = Palette::open(&measure, &options).unwrap_err().to_string();
+    assert!(error.contains("no palette yet"), "{error}");
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_thread_that_opens_a_palette_may_run_where_it_could_before() {
+    let _alone = child::alone();
+    let Some((measure, directory)) = ready() else { return };
+    let before = allowed_cpus().unwrap();
+    let threads = || fs::read_dir("/proc/self/task").unwrap().count();
+    let running = threads();
+    for _ in 0..2 {
+        Palette::open(&measure, &own(directory.path())).unwrap();
+        assert_eq!(allowed_cpus().unwrap(), before);
+    }
+    assert_eq!(threads(), running);
+}
