@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The address space that malloc's memory is in. What is here runs on threads of
+//! the program, inside malloc: it allocates nothing and leaves the error number as
+//! it was.
+//!
+//! Memory comes into use by one of two ways in mimalloc 3.3: the callback of the
+//! arena, and, for the rest of a page of small objects that is used from its start
+//! on, plain mprotect. Both end in [`use_memory`].
+
+use std::{
+    ffi::{c_int, c_long, c_void},
+    ops::Range,
+    ptr,
+    sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+};
+
+use huepage::{
+    mapping::{PageAddr, page_size},
+    place::Ahead,
+    run::{Config, Unplaced},
+};
+use huepage_loaded::start;
+// What is declared below is in it.
+use libmimalloc_sys as _;
+use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
+
+use crate::{desk, used};
+
+/// Commits the memory of an arena (true) or takes it back (false).
+type Commit = unsafe extern "C" fn(bool, *mut c_void, usize, *mut bool, *mut c_void) -> bool;
+
+unsafe extern "C" {
+    fn mi_manage_memory(
+        start: *mut c_void,
+        size: usize,
+        is_committed: bool,
+        is_pinned: bool,
+        is_zero: bool,
+        numa_node: c_int,
+        exclusive: bool,
+        commit: Commit,
+        argument: *mut c_void,
+        arena: *mut *mut c_void,
+    ) -> bool;
+    fn mi_option_set(option: c_int, value: c_long);
+    fn __real_mprotect(start: *mut c_void, size: usize, access: c_int) -> c_int;
+}
+
+/// `mi_option_page_commit_on_demand`: pages of small objects come into use 64 KiB
+/// at a time. All at once they would be 512 KiB or 4 MiB, and filled memory is
+/// there whether it is touched or not.
+const COMMIT_ON_DEMAND: c_int = 40;
+
+/// The largest power of two that mimalloc manages as one arena, with what it notes
+/// of it; beyond it malloc's memory is the kernel's choice.
+const LARGEST: usize = 8 << 30;
+/// The smallest that it manages at all.
+const SMALLEST: usize = 32 << 20;
+const ALIGNMENT: usize = 32 << 20;
+
+static START: AtomicUsize = AtomicUsize::new(0);
+static LEN: AtomicUsize = AtomicUsize::new(0);
+/// Whether what comes into use is the program's, and not the arena's own data.
+static READY: AtomicBool = AtomicBool::new(false);
+/// Where memory that was in use ends.
+static HIGH: AtomicUsize = AtomicUsize::new(0);
+/// Where pages are counted from: those of a parent do not count.
+static COUNTED_FROM: AtomicUsize = AtomicUsize::new(0);
+/// Whether the program has enough memory to be worth placing.
+static GROWN: AtomicBool = AtomicBool::new(false);
+/// So many pages are.
+static WORTH_IT: AtomicUsize = AtomicUsize::new(0);
+/// The most pages that are filled at once.
+static MOST: AtomicUsize = AtomicUsize::new(0);
+
+/// Pages that were given unplaced.
+static EARLY: AtomicU64 = AtomicU64::new(0);
+static LARGE: AtomicU64 = AtomicU64::new(0);
+static LATE: AtomicU64 = AtomicU64::new(0);
+
+/// A program of fewer pages than this part of the cache is not placed: its pages
+/// find room however they lie.
+const PART: usize = 8;
+/// What is larger than this many caches does not fit however it is placed, and
+/// may be touched in part only.
+const CACHES: usize = 2;
+
+/// Has malloc use an arena of ours from now on, in a child that of its parent. Where
+/// that fails it uses its own.
+pub fn begin() {
+    if LEN.load(Ordering::Relaxed) != 0 {
+        return;
+    }
+    let Some(config) = Config::decode(start::text()) else { return };
+    let cache = (config.geometry.colors(page_size()).get() * config.geometry.ways()) as usize;
+    let all = config.colors.is_none();
+    // Who uses a part only must not use the rest, however small or large.
+    WORTH_IT.store(if all { cache / PART } else { 1 }, Ordering::Relaxed);
+    MOST.store(if all { CACHES * cache } else { usize::MAX }, Ordering::Relaxed);
+    let Some(range) = reserve() else { return };
+    START.store(range.start, Ordering::Relaxed);
+    LEN.store(range.len(), Ordering::Release);
+    let mut arena = ptr::null_mut();
+    // SAFETY: the range is new, ours, and nobody has its address; the callback is
+    // a function of this library, which stays loaded.
+    let managed = unsafe {
+        let start = ptr::with_exposed_provenance_mut(range.start);
+        let none = ptr::null_mut();
+        mi_option_set(COMMIT_ON_DEMAND, 1);
+        mi_manage_memory(
+            start,
+            range.len(),
+            false,
+            false,
+            true,
+            -1,
+            false,
+            commit,
+            none,
+            &mut arena,
+        )
+    };
+    COUNTED_FROM.store(HIGH.load(Ordering::Relaxed), Ordering::Relaxed);
+    READY.store(managed, Ordering::Release);
+}
+
+/// Address space without access: it takes no memory, nor of what may be promised.
+fn reserve() -> Option<Range<usize>> {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As).current;
+    // The program is to have most of it.
+    let most = limit.map_or(LARGEST, |limit| (limit as usize / 4).min(LARGEST));
+    let mut len = most / ALIGNMENT * ALIGNMENT;
+    while len >= SMALLEST {
+        let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+        let all = len + ALIGNMENT;
+        // SAFETY: new memory at an address of the kernel's choice.
+        let mapped = unsafe { mm::mmap_anonymous(ptr::null_mut(), all, ProtFlags::empty(), flags) };
+        if let Ok(mapped) = mapped {
+            let start = mapped.expose_provenance().next_multiple_of(ALIGNMENT);
+            return Some(start..start + len);
+        }
+        len = len / 4 / ALIGNMENT * ALIGNMENT;
+    }
+    None
+}
+
+/// The part of the arena that was in use, if there is one.
+pub fn used_part() -> Range<usize> {
+    let start = START.load(Ordering::Relaxed);
+    start..HIGH.load(Ordering::Relaxed).max(start)
+}
+
+/// What was given unplaced before it came to the placer.
+pub fn unplaced() -> Unplaced {
+    Unplaced {
+        early: EARLY.load(Ordering::Relaxed),
+        large: LARGE.load(Ordering::Relaxed),
+        late: LATE.load(Ordering::Relaxed),
+        ..Unplaced::default()
+    }
+}
+
+/// Notes memory that was given while the placer was not ready, in bytes.
+pub fn note_late(len: usize) {
+    LATE.fetch_add((len / rustix::param::page_size()) as u64, Ordering::Relaxed);
+}
+
+/// In a child: it is to grow by itself before it is worth anything.
+pub fn begin_anew() {
+    COUNTED_FROM.store(HIGH.load(Ordering::Relaxed), Ordering::Relaxed);
+    GROWN.store(false, Ordering::Relaxed);
+    for count in [&EARLY, &LARGE, &LATE] {
+        count.store(0, Ordering::Relaxed);
+    }
+}
+
+/// What mimalloc calls before it uses memory of the arena, and to give some back.
+unsafe extern "C" fn commit(
+    use_it: bool,
+    start: *mut c_void,
+    size: usize,
+    _is_zero: *mut bool,
+    _: *mut c_void,
+) -> bool {
+    // SAFETY: mimalloc names memory of the arena that it holds.
+    keeping_errno(|| unsafe {
+        if use_it {
+            use_memory(start, size)
+        } else {
+            mm::madvise(start, size, Advice::LinuxDontNeed).is_ok()
+        }
+    })
+}
+
+/// What mimalloc calls instead of mprotect (see `build.rs`).
+///
+/// # Safety
+/// As mprotect(2).
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __wrap_mprotect(start: *mut c_void, size: usize, access: c_int) -> c_int {
+    let at = start.addr();
+    let arena = START.load(Ordering::Relaxed);
+    let inside = at >= arena && at - arena < LEN.load(Ordering::Acquire);
+    if inside && access == libc::PROT_READ | libc::PROT_WRITE {
+        // SAFETY: memory of the arena, which mimalloc begins to use.
+        if keeping_errno(|| unsafe { use_memory(start, size) }) {
+            return 0;
+        }
+    }
+    // SAFETY: the caller's contract.
+    unsafe { __real_mprotect(start, size, access) }
+}
+
+/// Makes memory accessible, and has it filled if it is worth that.
+///
+/// # Safety
+/// The memory is of the arena, and nobody accesses it before this returns.
+unsafe fn use_memory(start: *mut c_void, size: usize) -> bool {
+    let page = rustix::param::page_size();
+    let range = start.addr()..start.addr() + size;
+    if Ahead::lost(PageAddr::containing(start), size / page) {
+        return false;
+    }
+    let access = MprotectFlags::READ | MprotectFlags::WRITE;
+    // SAFETY: the caller's contract.
+    if unsafe { mm::mprotect(start, size, access) }.is_err() {
+        return false;
+    }
+    HIGH.fetch_max(range.end, Ordering::Relaxed);
+    if !READY.load(Ordering::Acquire) || desk::is_placer() {
+        return true;
+    }
+    let pages = size / page;
+    if !grown(pages) {
+        EARLY.fetch_add(pages as u64, Ordering::Relaxed);
+    } else if pages > MOST.load(Ordering::Relaxed) {
+        LARGE.fetch_add(pages as u64, Ordering::Relaxed);
+    } else if !desk::ask(range) {
+        note_late(size);
+    }
+    !Ahead::lost(PageAddr::containing(start), pages)
+}
+
+/// Whether the program's memory, these pages included, is worth placing.
+fn grown(pages: usize) -> bool {
+    if GROWN.load(Ordering::Relaxed) {
+        return true;
+    }
+    let worth_it = WORTH_IT.load(Ordering::Relaxed);
+    let from = COUNTED_FROM.load(Ordering::Relaxed);
+    let counted = || used::count(from..HIGH.load(Ordering::Relaxed), worth_it);
+    let grown = pages >= worth_it || pages + counted() >= worth_it;
+    GROWN.store(grown, Ordering::Relaxed);
+    grown
+}
+
+fn keeping_errno<T>(call: impl FnOnce() -> T) -> T {
+    // SAFETY: the C library's word for the error number of this thread.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { errno.read() };
+    let result = call();
+    // SAFETY: as above.
+    unsafe { errno.write(before) };
+    result
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the program's threads and the placer say to each other: one range at a
+//! time, through words that both wait on.
+//!
+//! The program's side neither allocates nor waits for long: a request that the
+//! placer has not begun to fill can be taken back, and no other is made until the
+//! placer is idle again. One that it fills is waited for: nobody may touch the
+//! range meanwhile, and it takes some microseconds for each page.
+
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use huepage_loaded::start;
+use rustix::thread::{Timespec, futex, gettid};
+
+/// Nobody asks.
+const IDLE: u32 = 0;
+/// A range is asked for; who asks may take it back.
+const ASKED: u32 = 1;
+/// The placer fills it.
+const TAKEN: u32 = 2;
+/// The placer is done with it.
+const DONE: u32 = 3;
+/// There is no placer any more.
+const CLOSED: u32 = 4;
+/// There is no placer yet.
+const NOT_YET: u32 = 5;
+
+static STATE: AtomicU32 = AtomicU32::new(NOT_YET);
+static START: AtomicUsize = AtomicUsize::new(0);
+static END: AtomicUsize = AtomicUsize::new(0);
+/// Held by the thread that asks.
+static LOCKED: AtomicU32 = AtomicU32::new(0);
+/// The placer is busy with a request that was taken back.
+static BEHIND: AtomicBool = AtomicBool::new(false);
+
+/// How long a thread of the program waits at most before its range is being
+/// filled. Opening the palette and telling a stock of frames takes 20 ms of CPU time,
+/// which took 0.3 s where fifteen others wanted the same two CPUs. Making a palette is
+/// not waited for.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The placer's thread; 0 for none. The C library allocates on it, too.
+static PLACER: AtomicI32 = AtomicI32::new(0);
+
+/// Whether the calling thread is the placer, which would wait for itself.
+pub fn is_placer() -> bool {
+    gettid().as_raw_nonzero().get() == PLACER.load(Ordering::Relaxed)
+}
+
+/// Has the placer fill a range that nobody uses yet; whether it has looked at it.
+pub fn ask(range: Range<usize>) -> bool {
+    let deadline = Instant::now() + PATIENCE;
+    if !lock(deadline) {
+        return false;
+    }
+    let asked = !BEHIND.load(Ordering::Acquire) && {
+        START.store(range.start, Ordering::Relaxed);
+        END.store(range.end, Ordering::Relaxed);
+        STATE.compare_exchange(IDLE, ASKED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    };
+    let answered = asked && {
+        wake(&STATE);
+        wait_for_answer(deadline)
+    };
+    LOCKED.store(0, Ordering::Release);
+    wake(&LOCKED);
+    answered
+}
+
+fn lock(deadline: Instant) -> bool {
+    while LOCKED.swap(1, Ordering::Acquire) != 0 {
+        // A signal handler of the thread that holds it would wait for itself.
+        if !wait(&LOCKED, 1, Some(deadline)) {
+            return false;
+        }
+    }
+    true
+}
+
+fn wait_for_answer(deadline: Instant) -> bool {
+    loop {
+        match STATE.load(Ordering::Acquire) {
+            ASKED => {
+                if !wait(&STATE, ASKED, Some(deadline)) {
+                    BEHIND.store(true, Ordering::Release);
+                    let back =
+                        STATE.compare_exchange(ASKED, IDLE, Ordering::AcqRel, Ordering::Relaxed);
+                    if back.is_ok() {
+                        return false;
+                    }
+                }
+            }
+            TAKEN => {
+                wait(&STATE, TAKEN, None);
+            }
+            DONE => {
+                // Not if it was closed meanwhile.
+                let _ = STATE.compare_exchange(DONE, IDLE, Ordering::AcqRel, Ordering::Relaxed);
+                return true;
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// Waits until a word has another value, at most to the deadline; false if that is
+/// over.
+fn wait(word: &AtomicU32, value: u32, deadline: Option<Instant>) -> bool {
+    let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    if left.is_some_and(|left| left.is_zero()) {
+        return false;
+    }
+    let timeout = left.map(|left| Timespec {
+        tv_sec: left.as_secs() as i64,
+        tv_nsec: left.subsec_nanos().into(),
+    });
+    let _ = futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref());
+    true
+}
+
+fn wake(word: &AtomicU32) {
+    let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
+}
+
+/// The placer was started: it may be asked.
+pub fn open() {
+    let _ = STATE.compare_exchange(NOT_YET, IDLE, Ordering::AcqRel, Ordering::Relaxed);
+    wake(&STATE);
+}
+
+/// The calling thread is the placer from now on.
+pub fn take_seat() {
+    PLACER.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
+}
+
+/// The placer's side: waits for the next range; `None` when the program ends.
+pub fn next() -> Option<Range<usize>> {
+    loop {
+        // From here on a thread that takes its request back says so again.
+        BEHIND.store(false, Ordering::Release);
+        // It may have been closed while a range was being filled.
+        if start::ENDING.load(Ordering::Acquire) != 0 {
+            return None;
+        }
+        match STATE.load(Ordering::Acquire) {
+            ASKED => return Some(START.load(Ordering::Relaxed)..END.load(Ordering::Relaxed)),
+            CLOSED => return None,
+            state => {
+                wait(&STATE, state, None);
+            }
+        }
+    }
+}
+
+/// Begins to fill the range; false if it was taken back.
+pub fn take(range: &Range<usize>) -> bool {
+    if STATE.compare_exchange(ASKED, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        return false;
+    }
+    let same = *range == (START.load(Ordering::Relaxed)..END.load(Ordering::Relaxed));
+    if !same {
+        // Another one is asked for by now.
+        STATE.store(ASKED, Ordering::Release);
+        wake(&STATE);
+    }
+    same
+}
+
+/// A range that was taken is the program's now, filled or not.
+pub fn done() {
+    if STATE.compare_exchange(TAKEN, DONE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+        wake(&STATE);
+    }
+}
+
+/// Nothing is placed any more. A range that is being filled is waited for all the
+/// same, until the placer is done.
+pub fn close() {
+    for state in [NOT_YET, IDLE, ASKED, DONE] {
+        let _ = STATE.compare_exchange(state, CLOSED, Ordering::AcqRel, Ordering::Relaxed);
+    }
+    let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
+}
+
+/// The placer has ended, whatever it was doing.
+pub fn leave() {
+    STATE.store(CLOSED, Ordering::Release);
+    let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
+}
+
+/// In a child nobody has asked yet, and whoever held the lock is not there.
+pub fn begin_anew() {
+    LOCKED.store(0, Ordering::Relaxed);
+    BEHIND.store(false, Ordering::Relaxed);
+    PLACER.store(0, Ordering::Relaxed);
+    STATE.store(NOT_YET, Ordering::Release);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The thread that fills memory with frames of the right colors, when a thread of
+//! the program asks for it.
+
+use std::{
+    ops::Range,
+    sync::atomic::Ordering,
+    time::{Duration, Instant},
+};
+
+use huepage::{
+    color::{Color, ColorOracle, Method},
+    list,
+    mapping::{PageAddr, page_size},
+    place::{Ahead, Fate, Mechanism, PlaceError, Wish},
+    run::{Config, State, Way},
+    units::Bytes,
+    with_causes,
+};
+use huepage_loaded::{
+    heap, oracle, start,
+    table::Table,
+    tally::Tally,
+    thread::{cpu_time, leave_descriptors, sleep},
+};
+
+use crate::{arena, desk, used};
+
+/// Frames drawn and told at once: a question to the oracle costs some 17 ms,
+/// however few pages it is about, and 2 µs for each.
+const DRAWN: usize = 1024;
+/// Frames in stock at most, beside two per cent of the program's pages: 12 MiB, so
+/// that a draw finds room while one color only has run out.
+const STOCK: usize = 3072;
+/// The same where some colors only are used: what is given back too early is dealt
+/// again.
+const STOCK_OF_PART: usize = 3584;
+/// Where fewer are in stock after a request, others are drawn while the program
+/// goes on.
+const LOW: usize = 512;
+/// Draws for one request: a part of the colors takes more than all.
+const DRAWS: usize = 16;
+/// Times that a palette is opened before it is taken for gone: a noisy neighbor can
+/// spoil the looks at it.
+const TRIES: usize = 3;
+/// CPU time beside the budget, as for live placing.
+const ALLOWANCE: Duration = Duration::from_millis(20);
+/// So many caches are filled whatever it takes: what fits into one is worth it, and
+/// there is no other time to place it.
+const FREE: usize = 2;
+/// Pages that may be filled and untouched, in caches, beside two per cent of all
+/// that are filled: programs allocate before they write.
+const AHEAD: usize = 2;
+/// Pages filled, or else the time, between two looks whether they are touched.
+const LOOK: u64 = 256;
+const LOOKS: Duration = Duration::from_secs(1);
+
+/// Pages that are told again before the program gets them.
+const SAMPLE: usize = 64;
+/// Between two samples: together some 0.3 per cent of a CPU.
+const SAMPLES: Duration = Duration::from_secs(6);
+
+/// Bytes of memory whose pages are counted after each request; those of more only
+/// when the report is due.
+const SMALL: usize = 64 << 20;
+
+/// Why nothing is placed any more, as a sentence.
+type Stop = String;
+
+/// Runs until the program ends.
+pub fn run() {
+    /// However this ends, nobody is to wait for it.
+    struct Leave;
+    impl Drop for Leave {
+        fn drop(&mut self) {
+            desk::leave();
+        }
+    }
+    let leave = Leave;
+    desk::take_seat();
+    let Some(config) = Config::decode(start::text()) else { return };
+    let wanted = config.verbose || config.report.is_some();
+    start::WANTED.store(wanted, Ordering::Relaxed);
+    let _ = rustix::thread::set_name(c"huepage");
+    let mut tally = Tally::new(&config);
+    tally.report.way = Way::Heap;
+    let stopped = place(&config, &mut tally);
+    drop(leave);
+    if let Err(why) = &stopped {
+        tally.report.state = State::Stopped;
+        tally.report.stopped = Some(why.clone());
+        tally.write(true);
+        // Until the end, to say so then.
+        while wanted && !sleep(Duration::from_secs(3600)) {}
+    } else {
+        tally.report.state = State::Ended;
+    }
+    tally.report.cpu_seconds = cpu_time().as_secs_f64();
+    note_unplaced(&mut tally);
+    tally.write(true);
+}
+
+fn note_unplaced(tally: &mut Tally) {
+    let before = arena::unplaced();
+    let unplaced = &mut tally.report.unplaced;
+    (unplaced.early, unplaced.large, unplaced.late) = (before.early, before.large, before.late);
+}
+
+struct Placer<'a> {
+    config: &'a Config,
+    tally: &'a mut Tally,
+    oracle: Box<dyn ColorOracle>,
+    ahead: Ahead,
+    table: Table,
+    /// Pages of the cache, of which a part may be used.
+    cache: usize,
+    allowance: Duration,
+    sampled: Option<Instant>,
+    saving: Saving,
+    rng: fastrand::Rng,
+}
+
+/// Whether memory is filled that the program does not touch.
+struct Saving {
+    on: bool,
+    looked: Instant,
+    /// Pages that had been filled then.
+    filled: u64,
+}
+
+fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
+    leave_descriptors().map_err(|e| format!("no descriptors of its own: {e}"))?;
+    tally.write(true);
+    let Some(first) = desk::next() else { return Ok(()) };
+    tally.report.state = State::Discovering;
+    tally.write(true);
+    let before = cpu_time();
+    let found = (0..TRIES).find_map(|_| oracle::open(config, false).ok());
+    let oracle = match found {
+        Some(oracle) => oracle,
+        None => {
+            // The palette has gone, or is no good any more: making one takes too
+            // long to be waited for.
+            if desk::take(&first) {
+                arena::note_late(first.len());
+                desk::done();
+            }
+            oracle::open(config, true)?
+        }
+    };
+    let discovery = cpu_time() - before;
+    tally.report.discovery_seconds = discovery.as_secs_f64();
+    let count = oracle.count();
+    tally.report.method = Some(oracle.method());
+    tally.report.colors = Some(count.get());
+    let colors: Vec<Color> = match &config.colors {
+        Some(colors) => colors.iter().copied().filter(|color| color.0 < count.get()).collect(),
+        None => count.iter().collect(),
+    };
+    if colors.is_empty() {
+        return Err(format!("none of the colors asked for exists: there are {count}"));
+    }
+    let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
+    tally.report.used = Some(list::format(&numbers));
+    let mechanism = config.remap.then_some(Mechanism::Remap);
+    let ahead = Ahead::new(count, mechanism).map_err(|e| with_causes(&e))?;
+    tally.report.state = State::Placing;
+    let ways = config.geometry.ways();
+    let mut placer = Placer {
+        config,
+        tally,
+        oracle,
+        ahead,
+        table: Table::new(config.order, colors, ways),
+        cache: (count.get() * ways) as usize,
+        allowance: ALLOWANCE + discovery,
+        sampled: None,
+        saving: Saving { on: false, looked: Instant::now(), filled: 0 },
+        rng: fastrand::Rng::with_seed(huepage::seed()),
+    };
+    placer.serve(first)
+}
+
+impl Placer<'_> {
+    /// Fills what is asked for, until the program ends.
+    fn serve(&mut self, first: Range<usize>) -> Result<(), Stop> {
+        let mut next = Some(first);
+        while let Some(range) = next {
+            heap::enough()?;
+            self.fill(range)?;
+            if !self.over_budget() && self.ahead.held() < LOW {
+                self.draw(&[])?;
+            }
+            self.note();
+            self.tally.write(false);
+            next = desk::next();
+        }
+        note_unplaced(self.tally);
+        Ok(())
+    }
+
+    /// Whether the time for what is not placed whatever it takes is used up.
+    fn over_budget(&self) -> bool {
+        let share = self.tally.elapsed().mul_f64(self.config.budget);
+        self.tally.report.moves as usize >= FREE * self.cache && cpu_time() > self.allowance + share
+    }
+
+    /// Whether too much of what was filled is still untouched, by a sample.
+    fn saves(&mut self) -> bool {
+        let (filled, placed) = (self.tally.report.moves, self.table.placed());
+        let over = self.saving.on && self.saving.looked.elapsed() >= LOOKS;
+        let allowed = AHEAD * self.cache + placed / 50;
+        if placed <= allowed {
+            self.saving.on = false;
+        } else if over || filled >= self.saving.filled + LOOK {
+            let drawn: Vec<usize> =
+                (0..SAMPLE).filter_map(|_| self.table.draw(&mut self.rng)).map(|at| at.0).collect();
+            let untouched = drawn.iter().filter(|&&page| used::is_untouched(page)).count();
+            self.saving = Saving {
+                on: untouched * placed > allowed * drawn.len(),
+                looked: Instant::now(),
+                filled,
+            };
+        }
+        self.saving.on
+    }
+
+    fn fill(&mut self, range: Range<usize>) -> Result<(), Stop> {
+        // What was given back, or was never there.
+        let missing = used::pages(range.clone(), false);
+        missing.iter().for_each(|&page| self.table.forget(page));
+        let (over_budget, saves) = (self.over_budget(), self.saves());
+        let unplaced = &mut self.tally.report.unplaced;
+        let mut leave = None;
+        if over_budget {
+            leave = Some(&mut unplaced.over_budget);
+        } else if saves {
+            leave = Some(&mut unplaced.untouched);
+        }
+        if let Some(count) = leave {
+            if desk::take(&range) {
+                *count += missing.len() as u64;
+                desk::done();
+            }
+            return Ok(());
+        }
+        let colors = self.table.wish(&missing, |_| None);
+        let wishes: Vec<Wish> = missing
+            .iter()
+            .zip(colors)
+            .map(|(&page, color)| Wish { page: address(page), color })
+            .collect();
+        let stocked = self.stock_up(&wishes);
+        if stocked.is_err() || !desk::take(&range) {
+            missing.iter().for_each(|&page| self.table.forget(page));
+            return stocked;
+        }
+        // SAFETY: memory of the arena, readable and writable, that nobody accesses
+        // until the thread that waits is told.
+        let filled = unsafe { self.ahead.fill(&wishes) };
+        let result = self.note_filled(&wishes, filled);
+        if result.is_ok() {
+            self.sample(&wishes);
+        }
+        desk::done();
+        result
+    }
+
+    fn note_filled(
+        &mut self,
+        wishes: &[Wish],
+        filled: Result<Vec<Fate>, PlaceError>,
+    ) -> Result<(), Stop> {
+        let report = &mut self.tally.report;
+        let fates = match filled {
+            Ok(fates) => fates,
+            Err(error @ PlaceError::OtherProcess) => return Err(with_causes(&error)),
+            // Too many mappings, no memory for tables: others may fare better.
+            Err(_) => vec![Fate::Refused; wishes.len()],
+        };
+        for (wish, fate) in wishes.iter().zip(fates) {
+            match fate {
+                Fate::Placed => report.moves += 1,
+                Fate::Short => report.unplaced.short += 1,
+                _ => report.unplaced.refused += 1,
+            }
+            if fate != Fate::Placed {
+                self.table.forget(number(wish.page));
+            }
+        }
+        Ok(())
+    }
+
+    /// Has some of the pages told again that the program is about to get.
+    fn sample(&mut self, wishes: &[Wish]) {
+        let due = self.sampled.is_none_or(|sampled| sampled.elapsed() >= SAMPLES);
+        let placed = |wish: &&Wish| self.table.color(number(wish.page)) == Some(wish.color);
+        let step = wishes.len().div_ceil(SAMPLE).max(1);
+        let drawn: Vec<&Wish> = wishes.iter().step_by(step).filter(placed).collect();
+        if !due || drawn.is_empty() || self.oracle.method() == Method::FrameNumber {
+            return;
+        }
+        self.sampled = Some(Instant::now());
+        let pages: Vec<PageAddr> = drawn.iter().map(|wish| wish.page).collect();
+        // SAFETY: pages that were just filled; nobody else accesses them yet.
+        let Ok(told) = (unsafe { self.oracle.classify(&pages) }) else { return };
+        for (wish, told) in drawn.iter().zip(told) {
+            let Some(told) = told else { continue };
+            self.tally.report.verified += 1;
+            self.tally.report.verified_in_place += u64::from(told == wish.color);
+        }
+    }
+
+    /// Draws frames until each wish finds one, or so often that others wait.
+    fn stock_up(&mut self, wishes: &[Wish]) -> Result<(), Stop> {
+        let mut needed = vec![0; self.oracle.count().get() as usize];
+        wishes.iter().for_each(|wish| needed[wish.color.index()] += 1);
+        for _ in 0..DRAWS {
+            let counts = (0..).zip(&needed);
+            let mut short = counts.filter(|&(c, &n)| self.ahead.stock(Color(c)) < n);
+            if short.next().is_none() {
+                break;
+            }
+            self.draw(&needed)?;
+        }
+        Ok(())
+    }
+
+    /// Draws frames as far as there is room in stock, which is made where frames lie
+    /// there that nobody waits for; until now these kept the kernel from dealing
+    /// them out again.
+    fn draw(&mut self, needed: &[usize]) -> Result<(), Stop> {
+        let part = self.config.colors.is_some();
+        let stock = if part { STOCK_OF_PART } else { STOCK };
+        let limit = stock + self.table.placed() / 50 + needed.iter().sum::<usize>();
+        if self.ahead.held() + DRAWN > limit {
+            for color in self.oracle.count().iter() {
+                let needed = needed.get(color.index()).copied().unwrap_or(0);
+                let kept = if self.table.uses(color) { needed.max(4) } else { 0 };
+                let extra = self.ahead.stock(color).saturating_sub(kept);
+                self.ahead.release(color, extra);
+            }
+        }
+        let room = limit.saturating_sub(self.ahead.held()).min(DRAWN);
+        let drawn = self.ahead.draw(room, &mut *self.oracle).map_err(|e| with_causes(&e))?;
+        self.tally.report.frames_drawn += drawn as u64;
+        Ok(())
+    }
+
+    /// Notes what there is. At the end there is nothing left to be counted: malloc
+    /// gives all back by then.
+    fn note(&mut self) {
+        let page = rustix::param::page_size();
+        let used = arena::used_part();
+        if used.len() < SMALL || self.tally.due() {
+            let there = used::pages(used.clone(), true);
+            let is_there = |page: usize| there.binary_search(&page).is_ok();
+            self.table.keep(used.start / page, used.end / page, is_there);
+            self.tally.report.pages_seen = there.len() as u64;
+            self.tally.report.pages_placed = self.table.placed() as u64;
+        }
+        note_unplaced(self.tally);
+        let pages = (self.ahead.held() + self.table.size() / page) as u64;
+        self.tally.report.memory = Bytes(pages * page_size().0 + heap::used() as u64);
+        self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
+    }
+}
+
+fn address(page: usize) -> PageAddr {
+    let address = page * rustix::param::page_size();
+    PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(address))
+}
+
+fn number(page: PageAddr) -> usize {
+    page.get() / rustix::param::page_size()
+}

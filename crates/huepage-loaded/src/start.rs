@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! From the loader to the thread; forks; the end.
+//!
+//! What is here runs on threads of the program: it allocates nothing, and keeps
+//! its state in statics that are usable at any time.
+
+use std::{
+    ffi::{CStr, c_void},
+    mem::MaybeUninit,
+    ops::Range,
+    ptr,
+    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering},
+};
+
+use huepage::run::CONFIG;
+use rustix::{
+    mm::{self, MapFlags, MprotectFlags, ProtFlags},
+    thread::{Timespec, futex, gettid},
+};
+
+use crate::{heap, numbered::numbered, tally};
+
+/// What a library does, beside having a thread.
+#[derive(Debug)]
+pub struct Library {
+    /// On the thread: all that it does.
+    pub run: fn(),
+    /// In a forked child, before it has a thread of its own.
+    pub forked: fn(),
+    /// When the thread was started, in the process and in a child.
+    pub begun: fn(),
+    /// At the end of the program, before the thread is waited for.
+    pub ending: fn(),
+    /// On the thread, before it rests forever for want of memory: nobody is to wait
+    /// for it from then on.
+    pub resting: fn(),
+}
+
+static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
+
+fn library() -> Option<&'static Library> {
+    // SAFETY: null, or what `load` was given, which lives as long as the process.
+    unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
+}
+
+/// The configuration as it was in the environment: the program may change that.
+struct Text(std::cell::UnsafeCell<[u8; 8192]>);
+// SAFETY: written by `init` before any other thread of this library is there.
+unsafe impl Sync for Text {}
+static TEXT: Text = Text(std::cell::UnsafeCell::new([0; 8192]));
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether the program ends: 1 from then on.
+pub static ENDING: AtomicU32 = AtomicU32::new(0);
+/// Whether the thread has ended: 1 where there is a last report, 2 where there is none.
+pub static ENDED: AtomicU32 = AtomicU32::new(0);
+/// Whether anybody waits for the last report.
+pub static WANTED: AtomicBool = AtomicBool::new(false);
+/// Whether children are placed too.
+pub static FOLLOW: AtomicBool = AtomicBool::new(false);
+/// Whether this process was forked from one that was placed.
+pub static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// That of the program's first thread, where it has ended and the others have, too.
+static EXIT_CODE: AtomicU32 = AtomicU32::new(0);
+
+const STACK: usize = 1 << 20;
+const GUARD: usize = 64 << 10;
+static STACK_AT: AtomicUsize = AtomicUsize::new(0);
+
+/// The configuration as JSON.
+pub fn text() -> &'static [u8] {
+    // SAFETY: not written after `init`.
+    let all: &'static [u8; 8192] = unsafe { &*TEXT.0.get() };
+    &all[..LENGTH.load(Ordering::Acquire)]
+}
+
+/// An address of this library.
+pub fn address() -> usize {
+    load as *const () as usize
+}
+
+/// Where the thread's stack is.
+pub fn stack() -> Range<usize> {
+    let start = STACK_AT.load(Ordering::Relaxed);
+    start..start + STACK
+}
+
+/// To be called when the loader initializes the library: starts the thread, if
+/// the environment has a configuration.
+pub fn load(library: &'static Library) {
+    LIBRARY.store(ptr::from_ref(library).cast_mut(), Ordering::Release);
+    let mut name = [0u8; 32];
+    name[..CONFIG.len()].copy_from_slice(CONFIG.as_bytes());
+    // SAFETY: a name that ends with a zero; no other thread changes the
+    // environment while the loader runs.
+    let value = unsafe { libc::getenv(name.as_ptr().cast()) };
+    if value.is_null() {
+        return;
+    }
+    // SAFETY: getenv returns a string.
+    let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+    // SAFETY: nobody reads it before LENGTH says so.
+    let text = unsafe { &mut *TEXT.0.get() };
+    if value.len() > text.len() || is_emulated() {
+        return;
+    }
+    text[..value.len()].copy_from_slice(value);
+    LENGTH.store(value.len(), Ordering::Release);
+    let follow = text.first() == Some(&huepage::run::FOLLOW);
+    FOLLOW.store(follow, Ordering::Relaxed);
+    if !follow {
+        leave_environment(&name);
+    }
+    // SAFETY: the handler is a function of this library, which stays loaded.
+    unsafe { libc::pthread_atfork(None, None, Some(forked)) };
+    begin();
+}
+
+/// Whether Valgrind runs the program: its memory is not what the kernel maps for it.
+fn is_emulated() -> bool {
+    // SAFETY: a name that ends with a zero; no other thread changes the environment while
+    // the loader runs.
+    let list = unsafe { libc::getenv(c"LD_PRELOAD".as_ptr()) };
+    if list.is_null() {
+        return false;
+    }
+    let part = b"/vgpreload_";
+    // SAFETY: getenv returns a string.
+    unsafe { CStr::from_ptr(list) }.to_bytes().windows(part.len()).any(|window| window == part)
+}
+
+/// Programs that this one executes will not load this library, which is the
+/// first one in the list.
+fn leave_environment(config: &[u8; 32]) {
+    let preload = c"LD_PRELOAD".as_ptr();
+    // SAFETY: names that end with a zero; no other thread changes the
+    // environment while the loader runs. What getenv returns is not used after
+    // the variable was set.
+    unsafe {
+        libc::unsetenv(config.as_ptr().cast());
+        let list = libc::getenv(preload);
+        if list.is_null() {
+            return;
+        }
+        let rest = CStr::from_ptr(list).to_bytes().iter().position(|byte| *byte == b':');
+        match rest {
+            Some(at) => libc::setenv(preload, list.add(at + 1), 1),
+            None => libc::unsetenv(preload),
+        };
+    }
+}
+
+/// Starts the thread. Where that fails the program runs as without it.
+fn begin() {
+    if start_thread()
+        && let Some(library) = library()
+    {
+        (library.begun)();
+    }
+}
+
+fn start_thread() -> bool {
+    if !heap::begin() {
+        return false;
+    }
+    let Some(stack) = new_stack() else { return false };
+    STACK_AT.store(stack.expose_provenance(), Ordering::Relaxed);
+    let mut all = MaybeUninit::uninit();
+    let mut before = MaybeUninit::uninit();
+    let mut attributes = MaybeUninit::uninit();
+    let mut thread = MaybeUninit::uninit();
+    // SAFETY: each call initializes what the next one reads; the stack is
+    // memory that nobody else uses.
+    let created = unsafe {
+        libc::sigfillset(all.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
+        libc::pthread_attr_init(attributes.as_mut_ptr());
+        libc::pthread_attr_setstack(attributes.as_mut_ptr(), stack, STACK);
+        libc::pthread_attr_setdetachstate(attributes.as_mut_ptr(), libc::PTHREAD_CREATE_DETACHED);
+        let failed =
+            libc::pthread_create(thread.as_mut_ptr(), attributes.as_ptr(), run, ptr::null_mut());
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+        failed == 0
+    };
+    if created {
+        leave_count();
+    }
+    created
+}
+
+/// Takes the thread of the library off the C library's count of threads: whichever thread of
+/// the program ends last is to see that it is, and end the process (`exit`), although
+/// this one goes on. Of a C library without that count, [`is_alone`] has to do.
+fn leave_count() {
+    // SAFETY: names that end with a zero.
+    let count: *mut c_void = unsafe {
+        libc::dlvsym(libc::RTLD_DEFAULT, c"__nptl_nthreads".as_ptr(), c"GLIBC_PRIVATE".as_ptr())
+    };
+    let count = count.cast::<u32>();
+    if !count.is_null() && count.is_aligned() {
+        // SAFETY: an unsigned int of the C library, which it changes by atomic
+        // operations and never takes away.
+        unsafe { AtomicU32::from_ptr(count) }.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Whether all threads of the program have ended, and none of them the process.
+pub fn is_alone() -> bool {
+    let Ok(tasks) = numbered(c"/proc/self/task") else { return false };
+    let first = std::process::id();
+    let own = gettid().as_raw_nonzero().get() as u32;
+    let others = || tasks.iter().filter(|&&task| task != own);
+    if own == first || others().any(|&task| task != first) {
+        return false;
+    }
+    // The first thread's remains are there as long as there is another one.
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let Some((_, after_name)) = stat.rsplit_once(") ") else { return false };
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    // The code is the last field of proc(5), as wait(2) tells it.
+    let code = fields.get(49).and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
+    EXIT_CODE.store(code >> 8, Ordering::Relaxed);
+    fields.first() == Some(&"Z")
+}
+
+/// A stack that neither grows into something else nor lies in a mapping with
+/// memory of the program.
+fn new_stack() -> Option<*mut c_void> {
+    let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
+    let len = GUARD + STACK + GUARD;
+    // SAFETY: new memory at an address of the kernel's choice.
+    let start = unsafe { mm::mmap_anonymous(ptr::null_mut(), len, ProtFlags::empty(), flags) };
+    let stack = start.ok()?.wrapping_byte_add(GUARD);
+    // SAFETY: a part of the new memory.
+    unsafe { mm::mprotect(stack, STACK, MprotectFlags::READ | MprotectFlags::WRITE) }.ok()?;
+    Some(stack)
+}
+
+extern "C" fn run(_: *mut c_void) -> *mut c_void {
+    // A thread that is to end must not take the program with it.
+    std::panic::set_hook(Box::new(|_| {}));
+    if let Some(library) = library() {
+        let _ = std::panic::catch_unwind(library.run);
+    }
+    ENDED.store(1, Ordering::Release);
+    let _ = futex::wake(&ENDED, futex::Flags::PRIVATE, u32::MAX);
+    // Without the C library, which does not count it. If it is the last one, the process
+    // ends, with this code.
+    let code = EXIT_CODE.load(Ordering::Relaxed);
+    // SAFETY: nothing of this thread is used any more, and its stack stays mapped.
+    unsafe { libc::syscall(libc::SYS_exit, code) };
+    unreachable!("the thread has ended")
+}
+
+/// The thread does nothing any more: where there is no memory to go on, or to say so.
+pub fn rest() -> ! {
+    if let Some(library) = library() {
+        (library.resting)();
+    }
+    ENDED.store(2, Ordering::Release);
+    let _ = futex::wake(&ENDED, futex::Flags::PRIVATE, u32::MAX);
+    loop {
+        let _ = futex::wait(&ENDED, futex::Flags::PRIVATE, 2, None);
+    }
+}
+
+/// In a forked child: the thread is not there.
+extern "C" fn forked() {
+    ENDING.store(0, Ordering::Relaxed);
+    ENDED.store(0, Ordering::Relaxed);
+    FORKED.store(true, Ordering::Relaxed);
+    tally::begin_anew();
+    if let Some(library) = library() {
+        (library.forked)();
+    }
+    if FOLLOW.load(Ordering::Relaxed) {
+        begin();
+    } else {
+        ENDED.store(1, Ordering::Relaxed);
+    }
+}
+
+/// How long the end of the program waits for the last report: the thread may
+/// be telling colors.
+const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+
+/// To be called when the program ends.
+pub fn unload() {
+    if LENGTH.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    ENDING.store(1, Ordering::Release);
+    if let Some(library) = library() {
+        (library.ending)();
+    }
+    let _ = futex::wake(&ENDING, futex::Flags::PRIVATE, u32::MAX);
+    if !WANTED.load(Ordering::Relaxed) {
+        return;
+    }
+    let _ = futex::wait(&ENDED, futex::Flags::PRIVATE, 0, Some(&PATIENCE));
+    if ENDED.load(Ordering::Acquire) == 1 {
+        tally::print_summary();
+    }
+}

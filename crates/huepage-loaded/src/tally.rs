@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the report says, and how it gets to its file and to the end of the
+//! program.
+
+use std::{
+    cell::UnsafeCell,
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+    time::{Duration, Instant},
+};
+
+use huepage::{
+    color::{Color, ColorCount},
+    list,
+    map::Balance,
+    place::OldFrame,
+    run::{Config, LeftAlone, Report, State, Unplaced, Way},
+    units::Bytes,
+};
+
+/// The report and what is needed to make it.
+pub struct Tally {
+    /// What is known by now.
+    pub report: Report,
+    begin: Instant,
+    file: Option<PathBuf>,
+    verbose: bool,
+    written: Option<Instant>,
+    /// Old and new colors of the pages whose old frames were told, by page.
+    told: BTreeMap<usize, (Color, Color)>,
+}
+
+/// Between two states of the file.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+impl Tally {
+    /// An empty report; the time begins.
+    pub fn new(config: &Config) -> Self {
+        let pid = std::process::id();
+        let file = config.report.as_deref().map(|path| match pid == config.first {
+            true => path.to_owned(),
+            false => with_pid(path, pid),
+        });
+        let report = Report {
+            schema: "huepage.run/1".into(),
+            kind: "measured".into(),
+            pid,
+            program: program(),
+            state: State::Waiting,
+            way: Way::Live,
+            stopped: None,
+            method: None,
+            reason: config.reason.clone(),
+            colors: None,
+            used: None,
+            pages_seen: 0,
+            pages_placed: 0,
+            left_alone: LeftAlone::default(),
+            unplaced: Unplaced::default(),
+            verified: 0,
+            verified_in_place: 0,
+            old_frames_told: 0,
+            imbalance_before: 0,
+            imbalance_after: 0,
+            moves: 0,
+            frames_drawn: 0,
+            drifted: 0,
+            cpu_seconds: 0.0,
+            discovery_seconds: 0.0,
+            elapsed_seconds: 0.0,
+            memory: Bytes(0),
+        };
+        let verbose = config.verbose;
+        Tally { report, begin: Instant::now(), file, verbose, written: None, told: BTreeMap::new() }
+    }
+
+    /// Since it was made.
+    pub fn elapsed(&self) -> Duration {
+        self.begin.elapsed()
+    }
+
+    /// Notes old frames that were told after their first exchange.
+    pub fn old_frames(&mut self, told: &[OldFrame], window: usize, count: ColorCount, ways: u32) {
+        for old in told {
+            if let Some(was) = old.was.filter(|was| was.0 < count.get()) {
+                self.told.entry(old.page.get()).or_insert((was, old.placed));
+            }
+        }
+        // As many pages as fit into the cache at a time, in the order of their
+        // addresses: those are used together, if any are.
+        let told: Vec<(Color, Color)> = self.told.values().copied().collect();
+        let excess = |color: fn(&(Color, Color)) -> Color| {
+            let parts = told.chunks(window).map(|part| {
+                let mut counts = vec![0; count.get() as usize];
+                part.iter().for_each(|pair| counts[color(pair).index()] += 1);
+                Balance::of(counts, ways).imbalance
+            });
+            parts.sum()
+        };
+        self.report.old_frames_told = told.len() as u64;
+        self.report.imbalance_before = excess(|pair| pair.0);
+        self.report.imbalance_after = excess(|pair| pair.1);
+    }
+
+    /// Whether the file would be written now.
+    pub fn due(&self) -> bool {
+        self.written.is_none_or(|written| written.elapsed() >= INTERVAL)
+    }
+
+    /// Writes the file now and then, and always where `now`.
+    pub fn write(&mut self, now: bool) {
+        if !self.due() && !now {
+            return;
+        }
+        self.written = Some(Instant::now());
+        self.report.elapsed_seconds = self.elapsed().as_secs_f64();
+        if let Some(path) = &self.file {
+            // Nobody can be told of a failure: the streams are the program's.
+            let _ = replace(path, &self.report);
+        }
+        // Of programs that were over before anything was done there is nothing to
+        // say.
+        let tried = self.report.method.is_some() || self.report.stopped.is_some();
+        if now && self.verbose && tried {
+            set_summary(&summary(&self.report));
+        }
+    }
+}
+
+/// By another file and a rename: whoever reads it finds it whole, and it stays
+/// when the program is killed.
+fn replace(path: &Path, report: &Report) -> std::io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(report).map_err(std::io::Error::from)?;
+    text.push(b'\n');
+    let beside = with_pid(path, std::process::id()).with_extension("partial");
+    fs::File::create(&beside)?.write_all(&text)?;
+    fs::rename(&beside, path)
+}
+
+fn with_pid(path: &Path, pid: u32) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{pid}"));
+    name.into()
+}
+
+fn program() -> String {
+    let line = fs::read("/proc/self/cmdline").unwrap_or_default();
+    String::from_utf8_lossy(line.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+fn summary(report: &Report) -> String {
+    let Report { pages_seen, pages_placed, moves, .. } = report;
+    let mut text = format!("huepage: {} ({}): ", report.program, report.pid);
+    if let Some(why) = &report.stopped {
+        text += &format!("stopped: {why}; ");
+    }
+    let used = report.used.clone().unwrap_or_else(|| list::format(&[]));
+    text += &format!(
+        "{pages_placed} of {pages_seen} pages placed on colors {used} of {}, ",
+        report.colors.unwrap_or(0)
+    );
+    text += &match report.way {
+        Way::Live => format!(
+            "{moves} moves, {} drifted; of {} old frames told the cache could not hold {}, and {} \
+             as placed",
+            report.drifted, report.old_frames_told, report.imbalance_before, report.imbalance_after,
+        ),
+        Way::Heap => {
+            let Unplaced { early, large, late, over_budget, untouched, short, refused } =
+                report.unplaced;
+            format!(
+                "{moves} of malloc's in all; unplaced {early} early, {large} in large pieces, \
+                 {late} while nothing was ready, {over_budget} over budget, \
+                 {untouched} with too much untouched, {short} short of frames, {refused} refused"
+            )
+        }
+    };
+    text += &format!(
+        "; verified {} of {}; {:.3} s of CPU time in {:.3} s, {:.3} s of it to find the colors\n",
+        report.verified_in_place,
+        report.verified,
+        report.cpu_seconds,
+        report.elapsed_seconds,
+        report.discovery_seconds,
+    );
+    text
+}
+
+/// The summary for the end of the program, which may print but not format.
+struct Summary(UnsafeCell<[u8; 2048]>);
+// SAFETY: written by the placer, which then says that it has ended; read after.
+unsafe impl Sync for Summary {}
+static SUMMARY: Summary = Summary(UnsafeCell::new([0; 2048]));
+static LENGTH: AtomicUsize = AtomicUsize::new(0);
+
+fn set_summary(text: &str) {
+    // SAFETY: nobody reads it before the placer has ended.
+    let buffer = unsafe { &mut *SUMMARY.0.get() };
+    let len = text.len().min(buffer.len());
+    buffer[..len].copy_from_slice(&text.as_bytes()[..len]);
+    LENGTH.store(len, Ordering::Release);
+}
+
+/// The summary, after the thread has ended.
+fn last_summary() -> &'static [u8] {
+    // SAFETY: the placer has ended.
+    let buffer: &'static [u8; 2048] = unsafe { &*SUMMARY.0.get() };
+    &buffer[..LENGTH.load(Ordering::Acquire)]
+}
+
+/// Prints the summary to the standard error of the program, after the thread has
+/// ended.
+pub fn print_summary() {
+    let text = last_summary();
+    if !text.is_empty() {
+        let _ = rustix::io::write(rustix::stdio::stderr(), text);
+    }
+}
+
+/// In a child nothing was summed up yet.
+pub fn begin_anew() {
+    LENGTH.store(0, Ordering::Release);
+}

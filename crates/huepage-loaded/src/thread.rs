@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the thread does with itself: pauses, its time, its descriptors.
+
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
+
+use rustix::{
+    thread::{Timespec, futex},
+    time::{ClockId, clock_gettime},
+};
+
+use crate::start;
+
+/// Pauses; whether the program ends, where it returns early.
+pub fn sleep(pause: Duration) -> bool {
+    let ending = || start::ENDING.load(Ordering::Acquire) != 0;
+    let end = now() + pause;
+    loop {
+        let left = end.saturating_sub(now()).min(LOOK_AROUND);
+        if ending() || left.is_zero() {
+            return ending();
+        }
+        let timeout =
+            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        let _ = futex::wait(&start::ENDING, futex::Flags::PRIVATE, 0, Some(&timeout));
+        if looks_around() && start::is_alone() {
+            return true;
+        }
+    }
+}
+
+/// Between two looks whether any thread of the program is left.
+const LOOK_AROUND: Duration = Duration::from_millis(500);
+
+/// Whether such a look is due.
+fn looks_around() -> bool {
+    static LAST: AtomicU64 = AtomicU64::new(0);
+    let now = now().as_millis() as u64;
+    let due =
+        now.saturating_sub(LAST.load(Ordering::Relaxed)) + 1 >= LOOK_AROUND.as_millis() as u64;
+    if due {
+        LAST.store(now, Ordering::Relaxed);
+    }
+    due
+}
+
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::Monotonic);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// CPU time that this thread has used.
+pub fn cpu_time() -> Duration {
+    let now = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+}
+
+/// A table of descriptors of its own, and empty: the program may close, count
+/// and replace its descriptors as it likes, and streams that it closes end.
+///
+/// # Errors
+/// What `close_range` reports.
+pub fn leave_descriptors() -> std::io::Result<()> {
+    const UNSHARE: u32 = 1 << 1;
+    // SAFETY: the descriptors of other threads are not affected, and this one
+    // has opened none.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, UNSHARE) };
+    if done == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Which pages of the program are there.
+
+use std::{io, ops::Range};
+
+use huepage::{
+    frames::{PageState, Pagemap, Populated},
+    run::LeftAlone,
+};
+
+use crate::areas::{Area, Areas};
+
+/// Pages whose state is read at once.
+pub const LOOK: usize = 8192;
+
+/// Looks at the program's memory, through files that are opened once.
+pub struct Pages {
+    areas: Areas,
+    pub pagemap: Pagemap,
+    found: Vec<Populated>,
+    states: Vec<PageState>,
+}
+
+/// Why it cannot be looked at, as a sentence.
+fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
+    move |error| format!("/proc/self/{what}: {error}")
+}
+
+impl Pages {
+    /// # Errors
+    /// What `open` reports.
+    pub fn open(heap_only: bool) -> Result<Self, String> {
+        Ok(Pages {
+            areas: Areas::open(heap_only).map_err(failed("maps"))?,
+            pagemap: Pagemap::open().map_err(failed("pagemap"))?,
+            found: vec![Populated::default(); 256],
+            states: vec![PageState::default(); LOOK],
+        })
+    }
+
+    /// The memory to be placed now, ascending.
+    ///
+    /// # Errors
+    /// What `read` reports.
+    pub fn areas(&mut self) -> Result<Vec<Area>, String> {
+        self.areas.read().map_err(failed("maps"))
+    }
+
+    /// How many base pages are there, whosever they are.
+    ///
+    /// # Errors
+    /// What `read` reports.
+    pub fn count(&mut self) -> Result<usize, String> {
+        let size = rustix::param::page_size();
+        let mut count = 0;
+        for area in self.areas()? {
+            let (mut from, end) = (area.range.start as u64, area.range.end as u64);
+            while from < end {
+                let scanned = self.pagemap.scan(from..end, &mut self.found);
+                let (found, next) = scanned.map_err(failed("pagemap"))?;
+                let base = self.found[..found].iter().filter(|p| !p.huge() && !p.zero());
+                let bytes = |p: &Populated| (p.addresses().end - p.addresses().start) as usize;
+                count += base.map(bytes).sum::<usize>() / size;
+                if next <= from {
+                    break;
+                }
+                from = next;
+            }
+        }
+        Ok(count)
+    }
+
+    /// The base pages of a part that are the program's alone, by number,
+    /// ascending; counts others in `left`.
+    ///
+    /// # Errors
+    /// What `read` reports.
+    pub fn there(
+        &mut self,
+        part: Range<usize>,
+        left: &mut LeftAlone,
+    ) -> Result<Vec<(usize, PageState)>, String> {
+        let size = rustix::param::page_size();
+        let mut there = Vec::new();
+        let mut from = (part.start * size) as u64;
+        let end = (part.end * size) as u64;
+        while from < end {
+            let scanned = self.pagemap.scan(from..end, &mut self.found);
+            let (count, next) = scanned.map_err(failed("pagemap"))?;
+            for populated in &self.found[..count] {
+                let range = populated.addresses();
+                let first = range.start as usize / size;
+                let pages = (range.end - range.start) as usize / size;
+                if populated.huge() {
+                    left.huge += pages as u64;
+                    continue;
+                }
+                if populated.zero() {
+                    left.shared += pages as u64;
+                    continue;
+                }
+                let states = &mut self.states[..pages.min(LOOK)];
+                let read = self.pagemap.read_numbered(first as u64, states);
+                let read = read.map_err(failed("pagemap"))?;
+                for (page, &state) in (first..).zip(&self.states[..read]) {
+                    if state.swapped() {
+                        left.swapped += 1;
+                    } else if state.present() && state.exclusive() && !state.file_or_shared() {
+                        there.push((page, state));
+                    } else if state.present() {
+                        left.shared += 1;
+                    }
+                }
+            }
+            if next <= from {
+                break;
+            }
+            from = next;
+        }
+        Ok(there)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use huepage::mapping::{Mapping, PageKind};
+
+    use super::*;
+
+    #[test]
+    fn written_pages_are_there_and_pages_of_zeros_are_shared() {
+        let mapping = Mapping::reserve(32, PageKind::Base).unwrap();
+        for index in [1, 2, 30] {
+            // SAFETY: a page of the mapping, which nobody else uses.
+            unsafe { mapping.page(index).as_ptr().write_volatile(1) };
+        }
+        // SAFETY: as above.
+        assert_eq!(unsafe { mapping.page(5).as_ptr().read_volatile() }, 0);
+        let first = mapping.page(0).get() / rustix::param::page_size();
+        let mut left = LeftAlone::default();
+        let mut pages = Pages::open(false).unwrap();
+        let there = pages.there(first..first + 32, &mut left).unwrap();
+        let there: Vec<usize> = there.into_iter().map(|(page, _)| page - first).collect();
+        assert_eq!(there, [1, 2, 30]);
+        assert_eq!(left.shared, 1);
+    }
+}

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The thread that places pages: what it does, and in which order.
+
+mod exchange;
+mod sample;
+
+use std::{fs, ops::Range, sync::atomic::Ordering, time::Duration};
+
+use huepage::{
+    color::{Color, ColorOracle, Method},
+    mapping::{PageAddr, page_size},
+    place::{Live, Wish},
+    run::{Config, State},
+    units::Bytes,
+    with_causes,
+};
+use huepage_loaded::thread::{cpu_time, leave_descriptors, sleep};
+
+use crate::{
+    budget::{Budget, Idle, START},
+    heap,
+    kernel_data::KernelData,
+    numbered::numbered,
+    oracle,
+    pages::{LOOK, Pages},
+    start,
+    table::Table,
+    tally::Tally,
+};
+
+/// Pages exchanged under one registration: some hundred microseconds, in which
+/// who touches new memory there waits for this thread.
+const BATCH: usize = 64;
+/// A program of fewer pages than this part of the cache is not placed: its pages
+/// find room however they lie.
+const WORTH_IT: usize = 8;
+/// Old frames that are told, so that the report can say what they were.
+const TOLD: u64 = 1024;
+/// Old frames that are told at once.
+const TOLD_AT_ONCE: usize = 512;
+/// Between two samples: together some 0.3 per cent of a CPU.
+const SAMPLES: Duration = Duration::from_secs(6);
+
+/// Runs until the program ends, or nothing can be placed any more.
+pub fn run() {
+    let Some(config) = Config::decode(start::text()) else { return };
+    let wanted = config.verbose || config.report.is_some();
+    start::WANTED.store(wanted, Ordering::Relaxed);
+    let _ = rustix::thread::set_name(c"huepage");
+    let mut tally = Tally::new(&config);
+    let ended = sleep(Duration::from_millis(config.delay.into()));
+    if !ended {
+        match place(&config, &mut tally) {
+            Ok(()) => {}
+            Err(why) => {
+                tally.report.state = State::Stopped;
+                tally.report.stopped = Some(why);
+                tally.report.cpu_seconds = cpu_time().as_secs_f64();
+                tally.write(true);
+                // Until the end, to say so then.
+                while wanted && !sleep(Duration::from_secs(3600)) {}
+            }
+        }
+    }
+    if tally.report.state != State::Stopped {
+        tally.report.state = State::Ended;
+    }
+    tally.report.cpu_seconds = cpu_time().as_secs_f64();
+    tally.write(true);
+}
+
+struct Placer<'a> {
+    config: &'a Config,
+    tally: &'a mut Tally,
+    oracle: Box<dyn ColorOracle>,
+    live: Live,
+    table: Table,
+    ways: u32,
+    pages: Pages,
+    kernel_data: KernelData,
+    budget: Budget,
+    rng: fastrand::Rng,
+    sampled: Duration,
+}
+
+/// Why nothing is placed any more, as a sentence.
+type Stop = String;
+
+fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
+    leave_descriptors().map_err(|e| format!("no descriptors of its own: {e}"))?;
+    let mut pages = Pages::open(config.heap_only)?;
+    tally.write(true);
+    if !grown(config, &mut pages, tally)? {
+        return Ok(());
+    }
+    // Who uses a part of the cache must not use the rest meanwhile. Others wait until
+    // the start is paid for: a program that ends before has lost nothing.
+    let at_once = config.colors.is_some() || config.restless;
+    let mut budget = Budget { share: config.budget, allowance: Duration::ZERO };
+    if at_once {
+        budget.allowance = START;
+    } else if sleep(budget.pause(START, tally.elapsed())) {
+        return Ok(());
+    }
+    let kernel_data = KernelData::open().map_err(|e| format!("/proc/self/mem: {e}"))?;
+    tally.report.state = State::Discovering;
+    tally.write(true);
+    let before = cpu_time();
+    let oracle = oracle::open(config, true)?;
+    let ways = config.geometry.ways();
+    // Discovery is made once for all.
+    let discovery = cpu_time() - before;
+    budget.allowance += discovery;
+    tally.report.discovery_seconds = discovery.as_secs_f64();
+    let count = oracle.count();
+    tally.report.method = Some(oracle.method());
+    tally.report.colors = Some(count.get());
+    let colors: Vec<Color> = match &config.colors {
+        Some(colors) => colors.iter().copied().filter(|color| color.0 < count.get()).collect(),
+        None => count.iter().collect(),
+    };
+    if colors.is_empty() {
+        return Err(format!("none of the colors asked for exists: there are {count}"));
+    }
+    let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
+    tally.report.used = Some(huepage::list::format(&numbers));
+    let live = Live::new(count).map_err(|e| with_causes(&e))?;
+    tally.report.state = State::Placing;
+    let mut placer = Placer {
+        config,
+        tally,
+        oracle,
+        live,
+        table: Table::new(config.order, colors, ways),
+        ways,
+        pages,
+        kernel_data,
+        budget,
+        rng: fastrand::Rng::with_seed(huepage::seed()),
+        sampled: Duration::ZERO,
+    };
+    placer.run()
+}
+
+/// Waits until the program is worth placing; `false` if it ends before.
+fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, Stop> {
+    let colors = config.geometry.colors(page_size()).get() as usize;
+    // Who uses a part only must not use the rest, however small.
+    let all = config.colors.is_none() && !config.restless;
+    let worth_it = if all { colors * config.geometry.ways() as usize / WORTH_IT } else { 1 };
+    let mut idle = Idle::new();
+    loop {
+        heap::enough()?;
+        let count = pages.count()?;
+        tally.report.pages_seen = count as u64;
+        if count >= worth_it {
+            return Ok(true);
+        }
+        if sleep(idle.next()) {
+            return Ok(false);
+        }
+    }
+}
+
+impl Placer<'_> {
+    fn run(&mut self) -> Result<(), Stop> {
+        let mut idle = Idle::new();
+        loop {
+            let moves = self.tally.report.moves;
+            if self.config.restless {
+                self.table.clear();
+            }
+            if !self.kept_away() && self.round()? {
+                return Ok(());
+            }
+            self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
+            self.tally.write(false);
+            if self.tally.report.moves != moves {
+                idle = Idle::new();
+            }
+            let pause = match self.config.restless {
+                true => Duration::from_micros(50),
+                false => idle.next().max(self.due()),
+            };
+            if sleep(pause) {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How long the budget says to pause.
+    fn due(&self) -> Duration {
+        self.budget.pause(cpu_time(), self.tally.elapsed())
+    }
+
+    /// A program that traces this one, or a userfaultfd of its own, must not
+    /// find pages out.
+    fn kept_away(&self) -> bool {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
+        if tracer.is_some_and(|pid| pid.trim() != "0") {
+            return true;
+        }
+        let descriptors = numbered(c"/proc/self/fd").unwrap_or_default();
+        let is_userfaultfd = |descriptor: &u32| {
+            fs::read_link(format!("/proc/self/fd/{descriptor}"))
+                .is_ok_and(|link| link.as_os_str() == "anon_inode:[userfaultfd]")
+        };
+        descriptors.iter().any(is_userfaultfd)
+    }
+
+    /// Looks at all memory once; whether the program ends.
+    fn round(&mut self) -> Result<bool, Stop> {
+        heap::enough()?;
+        let areas = self.pages.areas()?;
+        self.kernel_data.refresh();
+        self.live.review(&self.pages.pagemap);
+        let left = &mut self.tally.report.left_alone;
+        *left = Default::default();
+        let mut seen = 0;
+        let mut end = 0;
+        let page = rustix::param::page_size();
+        for area in &areas {
+            let pages = area.range.start / page..area.range.end / page;
+            self.table.keep(end, pages.start, |_| false);
+            end = pages.end;
+            for first in pages.clone().step_by(LOOK) {
+                let part = first..(first + LOOK).min(pages.end);
+                seen += self.look(area.range.clone(), part)?;
+                if sleep(self.due()) {
+                    return Ok(true);
+                }
+            }
+        }
+        self.table.keep(end, usize::MAX / page, |_| false);
+        self.tell(1)?;
+        self.tally.report.pages_seen = seen;
+        self.tally.report.pages_placed = self.table.placed() as u64;
+        let pages = (self.live.held() + self.table.size() / page) as u64;
+        self.tally.report.memory = Bytes(pages * page as u64 + heap::used() as u64);
+        if self.tally.elapsed() >= self.sampled + SAMPLES {
+            self.sampled = self.tally.elapsed();
+            self.sample(&areas.iter().map(|area| area.range.clone()).collect::<Vec<_>>())?;
+        }
+        Ok(false)
+    }
+
+    /// Places what is there and not placed in a part of a mapping; how many
+    /// pages can be placed there.
+    fn look(&mut self, area: Range<usize>, part: Range<usize>) -> Result<u64, Stop> {
+        let there = self.pages.there(part.clone(), &mut self.tally.report.left_alone)?;
+        let is_there = |page: usize| there.binary_search_by_key(&page, |at| at.0).is_ok();
+        self.table.keep(part.start, part.end, is_there);
+        for &(page, state) in &there {
+            if self.table.color(page).is_some()
+                && self.table.other_frame(page, state.pfn().map(|pfn| pfn.0))
+            {
+                self.table.forget(page);
+                self.tally.report.drifted += 1;
+            }
+        }
+        self.table.even_out(part.start, part.end);
+        let new: Vec<usize> =
+            there.iter().map(|at| at.0).filter(|&page| self.table.color(page).is_none()).collect();
+        for (index, batch) in new.chunks(BATCH).enumerate() {
+            heap::enough()?;
+            self.place_batch(&area, batch, new.len() - index * BATCH)?;
+            self.tell(TOLD_AT_ONCE)?;
+            if sleep(self.due()) {
+                break;
+            }
+        }
+        Ok(there.len() as u64)
+    }
+
+    /// Places some pages of a mapping; `ahead` of the same kind are to come.
+    fn place_batch(
+        &mut self,
+        area: &Range<usize>,
+        pages: &[usize],
+        ahead: usize,
+    ) -> Result<(), Stop> {
+        let colors = self.present_colors(pages);
+        let at = |page: usize| pages.iter().position(|p| *p == page).and_then(|i| colors[i]);
+        let wished = self.table.wish(pages, at);
+        let mut wishes: Vec<Wish> = Vec::with_capacity(pages.len());
+        for ((&page, color), present) in pages.iter().zip(wished).zip(&colors) {
+            if *present == Some(color) {
+                continue;
+            }
+            if self.kernel_data.is_in(page * rustix::param::page_size()) {
+                self.tally.report.left_alone.kernel_data += 1;
+                self.table.forget(page);
+                continue;
+            }
+            wishes.push(Wish { page: address(page), color });
+        }
+        self.stock_up(&wishes, ahead)?;
+        let keep = self.tally.report.old_frames_told < TOLD && !self.config.restless;
+        self.exchange(area, wishes, keep)
+    }
+
+    /// The colors that pages have already, where that is told without touching
+    /// them.
+    fn present_colors(&mut self, pages: &[usize]) -> Vec<Option<Color>> {
+        if self.oracle.method() != Method::FrameNumber {
+            return vec![None; pages.len()];
+        }
+        let pages: Vec<PageAddr> = pages.iter().map(|&page| address(page)).collect();
+        // SAFETY: by frame number nothing is read but the pagemap.
+        unsafe { self.oracle.classify(&pages) }.unwrap_or_else(|_| vec![None; pages.len()])
+    }
+}
+
+fn address(page: usize) -> PageAddr {
+    let address = page * rustix::param::page_size();
+    PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(address))
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Whether placed pages have the colors that they are noted to have.
+
+use std::ops::Range;
+
+use huepage::{
+    color::{Color, Method},
+    place::Wish,
+    with_causes,
+};
+
+use super::{Placer, Stop, address};
+
+/// Placed pages that are looked at again at once.
+const SAMPLE: usize = 64;
+
+impl Placer<'_> {
+    /// Looks at some placed pages again: each gets another frame of its color,
+    /// and the one it had is told in the stock.
+    pub(super) fn sample(&mut self, areas: &[Range<usize>]) -> Result<(), Stop> {
+        if self.oracle.method() == Method::FrameNumber || self.config.restless {
+            return Ok(());
+        }
+        let size = rustix::param::page_size();
+        let mut drawn: Vec<(usize, Color)> =
+            (0..SAMPLE).filter_map(|_| self.table.draw(&mut self.rng)).collect();
+        drawn.sort_unstable();
+        drawn.dedup();
+        for area in areas {
+            let inside = |(page, _): &&(usize, Color)| area.contains(&(page * size));
+            let wishes: Vec<Wish> = drawn
+                .iter()
+                .filter(inside)
+                .filter(|(page, _)| !self.kernel_data.is_in(page * size))
+                .map(|&(page, color)| Wish { page: address(page), color })
+                .collect();
+            if !wishes.is_empty() {
+                self.stock_up(&wishes, wishes.len())?;
+                self.exchange(area, wishes, true)?;
+            }
+        }
+        let mut wrong = 0;
+        let mut looked = 0;
+        let told = self.live.tell_kept(&mut *self.oracle).map_err(|e| with_causes(&e))?;
+        for old in told {
+            let Some(was) = old.was else { continue };
+            looked += 1;
+            self.tally.report.verified += 1;
+            if was == old.placed {
+                self.tally.report.verified_in_place += 1;
+            } else {
+                wrong += 1;
+            }
+        }
+        // More than single pages that were told wrongly: the frames below have
+        // been exchanged, by the host or by the kernel.
+        if wrong * 4 > looked {
+            self.tally.report.drifted += self.table.placed() as u64;
+            self.table.clear();
+        }
+        Ok(())
+    }
+}
