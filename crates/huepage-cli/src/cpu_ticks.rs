@@ -5,6 +5,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticks {
     pub all: u64,
+    /// Nothing to do, or waiting for a disk.
+    pub idle: u64,
     pub stolen: u64,
 }
 
@@ -17,7 +19,8 @@ impl Ticks {
         let line = stat.lines().find(|line| line.split(' ').next() == Some(&name))?;
         let fields = line.split_whitespace().skip(1).take(8);
         let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
-        Some(Ticks { all: fields.iter().sum(), stolen: *fields.get(7)? })
+        let stolen = *fields.get(7)?;
+        Some(Ticks { all: fields.iter().sum(), idle: fields[3] + fields[4], stolen })
     }
 }
 
@@ -31,9 +34,9 @@ mod tests {
                         intr 5 5 5\n";
 
     #[test]
-    fn steal_is_the_eighth_figure_of_the_cpu() {
-        assert_eq!(Ticks::of(STAT, 1), Some(Ticks { all: 72, stolen: 8 }));
-        assert_eq!(Ticks::of(STAT, 10), Some(Ticks { all: 8, stolen: 1 }));
+    fn steal_is_the_eighth_figure_of_the_cpu_and_idle_the_fourth_and_fifth() {
+        assert_eq!(Ticks::of(STAT, 1), Some(Ticks { all: 72, idle: 45, stolen: 8 }));
+        assert_eq!(Ticks::of(STAT, 10), Some(Ticks { all: 8, idle: 2, stolen: 1 }));
         for (text, cpu) in [(STAT, 0), (STAT, 2), ("", 1), ("cpu1 1 2 3\n", 1), ("cpu1 x\n", 1)] {
             assert_eq!(Ticks::of(text, cpu), None, "{text} {cpu}");
         }

@@ -58,6 +58,14 @@ impl Destination {
         Some(Destination::File(path, format))
     }
 
+    /// Adds standard output where it is not named: what is asked for there goes
+    /// there beside any file.
+    pub fn beside(destinations: &mut Vec<Self>) {
+        if !destinations.contains(&Destination::Stdout) {
+            destinations.push(Destination::Stdout);
+        }
+    }
+
     /// The name of the file, for people; `None` for standard output.
     pub fn file_name(&self) -> Option<String> {
         match self {

@@ -2,10 +2,12 @@
 //! The command `huepage`: reads options, runs one subcommand, prints errors in
 //! one place.
 
+mod advice;
 mod bench;
 mod commands;
 mod cpu_ticks;
 mod destination;
+mod ended;
 mod escape;
 mod layout;
 mod oklch;
@@ -42,6 +44,7 @@ use usage::UsageError;
   huepage colors            which colors the cache has, and how sure that is
   huepage map postgres      where the pages of that process are
   huepage pressure          how much of the cache others take
+  huepage run -- ./program  a program with its memory placed
   huepage bench repeat      the same program, the same time?
   huepage help colors       more on one command
 
@@ -60,8 +63,10 @@ struct Cli {
 enum Command {
     Topology(commands::topology::Options),
     Colors(commands::colors::Options),
+    Palette(commands::palette::Options),
     Map(commands::map::Options),
     Pressure(commands::pressure::Options),
+    Run(commands::run::Options),
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
@@ -84,7 +89,9 @@ fn main() -> ExitCode {
 /// and for those who search them.
 fn message(error: &anyhow::Error, terminal: bool) -> String {
     // Whatever is named in it, by whomever.
-    let text = escape::lines(&format!("huepage: {error:#}\n"));
+    let option = error.chain().find_map(advice::option);
+    let option = option.map_or(String::new(), |option| format!(": {option}"));
+    let text = escape::lines(&format!("huepage: {error:#}{option}\n"));
     if terminal { text.lines().map(|line| wrap::wrap(line, "    ")).collect() } else { text }
 }
 
@@ -106,8 +113,10 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(options) => commands::topology::run(options),
         Command::Colors(options) => commands::colors::run(options),
+        Command::Palette(options) => commands::palette::run(options),
         Command::Map(options) => commands::map::run(options),
         Command::Pressure(options) => commands::pressure::run(&options),
+        Command::Run(options) => commands::run::run(&options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
         Command::Completions(options) => commands::completions::run(&options, Cli::command()),
@@ -122,6 +131,42 @@ mod tests {
     #[test]
     fn options_and_their_attributes_fit_together() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn causes_stand_once_and_options_behind_them() {
+        let denied = || std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        let json = || serde_json::from_str::<u8>("x").unwrap_err();
+        let errors: [anyhow::Error; 11] = [
+            ColorError::Palette(huepage::color::palette::PaletteError::System {
+                action: "read it".into(),
+                cause: denied(),
+            })
+            .into(),
+            ColorError::System { action: "read it", source: denied() }.into(),
+            MapError::System { action: "read it".into(), source: denied() }.into(),
+            huepage::place::PlaceError::System { action: "read it", source: denied() }.into(),
+            PinError::System(denied()).into(),
+            huepage::topology::MeasureError::Memory(denied()).into(),
+            huepage::map::RegisterError::System(denied()).into(),
+            huepage::topology::RecordError::Json(json()).into(),
+            huepage::map::MapRecordError::Json(json()).into(),
+            "size=x,ways=1".parse::<huepage::topology::CacheOverride>().unwrap_err().into(),
+            "size=1M,ways=7".parse::<huepage::topology::CacheOverride>().unwrap_err().into(),
+        ];
+        for error in errors {
+            let text = message(&error, false);
+            let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+            for cause in causes.iter().chain([&error.root_cause().to_string()]) {
+                assert_eq!(text.matches(cause.as_str()).count(), 1, "{text}");
+            }
+        }
+        let text = message(&ColorError::FrameNumbersHidden.into(), false);
+        assert!(
+            text.ends_with("colors can still be measured: --colors-by measurement\n"),
+            "{text}"
+        );
+        assert!(!ColorError::FrameNumbersHidden.to_string().contains("--"));
     }
 
     #[test]

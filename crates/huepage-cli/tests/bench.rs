@@ -52,6 +52,18 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
     }
 }
 
+#[test]
+fn an_argument_that_is_no_text_is_a_usage_error_and_no_panic() {
+    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
+
+    for option in ["--output", "--cache"] {
+        let mut command = bench(&["repeat", option]);
+        let stderr = stderr_of(command.arg(OsStr::from_bytes(b"\xff.svg")), 2);
+        assert!(stderr.contains("invalid UTF-8"), "{option}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{option}: {stderr}");
+    }
+}
+
 /// One round of visits, whatever the machine is busy with; then time is up.
 const ONCE: [&str; 4] = ["--visits", "2", "--time-limit", "0"];
 

@@ -102,7 +102,7 @@ fn a_cache_that_no_core_has_is_refused_before_memory_is_taken() {
             assert_eq!((code(&output), stdout(&output)), (Some(1), String::new()), "{text}");
             assert!(text.contains(is), "{cache} {by}: {text}");
             assert!(text.contains("at most 8 MiB and 128 colors; give the "), "{text}");
-            assert!(text.ends_with("use --colors-by frame-number\n"), "{text}");
+            assert!(text.ends_with(" or --colors-by frame-number\n"), "{text}");
             assert!(begin.elapsed() < Duration::from_secs(10), "{cache}: {:?}", begin.elapsed());
         }
     }

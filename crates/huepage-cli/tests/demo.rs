@@ -114,6 +114,19 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
 }
 
 #[test]
+fn a_directory_whose_name_is_no_text_is_a_directory() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let directory = tempfile::tempdir().unwrap();
+    let out = directory.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe"));
+    let output = demo(&out, &["--allocations", "6", "--cache", "size=32k,ways=8"]);
+    let text = stderr(&output);
+    assert_eq!(code(&output), Some(1), "{text}");
+    assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{text}");
+    assert!(!text.contains("panicked"), "{text}");
+}
+
+#[test]
 fn a_cache_without_colors_is_told_and_nothing_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let output = demo(directory.path(), &["--allocations", "6", "--cache", "size=32k,ways=8"]);

@@ -7,18 +7,21 @@ use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
 use support::{code, huepage, stderr, stdout};
 
-const COMMANDS: [&[&str]; 13] = [
+const COMMANDS: [&[&str]; 16] = [
     &[],
     &["topology"],
     &["colors"],
+    &["palette"],
     &["map"],
     &["pressure"],
+    &["run"],
     &["demo"],
     &["bench"],
     &["bench", "working-set"],
     &["bench", "matmul"],
     &["bench", "fft"],
     &["bench", "repeat"],
+    &["bench", "exec"],
     &["completions"],
     &["man"],
 ];
@@ -71,8 +74,10 @@ fn every_command_is_listed_with_a_summary_of_one_line() {
             &[
                 "topology",
                 "colors",
+                "palette",
                 "map",
                 "pressure",
+                "run",
                 "demo",
                 "bench",
                 "completions",
@@ -80,7 +85,7 @@ fn every_command_is_listed_with_a_summary_of_one_line() {
                 "help",
             ][..],
         ),
-        (&["bench"], &["working-set", "matmul", "fft", "repeat", "help"]),
+        (&["bench"], &["working-set", "matmul", "fft", "repeat", "exec", "help"]),
     ] {
         let listed = listed(&help_of(parent, "--help"));
         let found: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();

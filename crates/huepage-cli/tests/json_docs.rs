@@ -11,7 +11,11 @@ use std::{
 };
 
 use serde_json::Value;
-use support::{alone, code, huepage, no_colors_here, stdout};
+use support::{
+    alone, code, huepage, no_colors_here,
+    run::{can_place, report, run},
+    stdout,
+};
 
 /// Path of each documented field of a schema to its type.
 fn documented(schema: &str) -> BTreeMap<String, String> {
@@ -151,6 +155,26 @@ fn every_field_of_a_benchmark_is_documented() {
     check_all("huepage.bench/2", &[&kept[..], &[here]].concat());
 }
 
+/// Of these, some have figures, kept in results/, since six quiet runs of each arm
+/// are not to be had on every machine.
+#[test]
+fn every_field_of_a_comparison_of_programs_is_documented() {
+    let _alone = alone();
+    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/bench-exec");
+    let kept = ["true.json", "chase.json"].map(|name| -> Value {
+        serde_json::from_str(&fs::read_to_string(format!("{kept}/{name}")).unwrap()).unwrap()
+    });
+    let arguments = ["bench", "exec", "--runs", "2", "--time-limit", "0", "--json", "--", "true"];
+    let output = huepage(&arguments).output().unwrap();
+    let mut reports = kept.to_vec();
+    if code(&output) == Some(3) {
+        reports.push(serde_json::from_str(&stdout(&output)).unwrap());
+    } else {
+        println!("without a run here, where nothing can be placed: {output:?}");
+    }
+    check_all("huepage.bench-exec/1", &reports);
+}
+
 #[test]
 fn every_field_of_a_slice_is_documented() {
     let directory = tempfile::tempdir().unwrap();
@@ -185,6 +209,28 @@ fn every_field_of_colors_is_documented() {
 }
 
 #[test]
+fn every_field_of_a_palette_is_documented() {
+    let _alone = alone();
+    let home = tempfile::tempdir().unwrap();
+    let run = |argument: &str| {
+        let mut command = huepage(&["palette", "--json", argument]);
+        command.env("XDG_RUNTIME_DIR", home.path()).output().unwrap()
+    };
+    let output = run("--make");
+    if no_colors_here(&output) {
+        return;
+    }
+    let reports: Vec<Value> = [output, run("--remove")]
+        .iter()
+        .map(|output| serde_json::from_slice(&output.stdout).unwrap())
+        .collect();
+    if reports[0]["cache"] == Value::Null {
+        return println!("skipped: this machine declares no cache to show");
+    }
+    check_all("huepage.palette/1", &reports);
+}
+
+#[test]
 fn every_field_of_pressure_is_documented() {
     let _alone = alone();
     let output =
@@ -198,6 +244,19 @@ fn every_field_of_pressure_is_documented() {
         return println!("skipped: this machine declares no cache to show");
     }
     check_all("huepage.pressure/1", &reports);
+}
+
+#[test]
+fn every_field_of_a_run_is_documented() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("report");
+    let status = run(&["--report", path.to_str().unwrap(), "--", "sleep", "1"]).status().unwrap();
+    assert!(status.success());
+    check_all("huepage.run/1", &[report(&path)]);
 }
 
 #[test]

@@ -8,6 +8,7 @@
 
 mod analysis;
 mod bootstrap;
+pub mod exec;
 mod findings;
 mod imbalance;
 mod machine;
@@ -18,6 +19,7 @@ mod placement;
 mod placements;
 mod plain;
 mod plot;
+mod progress;
 mod report;
 mod runner;
 mod samples;
@@ -37,7 +39,7 @@ pub use analysis::{moments, rows};
 pub use bootstrap::Estimate;
 pub use findings::{chase, interval, percent, slower_in_a_quarter};
 pub use machine::Machine;
-pub use output::write_all;
+pub use output::{LOOK, Look, write_all};
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;

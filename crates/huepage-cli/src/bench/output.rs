@@ -1,35 +1,50 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A report in each format.
 
+use serde::Serialize;
+
 use super::{Report, plot, text};
 use crate::destination::{Destination, Format};
 
-/// Writes a report to every output; standard output gets `stdout`.
+/// What knows how a report looks, but for JSON, which follows from its type.
+pub struct Look<R> {
+    pub text: fn(&R) -> String,
+    pub svg: fn(&R) -> anyhow::Result<String>,
+    pub png: fn(&R) -> anyhow::Result<Vec<u8>>,
+}
+
+/// How the report of all workloads looks.
+pub const LOOK: Look<Report> = Look { text, svg: plot::svg, png: plot::png };
+
+/// Writes a report to every output; standard output gets text, or `json`.
 ///
 /// # Errors
 /// The first output that could not be written.
-pub fn write_all(
-    report: &Report,
+pub fn write_all<R: Serialize>(
+    report: &R,
+    look: &Look<R>,
     outputs: &[Destination],
     json: bool,
     force: bool,
 ) -> anyhow::Result<()> {
     let stdout = if json { Format::Json } else { Format::Text };
-    let render = |format| render(report, format);
+    let render = |format| look.render(report, format);
     outputs.iter().try_for_each(|output| output.write(stdout, force, render))
 }
 
-fn render(report: &Report, format: Format) -> anyhow::Result<Vec<u8>> {
-    Ok(match format {
-        Format::Text => text(report).into_bytes(),
-        Format::Json => {
-            let mut json = serde_json::to_vec_pretty(report)?;
-            json.push(b'\n');
-            json
-        }
-        Format::Svg => plot::svg(report)?.into_bytes(),
-        Format::Png => plot::png(report)?,
-    })
+impl<R: Serialize> Look<R> {
+    fn render(&self, report: &R, format: Format) -> anyhow::Result<Vec<u8>> {
+        Ok(match format {
+            Format::Text => (self.text)(report).into_bytes(),
+            Format::Json => {
+                let mut json = serde_json::to_vec_pretty(report)?;
+                json.push(b'\n');
+                json
+            }
+            Format::Svg => (self.svg)(report)?.into_bytes(),
+            Format::Png => (self.png)(report)?,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -43,7 +58,7 @@ mod tests {
         for (format, magic) in
             [(Format::Json, b"{\n".as_slice()), (Format::Svg, b"<svg"), (Format::Png, b"\x89PNG")]
         {
-            assert!(render(&report, format).unwrap().starts_with(magic), "{format:?}");
+            assert!(LOOK.render(&report, format).unwrap().starts_with(magic), "{format:?}");
         }
     }
 }

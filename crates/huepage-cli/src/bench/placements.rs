@@ -4,7 +4,7 @@
 use anyhow::{Context, bail};
 use huepage::{
     available_memory,
-    color::{Chosen, Color, ColorCount, ColorOracle, MeasuredOracle, Oracle, Pressure},
+    color::{Chosen, Color, ColorCount, ColorOracle, Oracle, Pressure},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     place::{PlaceError, Policy, Pool, Region},
     units::Bytes,
@@ -22,7 +22,7 @@ pub struct Placements {
     plain: Plain,
     oracle: Oracle,
     /// Looks at the cache where colors come from frame numbers.
-    witness: Option<Box<MeasuredOracle>>,
+    witness: Option<Box<Oracle>>,
     colored: Pool,
     /// Pages whose labels were dealt out anew at random.
     shuffled: Option<Pool>,
@@ -156,7 +156,7 @@ impl Placements {
     /// Following first touch needs a privilege: tried before it is offered.
     fn try_sequence(&mut self) -> Result<(), PlaceError> {
         let region = self.colored.allocate(page_size(), &Policy::Sequence)?;
-        self.colored.give_back(region)
+        Ok(self.colored.give_back(region)?)
     }
 
     fn shares_the_cache(&self) -> bool {
@@ -244,6 +244,7 @@ impl Workbench for Placements {
             text.push_str(&format!("; {} of the colors are used", self.count));
         }
         if let Err(why) = &self.sequence {
+            let why = huepage::with_causes(why);
             text.push_str(&format!("; sequence is left out: {why}"));
         }
         text
@@ -310,11 +311,8 @@ impl Workbench for Placements {
     }
 
     fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
-        let measured = match &mut self.oracle {
-            Oracle::Measured(measured) => Some(measured),
-            Oracle::FrameNumber(_) => self.witness.as_mut(),
-        };
-        Ok(measured.map(|measured| measured.pressure(Pressure::WAIT)).transpose()?)
+        let measured = self.witness.as_deref_mut().unwrap_or(&mut self.oracle);
+        Ok(measured.pressure(Pressure::WAIT)?)
     }
 }
 

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use huepage::{color::Color, topology::CacheGeometry};
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{
     Buffer, Placement, Workbench,
     imbalance::imbalance,
     memory,
     moment::{Clocks, Moment, arithmetic},
+    progress::Progress,
     samples::{Allocation, Ceiling, Group, Samples, Slice},
     suite::Job,
 };
@@ -72,7 +72,7 @@ pub fn measure<W: Workbench>(
     let mut visits: Vec<Visit> = visits(jobs, plan);
     let mut rng = fastrand::Rng::with_seed(plan.seed);
     let clocks = Clocks::of(plan.cpu);
-    let progress = progress_bar(plan);
+    let progress = Progress::new(plan.time_limit, plan.visits);
     // Raises the clock of the CPU and pages the code in; nothing is recorded.
     for &visit in visits.iter().take(plan.placements.len()) {
         for workload in &jobs[visit.job].workloads {
@@ -124,9 +124,9 @@ pub fn measure<W: Workbench>(
         samples.blocks += 1;
         measure_ceilings(jobs, &mut samples.ceilings);
         enough = quiet_visits(&samples);
-        progress.set_position(progress_of(start.elapsed(), enough, plan));
+        progress.set(start.elapsed(), enough);
     }
-    progress.finish_and_clear();
+    drop(progress);
     for of_placement in &mut live {
         for allocation in of_placement {
             allocation.moved = has_moved(workbench, allocation)?;
@@ -279,20 +279,6 @@ fn note_pages<B>(samples: &mut Samples, live: &[Vec<Live<B>>], cache: CacheGeome
             allocation.imbalance = colors.map(|colors| imbalance(colors, group.bytes, cache));
         }
     }
-}
-
-/// Draws on stderr, and only where that is a terminal.
-fn progress_bar(plan: &Plan) -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_bar} {percent} %, {elapsed} of at most {msg}")
-        .expect("the template is a constant");
-    ProgressBar::new(100).with_style(style).with_message(format!("{} s", plan.time_limit.as_secs()))
-}
-
-/// Percent done: the run ends with enough quiet visits or with its time.
-fn progress_of(elapsed: Duration, enough: usize, plan: &Plan) -> u64 {
-    let time = elapsed.as_secs_f64() / plan.time_limit.as_secs_f64().max(1e-9);
-    let visits = enough as f64 / plan.visits.max(1) as f64;
-    (100.0 * time.max(visits).min(1.0)) as u64
 }
 
 #[cfg(test)]

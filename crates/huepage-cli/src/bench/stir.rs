@@ -13,10 +13,45 @@ use huepage::{
 /// available, but twice what is wanted.
 const MOST: Bytes = Bytes(1 << 30);
 
+/// How much may be touched.
+pub fn most() -> Bytes {
+    Bytes(available_memory().unwrap_or(MOST).0 / 4).min(MOST)
+}
+
 /// How much is touched to deal out `wanted` from it.
 pub fn stirred(wanted: Bytes) -> Bytes {
-    let room = available_memory().unwrap_or(MOST).0 / 4;
-    Bytes(MOST.0.min(room).max(wanted.0.saturating_mul(2)))
+    most().max(Bytes(wanted.0.saturating_mul(2)))
+}
+
+/// Memory of which random pages were given back to the kernel. As long as this
+/// value lives, it keeps the others: with all of them free, they would join to
+/// large blocks again.
+pub struct Stirred {
+    _kept: Mapping,
+}
+
+impl Stirred {
+    /// Touches `bytes`, and gives back as much as is `wanted`, and a quarter more
+    /// for what else is allocated meanwhile.
+    ///
+    /// # Errors
+    /// If memory runs short.
+    pub fn new(bytes: Bytes, wanted: Bytes, seed: u64) -> anyhow::Result<Self> {
+        let pages = bytes.pages(page_size());
+        let soup = Mapping::populated(pages, PageKind::Base).context("memory to stir")?;
+        let mut order: Vec<usize> = (0..pages).collect();
+        fastrand::Rng::with_seed(seed).shuffle(&mut order);
+        let wanted = wanted.pages(page_size());
+        for &page in &order[..(wanted + wanted / 4).min(pages)] {
+            let at = soup.page(page).as_ptr().cast();
+            // SAFETY: a page of `soup`, which this function owns and nobody refers to.
+            let done = unsafe { libc::madvise(at, page_size().0 as usize, libc::MADV_DONTNEED) };
+            if done != 0 {
+                return Err(std::io::Error::last_os_error()).context("giving a page back");
+            }
+        }
+        Ok(Stirred { _kept: soup })
+    }
 }
 
 /// Mappings of `pages` pages each, from stirred memory.
@@ -24,22 +59,8 @@ pub fn stirred(wanted: Bytes) -> Bytes {
 /// # Errors
 /// If memory runs short.
 pub fn mappings(pages: usize, count: usize, seed: u64) -> anyhow::Result<Vec<Mapping>> {
-    let wanted = pages * count;
-    let stirred = stirred(Bytes(wanted as u64 * page_size().0)).pages(page_size());
-    let soup = Mapping::populated(stirred, PageKind::Base).context("memory to stir")?;
-    let mut order: Vec<usize> = (0..stirred).collect();
-    fastrand::Rng::with_seed(seed).shuffle(&mut order);
-    // As many as are wanted, and a quarter more for what else is allocated
-    // meanwhile: with all of them free, they would join to large blocks again.
-    let given = wanted + wanted / 4;
-    for &page in &order[..given.min(stirred)] {
-        let at = soup.page(page).as_ptr();
-        // SAFETY: a page of `soup`, which this function owns and nobody refers to.
-        let done = unsafe { libc::madvise(at.cast(), page_size().0 as usize, libc::MADV_DONTNEED) };
-        if done != 0 {
-            return Err(std::io::Error::last_os_error()).context("giving a page back");
-        }
-    }
+    let wanted = Bytes((pages * count) as u64 * page_size().0);
+    let _stirred = Stirred::new(stirred(wanted), wanted, seed)?;
     let mappings = (0..count).map(|_| Mapping::populated(pages, PageKind::Base));
     mappings.collect::<Result<_, _>>().context("mapping stirred memory")
 }
@@ -47,6 +68,19 @@ pub fn mappings(pages: usize, count: usize, seed: u64) -> anyhow::Result<Vec<Map
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What was given back is not in memory any more, the rest is.
+    #[test]
+    fn what_is_wanted_and_a_quarter_more_is_given_back() {
+        let stirred = Stirred::new(Bytes::kib(4 * 400), Bytes::kib(4 * 100), 3).unwrap();
+        let kept = &stirred._kept;
+        let mut there = vec![0u8; kept.pages()];
+        // SAFETY: the mapping is alive, and the vector has a byte for each page.
+        let done = unsafe { libc::mincore(kept.as_ptr().cast(), kept.len(), there.as_mut_ptr()) };
+        assert_eq!(done, 0);
+        let there = there.iter().filter(|page| **page & 1 == 1).count();
+        assert_eq!(there, kept.pages() - 125);
+    }
 
     #[test]
     fn as_much_as_was_asked_for_is_there_and_writable() {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage bench`: what placement is worth on this machine.
 
+mod exec;
+
 use std::{
     fs::File,
     io::{BufWriter, Write},
@@ -12,15 +14,15 @@ use std::{
 use anyhow::{Context, bail};
 use clap::{Args, Subcommand, value_parser};
 use huepage::{
-    color::{ColorOracle, choose},
+    color::{ColorOracle, choose, palette::PaletteOptions},
     mapping::page_size,
     topology::{CacheGeometry, Pinned},
 };
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    CacheShare, Kind, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples, Schema,
-    Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
+    CacheShare, Kind, LOOK, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples,
+    Schema, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
 };
 use crate::destination::{Destination, check_file};
 
@@ -30,6 +32,7 @@ use crate::destination::{Destination, check_file};
   huepage bench working-set -o chase.svg -o chase.json -o -
   huepage bench repeat --placements default,balanced
   huepage bench matmul --cache-share 1/4 --json
+  huepage bench exec -- ./program
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all visits")]
 pub struct Options {
@@ -58,6 +61,8 @@ enum What {
     /// Repeat a small program: does it take the same time everywhere?
     #[command(after_help = EXIT_CODES)]
     Repeat(Common),
+    /// Compare runs of any program by default and placed
+    Exec(exec::Options),
 }
 
 #[derive(Args)]
@@ -75,6 +80,11 @@ struct Common {
 
     #[command(flatten)]
     cache: CacheOptions,
+
+    /// Tell colors by the palette that programs share (huepage palette), which is
+    /// made if need be, instead of finding them anew
+    #[arg(long)]
+    palette: bool,
 
     /// Keep to a part of the cache, such as 1/4: the same number of colors for
     /// all placements, which are then drawn from a pool
@@ -117,16 +127,16 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         What::Matmul(common) => (Suite::Matmul, common),
         What::Fft(common) => (Suite::Fft, common),
         What::Repeat(common) => (Suite::Repeat, common),
+        What::Exec(options) => return exec::run(options),
     };
-    // Asked for on standard output, it goes there beside any file.
-    if common.json && !common.output.contains(&Destination::Stdout) {
-        common.output.push(Destination::Stdout);
+    if common.json {
+        Destination::beside(&mut common.output);
     }
     for output in &common.output {
         output.check(common.force)?;
     }
     check_samples_file(&common)?;
-    let resolved = common.cache.resolve()?;
+    let resolved = common.cache.which.resolve()?;
     let _pinned = Pinned::to(resolved.cpu)?;
     let seed = resolved.measure_options().seed;
     let allocations = common.allocations.unwrap_or(suite.allocations()) as usize;
@@ -144,7 +154,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         memory::check(memory::plain(&jobs, &common.placements, allocations), allocations)?;
         return run_on(&mut plain, &setting, &common);
     }
-    let mut chosen = choose(common.cache.colors_by, &resolved.measure_options())
+    let mut options = resolved.measure_options();
+    options.palette = common.palette.then(PaletteOptions::new);
+    let mut chosen = choose(common.cache.colors_by, &options)
         .context("no colors to place by (--placements default,thp needs none)")?;
     let whole = resolved.geometry_or_measured(&mut chosen.oracle)?;
     let cache = common.cache_share.map_or(Ok(whole), |share| share.of(whole))?;
@@ -185,7 +197,7 @@ fn run_on<W: Workbench>(
     let time_limit = Duration::from_secs(common.time_limit);
     let (report, samples) =
         report(workbench, setting, placements, common.visits as usize, time_limit)?;
-    write_all(&report, &common.output, common.json, common.force)?;
+    write_all(&report, &LOOK, &common.output, common.json, common.force)?;
     if let Some(path) = &common.samples_file {
         write_samples(&samples, path).with_context(|| format!("writing {}", path.display()))?;
     }

@@ -14,6 +14,16 @@ pub struct CacheJson {
     pub sets: u32,
 }
 
+impl CacheJson {
+    /// Whose cache, and which, as the first line of a text.
+    pub fn of_cpu(cache: Option<&Self>, cpu: u32) -> String {
+        let Some(CacheJson { level, size, ways, line, sets }) = cache else {
+            return format!("CPU {cpu}: cache geometry not declared");
+        };
+        format!("CPU {cpu}: L{level} of {size}, {ways} ways, {sets} sets of {line} B lines")
+    }
+}
+
 impl From<CacheGeometry> for CacheJson {
     fn from(cache: CacheGeometry) -> Self {
         CacheJson {

@@ -10,13 +10,28 @@ use huepage::{
     units::Bytes,
 };
 
+use crate::advice;
+
 /// All that [`ColorsBy`] reads, for help and completions.
 const COLORS_BY: [&str; 3] = ["auto", "frame-number", "measurement"];
 
 /// Which cache, and how to tell colors.
 #[derive(Debug, clap::Args)]
 pub struct CacheOptions {
-    /// The CPU whose cache to color [default: the last one available]
+    #[command(flatten)]
+    pub which: WhichCache,
+
+    /// How to tell colors; auto measures, and takes frame numbers where they
+    /// predict what was measured
+    #[arg(long, value_name = "HOW", default_value = "auto",
+          value_parser = PossibleValuesParser::new(COLORS_BY).try_map(|how| how.parse::<ColorsBy>()))]
+    pub colors_by: ColorsBy,
+}
+
+/// Which cache, and what chance depends on.
+#[derive(Debug, clap::Args)]
+pub struct WhichCache {
+    /// The CPU whose cache it is [default: the last one available]
     #[arg(long, value_name = "N")]
     pub cpu: Option<u32>,
 
@@ -24,12 +39,6 @@ pub struct CacheOptions {
     /// size=2M,ways=16
     #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
     pub cache: Option<CacheOverride>,
-
-    /// How to tell colors; auto measures, and takes frame numbers where they
-    /// predict what was measured
-    #[arg(long, value_name = "HOW", default_value = "auto",
-          value_parser = PossibleValuesParser::new(COLORS_BY).try_map(|how| how.parse::<ColorsBy>()))]
-    pub colors_by: ColorsBy,
 
     /// Seed of all random choices [default: random]
     #[arg(long, value_name = "N")]
@@ -45,7 +54,7 @@ pub struct ResolvedCache {
     pub seed: Option<u64>,
 }
 
-impl CacheOptions {
+impl WhichCache {
     /// Reads the machine, and takes the cache declared there unless one is given.
     ///
     /// # Errors
@@ -74,7 +83,7 @@ fn declared(cpu: u32) -> anyhow::Result<Option<CacheGeometry>> {
             | ChoiceError::NotDeclared { .. }
             | ChoiceError::Rejected { .. }),
         ) => {
-            eprintln!("huepage: {why}; going on by measuring it");
+            eprintln!("huepage: {}; going on by measuring it", advice::with_option(&why));
             Ok(None)
         }
         Err(why) => Err(why.into()),
@@ -100,10 +109,14 @@ impl ResolvedCache {
         if let Some(geometry) = self.geometry {
             return Ok(geometry);
         }
-        let Oracle::Measured(measured) = oracle else {
-            bail!("the L2 is not declared here: give it with --cache size=SIZE,ways=N");
+        let ways = match oracle {
+            Oracle::Measured(measured) => measured.measured_ways()?,
+            Oracle::Palette(palette) => palette.ways(),
+            Oracle::FrameNumber(_) => {
+                bail!("the L2 is not declared here: give it with {}", advice::CACHE)
+            }
         };
-        let geometry = measured_geometry(measured.count(), measured.measured_ways()?)?;
+        let geometry = measured_geometry(oracle.count(), ways)?;
         eprintln!(
             "huepage: going on with the L2 as measured: {}, {} ways",
             geometry.size(),

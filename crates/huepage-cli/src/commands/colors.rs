@@ -87,7 +87,7 @@ pub struct Seconds {
 
 /// Runs the command.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let cache = options.cache.resolve()?;
+    let cache = options.cache.which.resolve()?;
     check_memory(options.pages)?;
     let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
         .with_context(|| format!("colors of CPU {}", cache.cpu))?;
@@ -145,10 +145,10 @@ pub fn survey(
             measured_ways = Some(measured.measured_ways()?);
             survey.colors
         }
-        Oracle::FrameNumber(frames) => {
+        Oracle::FrameNumber(_) | Oracle::Palette(_) => {
             let begin = std::time::Instant::now();
-            // SAFETY: as above.
-            let colors = unsafe { frames.classify(&addresses) }?;
+            // SAFETY: the pages are those of `mapping`, which outlives the call.
+            let colors = unsafe { oracle.classify(&addresses) }?;
             seconds.assign = begin.elapsed().as_secs_f64();
             colors
         }
@@ -223,7 +223,7 @@ fn frame_number_agreement(
 ) -> Option<f64> {
     match oracle {
         Oracle::FrameNumber(_) => check.map(|check| check.agreement),
-        Oracle::Measured(_) => {
+        Oracle::Measured(_) | Oracle::Palette(_) => {
             let mut frames = FrameNumberOracle::with_colors(oracle.count()).ok()?;
             // SAFETY: the caller's pages are mapped for the whole survey.
             let by_frame = unsafe { frames.classify(pages) }.ok()?;
@@ -237,14 +237,7 @@ pub fn text(report: &Report) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let percent = |share: f64| format!("{:.2} %", 100.0 * share);
-    let _ = match &report.cache {
-        Some(cache) => writeln!(
-            out,
-            "CPU {}: L{} of {}, {} ways, {} sets of {} B lines",
-            report.cpu, cache.level, cache.size, cache.ways, cache.sets, cache.line
-        ),
-        None => writeln!(out, "CPU {}: cache geometry not declared", report.cpu),
-    };
+    let _ = writeln!(out, "{}", CacheJson::of_cpu(report.cache.as_ref(), report.cpu));
     out.push_str(&wrap(&format!("by {}", report.reason), "  "));
     let _ = match report.expected_colors {
         Some(expected) => writeln!(out, "colors     {} of {expected} expected", report.colors),

@@ -22,7 +22,7 @@ use super::{
     colors, topology,
 };
 use crate::{
-    bench::{Placement, Placements, Suite, Workbench, text, write_all},
+    bench::{LOOK, Placement, Placements, Suite, Workbench, text, write_all},
     destination::Destination,
     output,
     wrap::wrap,
@@ -69,11 +69,11 @@ const WORKING_SET: f64 = 0.75;
 /// # Errors
 /// Whatever keeps colors from being found or memory from being placed.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let cache = options.cache.resolve()?;
+    let cache = options.cache.which.resolve()?;
     make_directory(&options.out)?;
     let working_set_files = files(&options.out, "working-set")?;
     let repeat_files = files(&options.out, "repeat")?;
-    section("topology", &topology::overview(cache.cpu, options.cache.cache)?)?;
+    section("topology", &topology::overview(cache.cpu, options.cache.which.cache)?)?;
 
     let _pinned = Pinned::to(cache.cpu)?;
     let measured = cache.measure_options();
@@ -107,8 +107,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let repeat = measure(Suite::Repeat, 2 * VISITS, 1.0 - WORKING_SET)?;
     section("repeat", &text(&repeat))?;
 
-    write_all(&working_set, &working_set_files, false, true)?;
-    write_all(&repeat, &repeat_files, false, true)?;
+    write_all(&working_set, &LOOK, &working_set_files, false, true)?;
+    write_all(&repeat, &LOOK, &repeat_files, false, true)?;
     let written: Vec<String> =
         working_set_files.iter().chain(&repeat_files).filter_map(Destination::file_name).collect();
     let verdict = verdict::verdict(&survey, &working_set, &repeat);

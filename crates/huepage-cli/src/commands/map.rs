@@ -111,9 +111,8 @@ pub struct Options {
 /// # Errors
 /// Whatever keeps the process from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
-    // Asked for on standard output, it goes there beside any file.
-    if options.json && !options.output.contains(&Destination::Stdout) {
-        options.output.push(Destination::Stdout);
+    if options.json {
+        Destination::beside(&mut options.output);
     }
     // Standard output is one thing: a record there must stay readable as one.
     if options.record.as_deref().is_some_and(record::is_dash) {

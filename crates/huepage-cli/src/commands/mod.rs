@@ -9,5 +9,7 @@ pub mod completions;
 pub mod demo;
 pub mod man;
 pub mod map;
+pub mod palette;
 pub mod pressure;
+pub mod run;
 pub mod topology;

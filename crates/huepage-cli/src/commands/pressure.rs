@@ -20,14 +20,14 @@ use std::{process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use huepage::{
-    color::{ColorError, ColorsBy, MeasuredOracle},
-    topology::{CacheOverride, Pinned},
+    color::{ColorError, MeasuredOracle},
+    topology::Pinned,
 };
 use report::Subject;
 use watch::Plan;
 
 use crate::{
-    commands::cache_options::{CacheOptions, ResolvedCache},
+    commands::cache_options::{ResolvedCache, WhichCache},
     destination::Destination,
     seconds::seconds,
 };
@@ -67,18 +67,8 @@ pub struct Options {
           value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
 
-    /// The CPU whose cache to watch [default: the last one available]
-    #[arg(long, value_name = "N")]
-    cpu: Option<u32>,
-
-    /// Geometry of the cache, instead of what the machine declares, such as
-    /// size=2M,ways=16
-    #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
-    cache: Option<CacheOverride>,
-
-    /// Seed of all random choices [default: random]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[command(flatten)]
+    cache: WhichCache,
 
     /// Print JSON (schema huepage.pressure/1); with --watch one object on each
     /// line, the last of which is of the whole run
@@ -109,13 +99,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let outputs = output::destinations(options);
     outputs.iter().try_for_each(|output| output.check(options.force))?;
-    let cache = CacheOptions {
-        cpu: options.cpu,
-        cache: options.cache,
-        colors_by: ColorsBy::Measurement,
-        seed: options.seed,
-    }
-    .resolve()?;
+    let cache = options.cache.resolve()?;
     // For the whole run: the caches of another CPU are not to be warmed.
     let _pinned = Pinned::to(cache.cpu)?;
     let mut oracle = discover(&cache)?;
@@ -123,7 +107,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let plan = Plan {
         interval: options.watch.unwrap_or(ONCE),
         count: options.watch.map_or(Some(1), |_| options.count),
-        seed: options.seed,
+        seed: options.cache.seed,
     };
     let mut lines = output::Lines::new(options.json);
     let report = watch::watch(&mut oracle, &subject, &plan, |interval| match options.watch {

@@ -130,7 +130,10 @@ fn live(options: &Options) -> anyhow::Result<Report> {
         let mut witness = Witness::new(cpu, l2);
         match Curve::measure(cpu, &plan, &mut Rng::new(), || witness.is_quiet()) {
             Ok(curve) => topology.measured = Some(curve.into()),
-            Err(error) => topology.problems.push(format!("not measured: {error}")),
+            Err(error) => {
+                let why = huepage::with_causes(&error);
+                topology.problems.push(format!("not measured: {why}"));
+            }
         }
     }
     if let Some(path) = &options.record {

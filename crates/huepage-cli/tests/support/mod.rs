@@ -4,6 +4,10 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
 
+pub mod cgroup;
+pub mod run;
+pub mod swap;
+
 use std::{
     fs,
     io::ErrorKind,

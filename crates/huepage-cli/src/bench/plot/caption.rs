@@ -15,32 +15,41 @@ pub const HEIGHT: u32 = 104;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws the title and a line about machine and method.
-pub fn draw(
-    root: &Area<'_>,
-    title: &str,
-    how_to_read: &str,
-    report: &Report,
-) -> anyhow::Result<()> {
-    let left = px(28) as i32;
-    let bold = font(23).style(FontStyle::Bold).color(&INK);
-    root.draw(&Text::new(title.to_owned(), (left, px(18) as i32), bold))?;
-    let pale = text(14, PALE_INK, HPos::Left, VPos::Top);
-    let kind = match report.kind {
-        Kind::Measured => "measured",
-        Kind::Modelled => "modelled",
-    };
-    let machine = format!(
-        "{}, L{} {} {}-way, CPU {}; {kind}; {} allocations per placement; {how_to_read}",
-        report.machine.model,
-        report.cache.level(),
-        report.cache.size(),
-        report.cache.ways(),
-        report.machine.cpu,
-        report.allocations,
-    );
-    root.draw(&Text::new(machine, (left, px(50) as i32), pale.clone()))?;
-    let moments = format!("{} slices, {}", report.moments.slices, report.moments);
-    root.draw(&Text::new(moments, (left, px(70) as i32), pale))?;
-    Ok(())
+/// A title, and two lines about machine, method and moments.
+pub struct Caption {
+    pub title: String,
+    pub lines: [String; 2],
+}
+
+impl Caption {
+    /// Of a report on allocations.
+    pub fn of(report: &Report, title: &str, how_to_read: &str) -> Self {
+        let kind = match report.kind {
+            Kind::Measured => "measured",
+            Kind::Modelled => "modelled",
+        };
+        let machine = format!(
+            "{}, L{} {} {}-way, CPU {}; {kind}; {} allocations per placement; {how_to_read}",
+            report.machine.model,
+            report.cache.level(),
+            report.cache.size(),
+            report.cache.ways(),
+            report.machine.cpu,
+            report.allocations,
+        );
+        let moments = format!("{} slices, {}", report.moments.slices, report.moments);
+        Caption { title: title.to_owned(), lines: [machine, moments] }
+    }
+
+    /// Draws it.
+    pub fn draw(&self, root: &Area<'_>) -> anyhow::Result<()> {
+        let left = px(28) as i32;
+        let bold = font(23).style(FontStyle::Bold).color(&INK);
+        root.draw(&Text::new(self.title.clone(), (left, px(18) as i32), bold))?;
+        for (line, top) in self.lines.iter().zip([50, 70]) {
+            let pale = text(14, PALE_INK, HPos::Left, VPos::Top);
+            root.draw(&Text::new(line.clone(), (left, px(top) as i32), pale))?;
+        }
+        Ok(())
+    }
 }

@@ -10,7 +10,7 @@ use plotters::{
 
 use super::{
     axis::Axis,
-    caption,
+    caption::{self, Caption},
     marker::marker,
     strips,
     style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
@@ -28,19 +28,16 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 pub fn draw(report: &Report) -> anyhow::Result<String> {
     let claimed = eighths_of(report.cache, 7);
     let rows: Vec<&Row> = report.rows_of("chase").filter(|row| row.bytes == claimed).collect();
-    let below = strips::height(&rows);
+    let below = (!rows.is_empty()).then(|| strips::of_rows(&rows));
+    let below_height = below.as_ref().map_or(0, strips::Panel::height);
     let mut svg = String::new();
     {
-        let size = (px(WIDTH), px(HEIGHT + below));
+        let size = (px(WIDTH), px(HEIGHT + below_height));
         let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
         root.fill(&WHITE)?;
         let title = "What placement is worth, by size of the working set";
-        caption::draw(
-            &root,
-            title,
-            "quiet moments; line: median, band: p5 to p95 of allocations",
-            report,
-        )?;
+        let how_to_read = "quiet moments; line: median, band: p5 to p95 of allocations";
+        Caption::of(report, title, how_to_read).draw(&root)?;
         let height = px(HEIGHT - caption::HEIGHT - LEGEND);
         let panel = |x| {
             let left = px(x) as i32;
@@ -58,9 +55,9 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
         let heading = "Sequential read: GB/s (higher is better)";
         read.draw(&panel(WIDTH / 2), heading, Axis::linear(0.0..hi, 6))?;
         legend(&root, &report.placements())?;
-        if !rows.is_empty() {
+        if let Some(panel) = below {
             let at = (0, px(HEIGHT) as i32);
-            strips::panel(&root.clone().shrink(at, (px(WIDTH), px(below))), &rows)?;
+            panel.draw(&root.clone().shrink(at, (px(WIDTH), px(below_height))))?;
         }
         root.present()?;
     }

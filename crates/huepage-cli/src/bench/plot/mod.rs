@@ -6,11 +6,14 @@ mod caption;
 mod curves;
 mod marker;
 mod strips;
-mod style;
+pub mod style;
 mod ticks;
 
 use super::Report;
 use crate::png;
+
+pub use caption::Caption;
+pub use strips::{Panel, Strip};
 
 /// The picture as SVG: a row of dots per allocation, and for working sets curves
 /// over their size above it.
@@ -24,6 +27,14 @@ pub fn svg(report: &Report) -> anyhow::Result<String> {
     let picture =
         if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) };
     Ok(style::to_nominal_size(&picture?))
+}
+
+/// A picture of strips.
+///
+/// # Errors
+/// If it cannot be drawn.
+pub fn picture(caption: &Caption, panels: &[Panel]) -> anyhow::Result<String> {
+    Ok(style::to_nominal_size(&strips::draw_all(caption, panels)?))
 }
 
 /// The picture as PNG.

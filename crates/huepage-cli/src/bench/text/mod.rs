@@ -7,6 +7,7 @@ mod matrix;
 mod table;
 
 pub use figure::figure;
+pub use table::Table;
 
 use super::{Report, findings::findings};
 use crate::wrap::wrap;

@@ -19,6 +19,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
+use crate::ended::told;
 use crate::escape::printable;
 use crate::signals::LeftToCommand;
 
@@ -175,14 +176,6 @@ impl Drop for Launched {
         if !self.gone && self.child.kill().is_ok() {
             let _ = self.end();
         }
-    }
-}
-
-fn told(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("ended with exit code {code}"),
-        (_, Some(signal)) => format!("was ended by signal {signal}"),
-        _ => "ended".to_owned(),
     }
 }
 

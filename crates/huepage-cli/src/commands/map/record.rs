@@ -3,7 +3,7 @@
 
 use std::{fs, io, path::Path};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use huepage::map::ProcessMap;
 
 use crate::{destination::create, escape, output};
@@ -19,8 +19,7 @@ pub fn load(path: &Path) -> anyhow::Result<ProcessMap> {
     let json =
         if is_dash(path) { io::read_to_string(io::stdin()) } else { fs::read_to_string(path) };
     let json = json.with_context(|| format!("cannot read {name}"))?;
-    // Its message tells the cause already: no chain, which would tell it twice.
-    ProcessMap::from_json(&json).map_err(|error| anyhow!("cannot use {name}: {error}"))
+    ProcessMap::from_json(&json).with_context(|| format!("cannot use {name}"))
 }
 
 /// Writes a map.

@@ -131,6 +131,9 @@ pub fn shortfall_text(shortfall: &huepage::map::Shortfall) -> String {
         What::Registered => "registered memory",
         What::Areas => "some mappings",
     };
+    if let What::Caches = shortfall.what {
+        return format!("{what}: {}: {}", shortfall.why, crate::advice::CACHE);
+    }
     match &shortfall.needs {
         Some(needs) if !shortfall.why.contains(needs.as_str()) => {
             format!("{what}: {} (needs {needs})", shortfall.why)

@@ -68,8 +68,8 @@ mod tests {
             own: Duration::from_millis(own),
             stat,
         };
-        let before = clocks(0, 100, Some(Ticks { all: 1000, stolen: 10 }));
-        let after = clocks(2, 120, Some(Ticks { all: 1200, stolen: 60 }));
+        let before = clocks(0, 100, Some(Ticks { all: 1000, idle: 0, stolen: 10 }));
+        let after = clocks(2, 120, Some(Ticks { all: 1200, idle: 0, stolen: 60 }));
         let spent = before.until(&after);
         assert_eq!((spent.elapsed, spent.stolen), (Duration::from_secs(2), Some(0.25)));
         assert!((spent.own - 0.01).abs() < 1e-12, "{spent:?}");

@@ -15,10 +15,9 @@ const SCREEN: u32 = 20;
 /// What the options say, and what they mean.
 pub fn destinations(options: &Options) -> Vec<Destination> {
     let mut outputs = options.output.clone();
-    // Lines and JSON go to standard output beside any file, and their end too.
-    let printed = options.json || options.watch.is_some();
-    if printed && !outputs.contains(&Destination::Stdout) {
-        outputs.push(Destination::Stdout);
+    // Where lines and JSON went, their end goes too.
+    if options.json || options.watch.is_some() {
+        Destination::beside(&mut outputs);
     }
     outputs
 }

@@ -8,7 +8,10 @@ mod nodes;
 use huepage::topology::{CacheEnd, Origin, Topology};
 
 use super::Report;
-use crate::layout::{counted, indexes, put};
+use crate::{
+    advice,
+    layout::{counted, indexes, put},
+};
 
 /// The whole report.
 pub fn render(report: &Report) -> String {
@@ -47,7 +50,10 @@ fn machine(out: &mut String, topology: &Topology) {
 fn choice(out: &mut String, report: &Report) {
     let choice = &report.cache_to_color;
     let (Some(geometry), Some(colors)) = (choice.geometry, choice.colors) else {
-        let reason = choice.reason.as_deref().unwrap_or_default();
+        let reason = match report.topology.cache_to_color(choice.cpu) {
+            Err(error) => advice::with_option(&error),
+            Ok(_) => choice.reason.clone().unwrap_or_default(),
+        };
         put(out, "\nTo color   ", &format!("nothing: {reason}"));
         let measured = report.topology.measured.as_ref();
         if let Some(end) = measured.and_then(|m| m.quiet.and_then(|quiet| quiet.l2).or(m.l2)) {

@@ -101,8 +101,9 @@ pub fn registered(out: &mut String, map: &ProcessMap) {
     for range in &map.registered {
         let bytes = size(Bytes(range.pages * map.machine.page_size.0));
         let method = match range.method {
-            huepage::color::Method::FrameNumber => "by frame number",
-            huepage::color::Method::Measurement => "measured",
+            huepage::color::Method::FrameNumber => "by frame number".to_owned(),
+            huepage::color::Method::Measurement => "measured".to_owned(),
+            other => other.to_string(),
         };
         let colors = counted(u64::from(range.colors.get()), "color");
         let mut text =

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What placement is worth to a program as it is: runs of it by default and by
+//! `huepage run`, in turns.
+//!
+//! A run is an allocation and a visit in one: its pages are new, and are gone when
+//! it ends. So what varies between runs of one arm is placement and moment
+//! together, and quiet moments alone tell these apart.
+
+mod analysis;
+mod launch;
+mod picture;
+mod placing;
+mod report;
+mod runner;
+#[cfg(test)]
+mod simulated;
+mod text;
+mod verdict;
+mod watch;
+
+pub use analysis::arms;
+pub use launch::{Launcher, Program, shell};
+pub use placing::Placing;
+pub use report::{Report, Schema};
+pub use runner::{Plan, measure, moments};
+pub use verdict::verdict;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Look, moment::Moment};
+
+/// How the report looks.
+pub const LOOK: Look<Report> = Look { text: text::text, svg: picture::svg, png: picture::png };
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arm {
+    /// The program, executed as it is.
+    Default,
+    /// The same by `huepage run`.
+    Placed,
+    /// The program as it is once more: against the other such runs there is
+    /// nothing to be found.
+    Control,
+}
+
+impl Arm {
+    /// All of them, in the order of tables.
+    pub const ALL: [Arm; 3] = [Arm::Default, Arm::Placed, Arm::Control];
+
+    /// The name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Arm::Default => "default",
+            Arm::Placed => "placed",
+            Arm::Control => "control",
+        }
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Seconds from before it was started until it had ended.
+    pub elapsed: f64,
+    /// Seconds of CPU time in user mode, of all its threads and of the children
+    /// that it waited for.
+    pub user: f64,
+    /// The same in the kernel.
+    pub system: f64,
+    /// Whether it ended with exit code 0.
+    pub succeeded: bool,
+}
+
+/// One run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// How it was run.
+    pub arm: Arm,
+    /// The round, in which each arm runs once.
+    pub round: usize,
+    /// Seconds since the first one began.
+    pub start: f64,
+    /// What it took.
+    #[serde(flatten)]
+    pub cost: Cost,
+    /// Whether nothing was seen of others.
+    pub quiet: bool,
+    /// What was seen around it.
+    pub moment: Moment,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_arm_has_one_name_in_json_and_in_text() {
+        for arm in Arm::ALL {
+            assert_eq!(serde_json::to_value(arm).unwrap(), arm.to_string());
+        }
+    }
+}

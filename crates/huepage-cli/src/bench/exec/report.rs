@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The report of a comparison, as it is written to JSON (schema
+//! `huepage.bench-exec/1`).
+
+use huepage::{topology::CacheGeometry, units::Bytes};
+use serde::{Deserialize, Serialize};
+
+use super::{Arm, Placing, Run};
+use crate::bench::{
+    Machine,
+    bootstrap::Estimate,
+    report::{Kind, Moments},
+    verdict::Verdict,
+};
+
+/// Everything that follows from the runs, and the runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The version of this format.
+    pub schema: Schema,
+    /// By a clock.
+    pub kind: Kind,
+    /// The command line that made it.
+    pub command: String,
+    /// The program and its arguments.
+    pub program: Vec<String>,
+    /// What placed runs are started by.
+    pub placed_by: Vec<String>,
+    /// Where it ran.
+    pub machine: Machine,
+    /// The CPUs that the program ran on, as a list.
+    pub cpus: String,
+    /// The cache that pages are placed for; null where none is declared.
+    pub cache: Option<CacheGeometry>,
+    /// How the cache was looked at, or why not.
+    pub looks: String,
+    /// The most memory that a warm-up run had, of its largest process.
+    pub memory: Bytes,
+    /// Memory that was stirred before each run.
+    pub stirred: Bytes,
+    /// Runs of each arm before those that count.
+    pub warm: usize,
+    /// Rounds in which each arm ran once.
+    pub rounds: usize,
+    /// What was seen of others.
+    pub moments: Moments,
+    /// What `huepage run` did in the last warm-up run; null without any.
+    pub placing: Option<Placing>,
+    /// One for each arm.
+    pub arms: Vec<ArmReport>,
+    /// Whether placed runs take less time.
+    pub verdict: Verdict,
+    /// Whether they take less CPU time in user mode.
+    pub verdict_user: Verdict,
+    /// Every run that counts.
+    pub runs: Vec<Run>,
+}
+
+/// Readers refuse what they do not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Schema {
+    /// The first version.
+    #[serde(rename = "huepage.bench-exec/1")]
+    V1,
+}
+
+/// What the runs of one arm took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ArmReport {
+    /// The arm.
+    pub arm: Arm,
+    /// Its runs.
+    pub runs: usize,
+    /// Of these, those that failed.
+    pub failures: usize,
+    /// The share of them in which nothing was seen of others.
+    pub quiet_share: f64,
+    /// Seconds from start to end.
+    pub elapsed: Figures,
+    /// Seconds of CPU time in user mode.
+    pub user: Figures,
+    /// Median seconds of CPU time in the kernel, of all runs.
+    pub system: f64,
+}
+
+/// A figure of one arm, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Figures {
+    /// Of the quiet runs; null where they are too few.
+    pub quiet: Option<Summary>,
+    /// Of all runs; null where they are too few.
+    pub all: Option<Summary>,
+}
+
+/// What runs have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// How many they are.
+    pub runs: usize,
+    /// Their median.
+    pub median: Estimate,
+    /// p95 / p5 - 1; null where that is no number.
+    pub spread: Option<Estimate>,
+    /// How many times as fast as `default`; null for that itself, and where that
+    /// had too few runs.
+    pub ratio: Option<Estimate>,
+    /// How many seconds less than `default`, below zero if it takes more; null where
+    /// `ratio` is.
+    pub saved: Option<Estimate>,
+}
+
+impl Report {
+    /// The figures of one arm.
+    pub fn arm(&self, arm: Arm) -> Option<&ArmReport> {
+        self.arms.iter().find(|report| report.arm == arm)
+    }
+}
+
+#[cfg(test)]
+pub mod sample {
+    //! A made-up report for tests of what is derived from one.
+
+    use super::*;
+    use crate::bench::exec::{Cost, arms, moments, verdict};
+    use crate::bench::moment::Moment;
+
+    /// Placed runs take 1 s, others 1.5 s to 2 s; each fourth run is disturbed and
+    /// takes twice as long. User time is a tenth less than all.
+    pub fn report() -> Report {
+        let mut runs = Vec::new();
+        for round in 0..20 {
+            for arm in Arm::ALL {
+                let luck = 1.5 + 0.1 * ((round * 7 + arm as usize * 2) % 6) as f64;
+                let seconds =
+                    if arm == Arm::Placed { 1.0 + 1e-3 * (round % 5) as f64 } else { luck };
+                let quiet = round % 4 != 3;
+                let elapsed = if quiet { seconds } else { 2.0 * seconds };
+                let cost = Cost { elapsed, user: 0.9 * elapsed, system: 0.01, succeeded: true };
+                let moment = Moment {
+                    elapsed: (1e9 * elapsed) as u64,
+                    cpu: (1e9 * elapsed * if quiet { 1.0 } else { 0.5 }) as u64,
+                    cache_quiet: Some(quiet),
+                    evicted: Some(0.0),
+                    arithmetic: 10,
+                    ..Moment::default()
+                };
+                let start = (round * 10 + arm as usize) as f64;
+                runs.push(Run { arm, round, start, cost, quiet, moment });
+            }
+        }
+        of(runs)
+    }
+
+    /// The report of some runs.
+    pub fn of(runs: Vec<Run>) -> Report {
+        let arms = arms(&runs, 1);
+        let moments = moments(&runs);
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+        Report {
+            schema: Schema::V1,
+            kind: Kind::Measured,
+            command: "huepage bench exec -- chase 1792 10".to_owned(),
+            program: words("chase 1792 10"),
+            placed_by: words("huepage run --must"),
+            machine: Machine { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
+            cpus: "1".to_owned(),
+            cache: CacheGeometry::from_size(2, Bytes::mib(2), 16, 64).ok(),
+            looks: "a made-up palette".to_owned(),
+            memory: Bytes::mib(20),
+            stirred: Bytes::mib(80),
+            warm: 1,
+            rounds: runs.iter().map(|run| run.round + 1).max().unwrap_or(0),
+            verdict: verdict("elapsed time", &arms, |arm| &arm.elapsed, &moments),
+            verdict_user: verdict("user time", &arms, |arm| &arm.user, &moments),
+            moments,
+            placing: Some(Placing {
+                processes: 1,
+                pages_seen: 500,
+                pages_placed: 498,
+                cpu_seconds: 0.05,
+                memory: Bytes::mib(7),
+                pages_huge: 0,
+            }),
+            arms,
+            runs,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_reads_back_as_it_was_written() {
+        let report = sample::report();
+        let json = serde_json::to_string(&report).unwrap();
+        // The bodies are too long to print both.
+        assert!(serde_json::from_str::<Report>(&json).unwrap() == report);
+    }
+
+    #[test]
+    fn another_schema_is_refused() {
+        let mut json = serde_json::to_value(sample::report()).unwrap();
+        json["schema"] = "huepage.bench-exec/2".into();
+        let error = serde_json::from_value::<Report>(json).unwrap_err();
+        assert!(error.to_string().contains("huepage.bench-exec/2"), "{error}");
+    }
+}

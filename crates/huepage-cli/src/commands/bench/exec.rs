@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage bench exec`: what placement is worth to a program as it is.
+
+use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use clap::{Args, value_parser};
+use huepage::{
+    color::palette::{Palette, PaletteOptions, PaletteState},
+    list,
+    topology::{Pinned, allowed_cpus},
+};
+
+use crate::{
+    bench::{
+        Kind, Machine,
+        exec::{
+            Arm, LOOK, Launcher, Plan, Program, Report, Run, Schema, arms, measure, moments, shell,
+            verdict,
+        },
+        write_all,
+    },
+    commands::cache_options::{ResolvedCache, WhichCache},
+    destination::Destination,
+};
+
+#[derive(Args)]
+#[command(after_help = "\
+Each run has pages of its own; before it, free memory is stirred, since a default
+run would inherit the frames of a placed one. Rounds run all arms in another
+order each time: default, placed, and default once more as the control. A run is
+quiet if nobody else took CPU, cache or clock, which is known without looking at
+its time. Each figure has the interval of 95 %. A program of less than two seconds
+ends before it is placed; with --run-option=--budget=100% it is placed at once.
+
+Examples:
+  huepage bench exec -- ./program --with options
+  huepage bench exec --runs 40 -o run.svg -o run.json -o - -- sort file
+  huepage bench exec --run-option=--share=1/4 -- ./program
+
+Exit codes: 0 done, 1 failed (as the program may), 2 usage, 3 time was up before
+all runs")]
+pub struct Options {
+    /// Runs of each arm; more while time is left, until each had so many in
+    /// quiet moments
+    #[arg(long, value_name = "N", default_value_t = 20,
+          value_parser = value_parser!(u32).range(1..=100_000))]
+    runs: u32,
+
+    /// Runs of each arm before, which do not count: they find the colors, and
+    /// tell how much memory the program takes
+    #[arg(long, value_name = "N", default_value_t = 1,
+          value_parser = value_parser!(u32).range(0..=1000))]
+    warm: u32,
+
+    /// Begin no further round of runs after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+    time_limit: u64,
+
+    /// Leave the control out
+    #[arg(long)]
+    no_control: bool,
+
+    /// An option of 'huepage run' for placed runs; can be given more than once
+    #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
+    run_option: Vec<OsString>,
+
+    /// The CPU to run on [default: the last one available]
+    #[arg(long, value_name = "N", conflicts_with = "all_cpus")]
+    cpu: Option<u32>,
+
+    /// Run on all CPUs available, as programs of several threads want it
+    #[arg(long)]
+    all_cpus: bool,
+
+    /// Seed of all random choices [default: random]
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Standard input of the program [default: empty]
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+
+    /// Show what the program prints
+    #[arg(long)]
+    show_output: bool,
+
+    /// Go on where the program fails
+    #[arg(short, long)]
+    ignore_failure: bool,
+
+    /// Have a shell run this before the first run
+    #[arg(long, value_name = "COMMAND")]
+    setup: Option<OsString>,
+
+    /// Have a shell run this before each run
+    #[arg(long, value_name = "COMMAND")]
+    prepare: Option<OsString>,
+
+    /// JSON (schema huepage.bench-exec/1) instead of text on standard output
+    #[arg(long)]
+    json: bool,
+
+    /// Write to FILE.svg, .png, .json or .txt, or - for standard output; can be
+    /// given more than once
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: Vec<Destination>,
+
+    /// Overwrite files that exist
+    #[arg(short, long)]
+    force: bool,
+
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+/// Runs the arms and writes the report. Exit code 3 if time ran out before all runs.
+///
+/// # Errors
+/// If the program cannot be run or placed, or a report cannot be written.
+pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
+    if options.json {
+        Destination::beside(&mut options.output);
+    }
+    for output in &options.output {
+        output.check(options.force)?;
+    }
+    let which = WhichCache { cpu: options.cpu, cache: None, seed: options.seed };
+    let resolved = which.resolve()?;
+    let cpus = if options.all_cpus { allowed_cpus()? } else { vec![resolved.cpu] };
+    // What is started here stays here.
+    let _pinned = (!options.all_cpus).then(|| Pinned::to(resolved.cpu)).transpose()?;
+    if let Some(setup) = &options.setup {
+        shell("--setup", setup, options.show_output)?;
+    }
+    let seed = resolved.measure_options().seed;
+    let (palette, looks) = palette(&resolved);
+    let placed_by = placed_by(&options.run_option)?;
+    let program = Program {
+        command: options.program.clone(),
+        placed_by: placed_by.clone(),
+        input: options.input.clone(),
+        show_output: options.show_output,
+        ignore_failure: options.ignore_failure,
+        prepare: options.prepare.clone(),
+        cpus: cpus.clone(),
+    };
+    let mut launcher = Launcher::new(program, palette, seed)?;
+    let plan = Plan {
+        runs: options.runs as usize,
+        warm: options.warm as usize,
+        arms: Arm::ALL.into_iter().filter(|&a| a != Arm::Control || !options.no_control).collect(),
+        time_limit: Duration::from_secs(options.time_limit),
+        seed,
+    };
+    let runs = measure(&mut launcher, &plan)?;
+    let words = |words: &[OsString]| {
+        words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let arms = arms(&runs, seed);
+    let moments = moments(&runs);
+    let report = Report {
+        schema: Schema::V1,
+        kind: Kind::Measured,
+        command: words(&std::env::args_os().collect::<Vec<_>>()).join(" "),
+        program: words(&options.program),
+        placed_by: std::iter::once("huepage".to_owned()).chain(words(&placed_by[1..])).collect(),
+        machine: Machine::here(resolved.cpu),
+        cpus: list::format(&cpus),
+        cache: resolved.geometry,
+        looks,
+        memory: launcher.memory().0,
+        stirred: launcher.memory().1,
+        warm: plan.warm,
+        rounds: rounds(&runs),
+        verdict: verdict("elapsed time", &arms, |arm| &arm.elapsed, &moments),
+        verdict_user: verdict("user time", &arms, |arm| &arm.user, &moments),
+        moments,
+        placing: launcher.placing,
+        arms,
+        runs,
+    };
+    write_all(&report, &LOOK, &options.output, options.json, options.force)?;
+    if report.rounds < plan.runs {
+        eprintln!(
+            "huepage: done in part: {} of {} runs in {} s; give more with --time-limit",
+            report.rounds, plan.runs, options.time_limit
+        );
+        return Ok(ExitCode::from(3));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn rounds(runs: &[Run]) -> usize {
+    runs.last().map_or(0, |run| run.round + 1)
+}
+
+/// Looks at the cache before and after each run, by the palette that `huepage run`
+/// places by, which is made now where there is none; and what to say of it.
+fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
+    match Palette::open(&resolved.measure_options(), &PaletteOptions::new()) {
+        Ok(palette) => {
+            let state = match palette.state() {
+                PaletteState::Found => "found",
+                PaletteState::Repaired => "repaired",
+                _ => "made",
+            };
+            let looks = format!(
+                "a palette of {}, {state} on CPU {}",
+                { huepage::color::ColorOracle::count(&palette) },
+                palette.cpu()
+            );
+            (Some(palette), looks)
+        }
+        Err(why) => {
+            eprintln!("huepage: nothing looks at the cache: {why}");
+            (None, format!("nothing ({why})"))
+        }
+    }
+}
+
+/// This command as `huepage run`; what cannot be placed is an error there.
+fn placed_by(options: &[OsString]) -> anyhow::Result<Vec<OsString>> {
+    let own = std::env::current_exe().context("where this command is")?;
+    let words = [own.into_os_string(), "run".into(), "--must".into()];
+    Ok(words.into_iter().chain(options.iter().cloned()).collect())
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage palette`: the palettes that are there; makes, publishes and removes
+//! them.
+
+mod report;
+mod text;
+
+use std::{path::PathBuf, process::ExitCode, time::Instant};
+
+use anyhow::Context;
+use clap::ArgGroup;
+use huepage::color::{
+    MeasureOptions,
+    palette::{Audience, Palette, PaletteOptions},
+};
+
+use crate::{commands::cache_options::WhichCache, output};
+use report::{Action, Entry, Report};
+
+/// Show, make or remove the palette by which programs tell colors
+///
+/// A palette is some pages of each color in shared memory, which one program
+/// found and all others tell colors by: none has to find them again, and color 5
+/// is the same to all. The first program that needs one makes it. Without an
+/// option, shows what is there and looks whether it is still right.
+#[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("action").args(["make", "publish", "remove"]))]
+#[command(after_help = "Examples:
+  huepage palette                 what is there, and is it right?
+  huepage palette --make          find the colors anew, for your own programs
+  sudo huepage palette --publish  for all users of this machine
+  huepage palette --remove
+
+Exit codes: 0 done, 1 failed, 2 usage")]
+pub struct Options {
+    /// Make a palette of your own anew, whatever is there
+    #[arg(long)]
+    make: bool,
+
+    /// Make a palette for all users, who can only read it; needs root
+    #[arg(long)]
+    publish: bool,
+
+    /// Remove your own palette, or that for all; programs that use it keep it
+    #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true,
+          default_missing_value = "own", value_enum)]
+    remove: Option<Whose>,
+
+    /// The directory of the palette for all; programs look in the default
+    #[arg(long, value_name = "DIR", default_value = PaletteOptions::SHARED)]
+    shared_dir: PathBuf,
+
+    #[command(flatten)]
+    cache: WhichCache,
+
+    /// Print JSON (schema huepage.palette/1)
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whose palette.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Whose {
+    /// Your own
+    Own,
+    /// That for all users; needs root
+    All,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If colors cannot be measured here, or a palette not made or removed.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let cache = options.cache.resolve()?;
+    let measure = cache.measure_options();
+    let mut places = PaletteOptions::new();
+    places.shared = Some(options.shared_dir.clone());
+    let begin = Instant::now();
+    let action = act(&options, &measure, &places)?;
+    let seconds = begin.elapsed().as_secs_f64();
+    let look = |audience| Entry::look(&measure, &places, audience);
+    let palettes = vec![look(Audience::All)?, look(Audience::User)?];
+    let report = Report::new(&cache, action, seconds, palettes);
+    let printed = match options.json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => text::text(&report),
+    };
+    output::print(&printed)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does what was asked for before showing what is there.
+fn act(
+    options: &Options,
+    measure: &MeasureOptions,
+    places: &PaletteOptions,
+) -> anyhow::Result<Action> {
+    let make = |audience| Palette::make(measure, places, audience).context("no palette was made");
+    if options.make {
+        make(Audience::User)?;
+        return Ok(Action::Made);
+    }
+    if options.publish {
+        make(Audience::All)?;
+        return Ok(Action::Published);
+    }
+    let audience = match options.remove {
+        None => return Ok(Action::Shown),
+        Some(Whose::Own) => Audience::User,
+        Some(Whose::All) => Audience::All,
+    };
+    match Palette::remove(measure.geometry.as_ref(), places, audience)? {
+        true => Ok(Action::Removed),
+        false => Ok(Action::NothingToRemove),
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What `huepage palette` prints, as data.
+
+use std::{
+    path::PathBuf,
+    time::{Instant, SystemTime, UNIX_EPOCH},
+};
+
+use huepage::{
+    color::{
+        Evidence, MeasureOptions,
+        palette::{Audience, Condition, MachineIdentity, Palette, PaletteOptions, PaletteSummary},
+    },
+    mapping::page_size,
+    units::Bytes,
+};
+use serde::Serialize;
+
+use crate::commands::{cache_json::CacheJson, cache_options::ResolvedCache};
+
+/// What `--json` prints (schema huepage.palette/1).
+#[derive(Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    kind: &'static str,
+    pub cpu: u32,
+    pub cache: Option<CacheJson>,
+    pub action: Action,
+    /// Time for the action.
+    pub seconds: f64,
+    pub palettes: Vec<Entry>,
+}
+
+/// What was done before looking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Action {
+    Shown,
+    Made,
+    Published,
+    Removed,
+    NothingToRemove,
+}
+
+/// A palette, or the place where none is.
+#[derive(Debug, Serialize)]
+pub struct Entry {
+    pub audience: Audience,
+    pub path: Option<String>,
+    pub condition: &'static str,
+    pub problem: Option<String>,
+    /// Time for looking at it.
+    pub seconds: f64,
+    pub palette: Option<Details>,
+}
+
+/// What the record of a palette says.
+#[derive(Debug, Serialize)]
+pub struct Details {
+    pub owner: u32,
+    pub name: String,
+    pub made: u64,
+    pub age_seconds: u64,
+    pub repaired: Option<u64>,
+    pub replaced: u32,
+    pub colors: u32,
+    pub ways: u32,
+    pub pages: usize,
+    pub pages_per_color: Vec<usize>,
+    pub bytes: Bytes,
+    pub machine: MachineIdentity,
+    pub evidence: Evidence,
+}
+
+impl Report {
+    pub fn new(cache: &ResolvedCache, action: Action, seconds: f64, palettes: Vec<Entry>) -> Self {
+        Report {
+            schema: "huepage.palette/1",
+            kind: "measured",
+            cpu: cache.cpu,
+            cache: cache.geometry.map(CacheJson::from),
+            action,
+            seconds,
+            palettes,
+        }
+    }
+}
+
+impl Entry {
+    /// Looks at the palette for an audience.
+    ///
+    /// # Errors
+    /// If colors cannot be measured here.
+    pub fn look(
+        measure: &MeasureOptions,
+        places: &PaletteOptions,
+        audience: Audience,
+    ) -> anyhow::Result<Self> {
+        let begin = Instant::now();
+        let found = Palette::inspect(measure, places, audience)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let (condition, problem) = match found.condition {
+            Condition::Verified => ("verified", None),
+            Condition::Worn => ("worn", None),
+            Condition::Absent => ("absent", None),
+            Condition::Unusable(why) => ("unusable", Some(why)),
+            _ => ("unknown", None),
+        };
+        Ok(Entry {
+            audience,
+            path: found.path.map(|path: PathBuf| path.to_string_lossy().into_owned()),
+            condition,
+            problem,
+            seconds,
+            palette: found.palette.map(Details::from),
+        })
+    }
+}
+
+impl From<PaletteSummary> for Details {
+    fn from(of: PaletteSummary) -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        let pages: usize = of.pages.iter().sum();
+        Details {
+            owner: of.owner,
+            name: of.name,
+            made: of.made,
+            age_seconds: now.saturating_sub(of.made),
+            repaired: of.repaired,
+            replaced: of.replaced,
+            colors: of.colors.get(),
+            ways: of.ways,
+            pages,
+            pages_per_color: of.pages,
+            bytes: Bytes(pages as u64 * page_size().0),
+            machine: of.machine,
+            evidence: of.evidence,
+        }
+    }
+}

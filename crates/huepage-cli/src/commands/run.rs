@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage run`: places the memory of a program that knows nothing of it.
+
+mod backend;
+mod library;
+mod parts;
+mod program;
+
+use std::{
+    ffi::{OsStr, OsString},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Command, ExitCode},
+};
+
+use anyhow::Context;
+use clap::{ValueEnum, builder::NonEmptyStringValueParser};
+use huepage::{
+    color::{
+        MeasureOptions,
+        palette::{Palette, PaletteOptions},
+    },
+    mapping::page_size,
+    run::{CONFIG, Config, Order},
+    topology::CacheOverride,
+};
+
+use crate::commands::cache_options::WhichCache;
+use backend::{Backend, Chosen};
+use library::Library;
+
+/// Run a program with its memory placed by color
+///
+/// The program is executed in place of this command: its process, exit code,
+/// signals, terminal and streams are its own. A thread of its own exchanges the
+/// frames below its pages while it runs, which needs CAP_SYS_PTRACE. Without it,
+/// the program gets another malloc, whose memory is placed before the program sees
+/// it; other memory stays as it is. What cannot be placed at all runs as it is, and
+/// that is said before it starts.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  huepage run -- ./program --with options
+  huepage run -v --report run.json -- sort file
+  huepage run --colors 0-7 -- ./noisy       a part of the cache, no more
+  huepage run --share 1/4 -- ./server       a quarter that nobody else has
+  huepage run --must -- ./program           fail if it cannot be placed
+  huepage run --backend heap -- ./program   malloc's memory, without privilege
+
+Exit codes: the program's own; 125 this command failed, 126 the program
+cannot be executed, 127 it was not found, 2 usage")]
+pub struct Options {
+    /// Which color a page gets: all equally often in each window of addresses,
+    /// or the next one to the page found next
+    #[arg(long, value_enum, value_name = "HOW", default_value = "balanced")]
+    policy: Policy,
+
+    /// Use only these colors, such as 0-7,16
+    #[arg(long, value_name = "LIST", value_parser = NonEmptyStringValueParser::new())]
+    colors: Option<String>,
+
+    /// Use a part of the cache that no other program started so has, such as 1/4
+    #[arg(long, value_name = "PART", value_parser = parts::part, conflicts_with = "colors")]
+    share: Option<f64>,
+
+    /// List the programs that have a part of the cache, and their colors
+    #[arg(long, exclusive = true)]
+    list: bool,
+
+    /// Place only this memory
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "anonymous")]
+    only: Only,
+
+    /// How colors are told and pages placed
+    #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
+    backend: Backend,
+
+    /// CPU time that placing may take, beside what finding the colors takes; it
+    /// begins when that pays for the start, by default after two seconds. Of the
+    /// heap, two caches' worth are placed in any case
+    #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parts::share)]
+    budget: f64,
+
+    /// Start the program only after the colors were found
+    #[arg(long)]
+    wait: bool,
+
+    /// Write a report to this file now and then and at the end, as JSON
+    /// (schema huepage.run/1)
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Place the programs that it executes and forks too, which is the default
+    #[arg(long, overrides_with = "no_follow_forks")]
+    follow_forks: bool,
+
+    /// Place the program alone
+    #[arg(long)]
+    no_follow_forks: bool,
+
+    /// Fail if the program cannot be placed, instead of running it as it is
+    #[arg(long)]
+    must: bool,
+
+    /// Say how pages are placed and why so, and at the end what it came to
+    #[arg(short, long)]
+    verbose: bool,
+
+    /// Geometry of the cache, instead of what the machine declares
+    #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
+    cache: Option<CacheOverride>,
+
+    /// The program and its arguments
+    #[arg(
+        required_unless_present = "list",
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "PROGRAM"
+    )]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Policy {
+    Balanced,
+    Sequence,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+enum Only {
+    /// All private anonymous memory
+    Anonymous,
+    /// The heap that grows by brk
+    Heap,
+}
+
+/// Exit codes of those who run others, as env(1) has them.
+const FAILED: u8 = 125;
+const CANNOT_EXECUTE: u8 = 126;
+const NOT_FOUND: u8 = 127;
+
+/// Runs the command: returns only if the program is not executed.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    if options.list {
+        return parts::list();
+    }
+    let path = std::env::var_os("PATH");
+    let name = &options.program[0];
+    let file = match program::find(name, path.as_deref()) {
+        Ok(file) => file,
+        Err(program::NotRunnable::NotFound) => {
+            return Ok(fail(NOT_FOUND, &format!("{}: not found", name.display())));
+        }
+        Err(program::NotRunnable::NoPermission(file)) => {
+            return Ok(fail(CANNOT_EXECUTE, &format!("{}: not permitted", file.display())));
+        }
+    };
+    let mut command = Command::new(&file);
+    command.arg0(name).args(&options.program[1..]);
+    match prepare(options, &file, &mut command) {
+        Ok(()) => {}
+        // A part of the cache was asked for: without it others are disturbed.
+        Err(why) if options.must || options.share.is_some() => {
+            return Ok(fail(FAILED, &format!("{why:#}")));
+        }
+        Err(why) => {
+            fail(FAILED, &format!("not placed, runs as it is: {why:#}"));
+        }
+    }
+    let error = command.exec();
+    Ok(fail(CANNOT_EXECUTE, &format!("{}: {error}", file.display())))
+}
+
+fn fail(code: u8, why: &str) -> ExitCode {
+    eprint!("{}", crate::escape::lines(&format!("huepage: {why}\n")));
+    ExitCode::from(code)
+}
+
+/// Sets up a program that can be placed.
+///
+/// # Errors
+/// Why it cannot.
+fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Result<()> {
+    let cache = WhichCache { cpu: None, cache: options.cache, seed: None }.resolve()?;
+    let geometry = cache.geometry.context("no cache is declared: give one with --cache")?;
+    let (backend, reason) = backend::choose(options.backend, cache.cpu, geometry)?;
+    // What is left unplaced is said in any case.
+    let less = backend == Chosen::Heap && options.backend == Backend::Auto;
+    if options.verbose || less {
+        eprint!("{}", crate::escape::lines(&format!("huepage: {reason}\n")));
+    }
+    if backend == Chosen::Kernel {
+        let count = backend::kernel_colors()?;
+        let colors =
+            parts::colors(options.colors.as_deref(), options.share, count, &options.program[0])?;
+        return backend::color_by_kernel(colors.as_deref());
+    }
+    program::check(file)?;
+    let library = match backend {
+        Chosen::Heap => library::find(Library::Heap).with_context(|| reason.clone())?,
+        _ => {
+            let library = library::find(Library::Live)?;
+            backend::may_place()?;
+            library
+        }
+    };
+    let palettes = PaletteOptions::new();
+    // What the heap gets before there is a palette stays unplaced.
+    let missing = backend == Chosen::Heap && !Palette::is_there(&geometry, &palettes);
+    if missing || options.wait && backend != Chosen::FrameNumber {
+        Palette::open(&MeasureOptions::new(cache.cpu, Some(geometry)), &palettes)?;
+    }
+    let count = geometry.colors(page_size());
+    let colors =
+        parts::colors(options.colors.as_deref(), options.share, count, &options.program[0])?;
+    let config = Config {
+        first: std::process::id(),
+        follow: !options.no_follow_forks,
+        geometry,
+        palettes: palettes.own,
+        by_frame_number: backend == Chosen::FrameNumber,
+        reason,
+        order: match options.policy {
+            Policy::Balanced => Order::Balanced,
+            Policy::Sequence => Order::Sequence,
+        },
+        colors,
+        heap_only: options.only == Only::Heap,
+        budget: options.budget,
+        delay: delay(),
+        report: options.report.as_deref().map(std::path::absolute).transpose()?,
+        verbose: options.verbose,
+        restless: std::env::var_os("HUEPAGE_RUN_RESTLESS").is_some(),
+        remap: std::env::var_os("HUEPAGE_RUN_REMAP").is_some(),
+    };
+    command.env(CONFIG, config.encode());
+    command.env("LD_PRELOAD", first(library.as_os_str(), std::env::var_os("LD_PRELOAD")));
+    Ok(())
+}
+
+/// Milliseconds that a program has for itself: most are over by then. The
+/// variable is for tests.
+fn delay() -> u32 {
+    const DELAY: u32 = 20;
+    std::env::var("HUEPAGE_RUN_DELAY").ok().and_then(|text| text.parse().ok()).unwrap_or(DELAY)
+}
+
+/// The library before those that were to be loaded anyway.
+fn first(library: &OsStr, others: Option<OsString>) -> OsString {
+    let mut list = library.to_owned();
+    if let Some(others) = others.filter(|others| !others.is_empty()) {
+        list.push(":");
+        list.push(others);
+    }
+    list
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How a program's pages are placed: by the kernel, by a thread that tells colors
+//! by frame number or by timing, or by a malloc that does so.
+
+use std::fs;
+
+use anyhow::{Context, bail};
+use clap::ValueEnum;
+use huepage::{
+    color::{
+        self, Color, ColorCount, ColorOracle, ColorsBy, MeasureOptions, Method,
+        palette::PaletteOptions,
+    },
+    frames::Pagemap,
+    list,
+    place::Live,
+    topology::{CacheGeometry, LiveMachine, Topology},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
+pub enum Backend {
+    /// The kernel where it places by color, frame numbers where they are true,
+    /// else measurement; without privilege the heap alone
+    Auto,
+    /// The kernel's own placement (needs its page_color patches)
+    Kernel,
+    /// Colors told by timing
+    Measure,
+    /// Colors told by frame number, unchecked
+    FrameNumber,
+    /// Malloc's memory alone, placed before the program gets it: another malloc,
+    /// colors told by timing, no privilege
+    Heap,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    Kernel,
+    Measure,
+    FrameNumber,
+    Heap,
+}
+
+/// What a kernel with page_color shows of this task.
+const PAGE_COLORS: &str = "/proc/self/page_colors";
+
+/// Which one to take, and why, as a sentence.
+///
+/// # Errors
+/// If the machine cannot be read.
+pub fn choose(
+    wish: Backend,
+    cpu: u32,
+    geometry: CacheGeometry,
+) -> anyhow::Result<(Chosen, String)> {
+    Ok(match wish {
+        Backend::Kernel => (Chosen::Kernel, "placed by the kernel, as asked for".into()),
+        Backend::Measure => (Chosen::Measure, "colors by measurement, as asked for".into()),
+        Backend::FrameNumber => {
+            (Chosen::FrameNumber, "colors by frame number, unchecked, as asked for".into())
+        }
+        Backend::Heap => (Chosen::Heap, "malloc's memory by measurement, as asked for".into()),
+        Backend::Auto if kernel_colors().is_ok() => {
+            (Chosen::Kernel, "placed by the kernel, which knows colors".into())
+        }
+        Backend::Auto => match may_place() {
+            Ok(()) => by_frame_number_or_time(cpu, geometry)?,
+            Err(why) => (Chosen::Heap, format!("malloc's memory alone is placed: {why:#}")),
+        },
+    })
+}
+
+fn by_frame_number_or_time(cpu: u32, geometry: CacheGeometry) -> anyhow::Result<(Chosen, String)> {
+    let topology = Topology::read(&LiveMachine::open(cpu)?)?;
+    if topology.virtualization.detected {
+        let why = "colors by measurement: a virtual machine's frame numbers say nothing";
+        return Ok((Chosen::Measure, why.into()));
+    }
+    if !Pagemap::open().and_then(|pagemap| pagemap.frame_numbers_visible()).unwrap_or(false) {
+        let why = "colors by measurement: frame numbers are hidden (needs CAP_SYS_ADMIN)";
+        return Ok((Chosen::Measure, why.into()));
+    }
+    let mut options = MeasureOptions::new(cpu, Some(geometry));
+    options.palette = Some(PaletteOptions::new());
+    let chosen = color::choose(ColorsBy::Auto, &options)?;
+    let by = match chosen.oracle.method() {
+        Method::FrameNumber => Chosen::FrameNumber,
+        _ => Chosen::Measure,
+    };
+    Ok((by, format!("colors by {}", chosen.reason)))
+}
+
+/// How many colors the kernel places by.
+///
+/// # Errors
+/// If it does not.
+pub fn kernel_colors() -> anyhow::Result<ColorCount> {
+    let needs = "the kernel's own placement needs its page_color patches";
+    let text =
+        fs::read_to_string(PAGE_COLORS).with_context(|| format!("{PAGE_COLORS}: {needs}"))?;
+    let colors = list::parse(text.trim(), u32::MAX).with_context(|| PAGE_COLORS.to_owned())?;
+    let count = colors.last().and_then(|last| ColorCount::new(last + 1));
+    count.with_context(|| format!("{PAGE_COLORS} lists none: the kernel has no cache to color for"))
+}
+
+/// Gives this task its colors, which the program keeps.
+///
+/// # Errors
+/// If the kernel refuses.
+pub fn color_by_kernel(colors: Option<&[Color]>) -> anyhow::Result<()> {
+    let Some(colors) = colors else { return Ok(()) };
+    let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
+    fs::write(PAGE_COLORS, list::format(&numbers))
+        .with_context(|| format!("{PAGE_COLORS} (writing needs CAP_SYS_ADMIN)"))
+}
+
+/// Whether memory in use may be placed here, and after the program was executed.
+///
+/// # Errors
+/// What is missing.
+pub fn may_place() -> anyhow::Result<()> {
+    let one = ColorCount::new(1).expect("one is not zero");
+    Live::new(one)?;
+    if rustix::process::geteuid().is_root() {
+        return Ok(());
+    }
+    let status = fs::read_to_string("/proc/self/status").context("/proc/self/status")?;
+    if !is_ambient(&status) {
+        bail!(
+            "CAP_SYS_PTRACE ends where the program is executed: make it ambient, as \
+             'setpriv --inh-caps +sys_ptrace --ambient-caps +sys_ptrace' and AmbientCapabilities= \
+             of systemd do"
+        );
+    }
+    Ok(())
+}
+
+/// Who is not root keeps only ambient capabilities when executing a program.
+fn is_ambient(status: &str) -> bool {
+    const CAP_SYS_PTRACE: u64 = 1 << 19;
+    let mask = status.lines().find_map(|line| line.strip_prefix("CapAmb:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask & CAP_SYS_PTRACE != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ambient_capabilities_are_read_from_their_mask() {
+        assert!(is_ambient("CapEff:\t0\nCapAmb:\t0000000000080000\n"));
+        assert!(!is_ambient("CapEff:\t0000000000080000\nCapAmb:\t0000000000040000\n"));
+        assert!(!is_ambient(""));
+    }
+}

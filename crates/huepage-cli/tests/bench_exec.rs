@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage bench exec` as a user meets it: the real binary, programs that end well
+//! and badly. No test looks at how fast anything was.
+
+mod support;
+
+use std::{fs, path::PathBuf, process::Output};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+use support::{alone, assert_plain, code, huepage, stderr, stdout};
+
+/// Whether the placed arm can run here; prints the reason to skip a test. The library
+/// that programs load is another package's: cargo builds it for this one only with
+/// the whole workspace.
+fn can_place() -> bool {
+    let output = huepage(&["run", "--must", "--", "true"]).output().unwrap();
+    if code(&output) != Some(0) {
+        println!("skipped: {}", stderr(&output));
+    }
+    code(&output) == Some(0)
+}
+
+/// One round, whatever the machine is busy with; then time is up.
+fn once(arguments: &[&str]) -> Output {
+    let mut command = huepage(&["bench", "exec", "--time-limit", "0"]);
+    command.args(arguments).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&stdout(output)).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+#[test]
+fn usage_errors_exit_with_2_and_say_what_is_valid() {
+    for (arguments, message) in [
+        (&["--runs", "0", "true"][..], "0 is not in 1..=100000"),
+        (&["--warm", "-1", "true"], "-1 is not in 0..=1000"),
+        (&["-o", "a.pdf", "true"], "use .svg, .png, .json or .txt"),
+        (&["--cpu", "99999", "true"], "CPU 99999"),
+        (&["--cpu", "0", "--all-cpus", "true"], "cannot be used with"),
+        (&[], "<PROGRAM>"),
+    ] {
+        let output = once(arguments);
+        assert_eq!(code(&output), Some(2), "{arguments:?}: {output:?}");
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn what_cannot_be_run_or_written_is_told_before_anything_is_measured() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("a.json");
+    fs::write(&file, "precious").unwrap();
+    let file = file.to_str().unwrap();
+    for (arguments, message) in [
+        (&["--", "/nonexistent/program"][..], "cannot run '/nonexistent/program': No such file"),
+        (&["-o", file, "--", "true"], "exists: give -f to overwrite it"),
+        (&["--input", "/nonexistent/input", "--", "true"], "--input /nonexistent/input: No such"),
+        (&["--setup", "exit 7", "--", "true"], "--setup 'exit 7' ended with exit code 7"),
+        (&["--prepare", "exit 8", "--", "true"], "--prepare 'exit 8' ended with exit code 8"),
+    ] {
+        let output = once(arguments);
+        assert_eq!(code(&output), Some(1), "{arguments:?}: {output:?}");
+        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+        assert_eq!(stdout(&output), "");
+    }
+    assert_eq!(fs::read_to_string(file).unwrap(), "precious");
+}
+
+#[test]
+fn a_program_that_fails_is_an_error_with_its_last_words() {
+    let output = once(&["--", "sh", "-c", "echo some words >&2; exit 3"]);
+    assert_eq!(code(&output), Some(1), "{output:?}");
+    let text = stderr(&output);
+    assert!(text.contains("warm-up run 1, default: 'sh' ended with exit code 3"), "{text}");
+    assert!(text.contains("--ignore-failure") && text.contains("some words"), "{text}");
+}
+
+#[test]
+fn failures_are_counted_where_they_are_ignored() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let output = once(&["--ignore-failure", "--runs", "2", "--json", "--", "sh", "-c", "exit 3"]);
+    assert_eq!(code(&output), Some(3), "{output:?}");
+    let report = json(&output);
+    for arm in report["arms"].as_array().unwrap() {
+        assert_eq!((&arm["runs"], &arm["failures"]), (&1.into(), &1.into()));
+    }
+    assert!(report["runs"].as_array().unwrap().iter().all(|run| run["succeeded"] == false));
+}
+
+#[test]
+fn a_comparison_with_what_cannot_be_placed_is_refused() {
+    let output = huepage(&["bench", "exec", "--time-limit", "0", "--ignore-failure", "--", "true"])
+        .env("HUEPAGE_PRELOAD", "/nonexistent/library")
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), Some(1), "{output:?}");
+    let text = stderr(&output);
+    assert!(text.contains("placed: 'huepage run --must' ended with exit code 125"), "{text}");
+    assert!(text.contains("/nonexistent/library"), "its reason is told: {text}");
+}
+
+#[test]
+fn a_program_that_does_nothing_is_run_by_all_arms() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let output = once(&["--runs", "2", "--json", "--warm", "2", "--", "true"]);
+    assert_eq!(code(&output), Some(3), "one round of two: {output:?}");
+    let report = json(&output);
+    assert_eq!(report["schema"], "huepage.bench-exec/1");
+    assert_eq!((&report["rounds"], &report["warm"]), (&1.into(), &2.into()));
+    assert_eq!(report["verdict"]["kind"], "cannot-tell");
+    let mut arms: Vec<&str> =
+        report["runs"].as_array().unwrap().iter().map(|run| run["arm"].as_str().unwrap()).collect();
+    arms.sort();
+    assert_eq!(arms, ["control", "default", "placed"]);
+    for run in report["runs"].as_array().unwrap() {
+        assert!(run["elapsed"].as_f64().unwrap() > 0.0 && run["succeeded"] == true, "{run}");
+    }
+    let end = stderr(&output);
+    assert!(end.contains("done in part: 1 of 2 runs") && end.contains("--time-limit"), "{end}");
+}
+
+/// A program that takes memory for long enough to be placed.
+const BUSY: [&str; 3] = [
+    "sh",
+    "-c",
+    "s=x; while [ ${#s} -lt 1000000 ]; do s=$s$s; done; sleep 1.5; [ ${#s} -ge 1000000 ]",
+];
+
+#[test]
+fn the_report_shows_that_the_placed_arm_was_placed() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    // Colors are told by frame number, so that it does not depend on who else is on
+    // this machine.
+    let options = ["--run-option=--backend=frame-number", "--run-option=--budget=100%"];
+    let arguments = ["--runs", "1", "--no-control", "--json", options[0], options[1], "--"];
+    let output = once(&[&arguments[..], &BUSY].concat());
+    if stderr(&output).contains("frame number") {
+        return println!("skipped: {}", stderr(&output));
+    }
+    assert_eq!(code(&output), Some(0), "{output:?}");
+    let report = json(&output);
+    assert_eq!(report["arms"].as_array().unwrap().len(), 2, "no control");
+    let placing = &report["placing"];
+    assert!(placing["pages_placed"].as_u64().unwrap() > 100, "{placing}");
+    assert!(report["placed_by"].as_array().unwrap().iter().any(|word| word == "--must"));
+}
+
+#[test]
+fn the_text_fits_and_the_program_is_silent_unless_asked() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| -> PathBuf { directory.path().join(name) };
+    let (text, picture) = (path("a.txt"), path("a.svg"));
+    let run = |more: &[&str]| {
+        let files = ["-f", "-o", text.to_str().unwrap(), "-o", picture.to_str().unwrap()];
+        once(&[&files[..], more, &["--runs", "1", "--", "echo", "hello"]].concat())
+    };
+    let output = run(&[]);
+    assert_eq!((code(&output), stdout(&output)), (Some(0), String::new()), "{output:?}");
+    let written = fs::read_to_string(&text).unwrap();
+    assert_plain(&written);
+    let flat = written.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("'echo hello'") && flat.contains("Cannot tell here"), "{written}");
+    assert!(fs::read_to_string(&picture).unwrap().contains("<svg"));
+    // Three warm-up runs, and three that count.
+    assert_eq!(stdout(&run(&["--show-output"])), "hello\n".repeat(6));
+}
+
+#[test]
+fn setup_comes_once_and_prepare_before_each_run() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let note = |word: &str| format!("echo {word} >> {}", log.display());
+    let (setup, prepare) = (note("setup"), note("prepare"));
+    let arguments =
+        ["--setup", &setup, "--prepare", &prepare, "--runs", "1", "--no-control", "--", "true"];
+    assert_eq!(code(&once(&arguments)), Some(0));
+    let lines = fs::read_to_string(log).unwrap();
+    assert_eq!(lines, format!("setup\n{}", "prepare\n".repeat(4)));
+    // The binary under test is what places, wherever it was called from.
+    assert!(cargo_bin("huepage").is_absolute());
+}

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage run`: the program is as it would be without it, and its memory is
+//! placed.
+
+mod support;
+
+use std::{
+    fs,
+    io::Write,
+    os::unix::process::{CommandExt, ExitStatusExt},
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use assert_cmd::cargo::cargo_bin;
+use support::{
+    alone, code, huepage,
+    run::{can_place, compile, report, run},
+    stderr, stdout,
+};
+
+#[test]
+fn exit_codes_signals_and_streams_are_the_programs_own() {
+    let output = run(&["--", "sh", "-c", "cat; echo out; echo err >&2; exit 7"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .and_then(|mut child| {
+            child.stdin.take().unwrap().write_all(b"in\n")?;
+            child.wait_with_output()
+        })
+        .unwrap();
+    assert_eq!((code(&output), stdout(&output)), (Some(7), "in\nout\n".into()));
+    assert!(stderr(&output).ends_with("err\n"));
+    let killed = run(&["--", "sh", "-c", "kill -TERM $$"]).status().unwrap();
+    assert_eq!(killed.signal(), Some(15));
+}
+
+#[test]
+fn the_program_takes_the_place_of_the_command() {
+    let mut command = run(&["--", "sh", "-c", "echo $$ $PPID $0", "name"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let pid = child.id();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(stdout(&output), format!("{pid} {} name\n", std::process::id()));
+}
+
+#[test]
+fn what_cannot_be_executed_has_the_codes_of_env() {
+    for (program, expected) in [("/absent/program", 127), ("absent-program", 127), ("/etc", 126)] {
+        let output = run(&["--", program]).output().unwrap();
+        assert_eq!(code(&output), Some(expected), "{program}: {}", stderr(&output));
+        assert!(stderr(&output).contains(program), "{}", stderr(&output));
+    }
+    let output = run(&["--budget", "0%", "--", "true"]).output().unwrap();
+    assert_eq!(code(&output), Some(2), "{}", stderr(&output));
+}
+
+#[test]
+fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("three.c");
+    fs::write(&source, "int main(void) { return 3; }\n").unwrap();
+    let program = directory.path().join("three");
+    let built = Command::new("cc").args(["-static", "-o"]).arg(&program).arg(&source).status();
+    if !built.is_ok_and(|status| status.success()) {
+        return println!("skipped: no static C library here");
+    }
+    let output = run(&["--"]).arg(&program).output().unwrap();
+    assert_eq!(code(&output), Some(3));
+    assert!(stderr(&output).contains("linked statically"), "{}", stderr(&output));
+    let output = run(&["--must", "--"]).arg(&program).output().unwrap();
+    assert_eq!(code(&output), Some(125));
+}
+
+#[test]
+fn a_missing_library_is_named_with_where_it_was_looked_for() {
+    let mut command = run(&["--must", "--", "true"]);
+    let output = command.env("HUEPAGE_PRELOAD", "/absent/library.so").output().unwrap();
+    assert_eq!(code(&output), Some(125));
+    assert!(stderr(&output).contains("/absent/library.so"), "{}", stderr(&output));
+}
+
+#[test]
+fn without_privilege_it_says_what_is_missing_and_runs_the_program() {
+    // SAFETY: only the child changes its user, by one call.
+    let unprivileged = |command: &mut Command| unsafe {
+        command.pre_exec(|| match libc::setuid(65534) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    };
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: only root can give up a privilege");
+    }
+    // Not every directory on the way to the binary lets others in.
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    let open = |path: &std::path::Path| {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    open(directory.path());
+    let copy = directory.path().join("huepage");
+    fs::copy(assert_cmd::cargo::cargo_bin("huepage"), &copy).unwrap();
+    fs::write(directory.path().join("libhuepage_preload.so"), "").unwrap();
+    for (must, expected) in [(&["--must"][..], 125), (&[], 5)] {
+        let mut command = Command::new(&copy);
+        command.arg("run").args(must).args(["--", "sh", "-c", "exit 5"]);
+        unprivileged(&mut command);
+        let output = command.output().unwrap();
+        assert_eq!(code(&output), Some(expected), "{}", stderr(&output));
+        // Nor is there the library that would do without.
+        for missing in ["CAP_SYS_PTRACE", "libhuepage_heap.so"] {
+            assert!(stderr(&output).contains(missing), "{}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn a_program_sees_its_own_descriptors_and_children_only() {
+    if !can_place() {
+        return;
+    }
+    // No pipes: the shell may still be closing its ends while ls looks.
+    let script = "ls /proc/self/fd; sleep 0.3; ls /proc/$$/fd; wait; echo done";
+    let plain = Command::new("sh").args(["-c", script]).output().unwrap();
+    let mut command = run(&["--", "sh", "-c", script]);
+    let placed = command.env("HUEPAGE_RUN_DELAY", "0").output().unwrap();
+    assert_eq!(stdout(&placed), stdout(&plain));
+}
+
+#[test]
+fn a_program_that_closes_its_output_is_heard_to_do_so() {
+    if !can_place() {
+        return;
+    }
+    let script = "sleep 0.2; exec >&- 2>&-; sleep 30";
+    let mut command = run(&["--", "sh", "-c", script]);
+    command.env("HUEPAGE_RUN_DELAY", "0").stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let begin = Instant::now();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut text).unwrap();
+    assert!(begin.elapsed() < Duration::from_secs(20), "the placer holds the stream open");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
+fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    // By default the budget pays for the start after two of the three seconds.
+    let options = ["-v", "--budget", "100%", "--report", file.to_str().unwrap(), "--"];
+    let output = run(&options).arg(&program).args(["3", "448"]).output().unwrap();
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let report = report(&file);
+    assert_eq!(report["schema"], "huepage.run/1");
+    if let Some(why) = report["stopped"].as_str() {
+        return println!("skipped: {why}");
+    }
+    assert_eq!(report["state"], "ended");
+    let number = |name: &str| report[name].as_u64().unwrap();
+    // Nothing of it is other than plain memory; some pages may be busy.
+    assert!(number("pages_placed") >= 400, "{report}");
+    assert!(number("pages_placed") <= number("pages_seen"), "{report}");
+    assert!(number("moves") >= number("pages_placed"), "{report}");
+    assert!(number("old_frames_told") > 300, "{report}");
+    assert!(number("imbalance_after") < number("imbalance_before"), "{report}");
+    // 16 MiB and two per cent of the program's.
+    assert!(number("memory") < 17 << 20, "{report}");
+    assert!(stderr(&output).contains("pages placed"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_program_that_ends_before_the_start_is_paid_for_is_left_alone() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    // An hour at this share.
+    let mut command = run(&["--budget", "0.0005%", "--report", file.to_str().unwrap(), "--"]);
+    let output = command.arg(&program).args(["1", "448"]).output().unwrap();
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let report = report(&file);
+    assert_eq!((report["moves"].as_u64(), report["colors"].as_u64()), (Some(0), None), "{report}");
+    assert!(report["pages_seen"].as_u64() >= Some(448), "{report}");
+}
+
+#[test]
+fn children_are_placed_too_unless_they_are_not_to_be() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    let reports = |follow: &str, name: &str| {
+        let file = directory.path().join(name);
+        // The shell forks, the program forks once more: three processes.
+        let script = format!("{} 1 100 fork & wait; true", program.display());
+        let options = [follow, "--budget", "100%", "--report", file.to_str().unwrap(), "--"];
+        let mut command = run(&options);
+        let output = command.args(["sh", "-c", &script]).output().unwrap();
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        let names = fs::read_dir(directory.path()).unwrap().map(|e| e.unwrap().file_name());
+        let mine = names.filter(|entry| entry.to_str().unwrap().starts_with(name));
+        mine.map(|entry| report(&directory.path().join(entry))).collect::<Vec<_>>()
+    };
+    let placed = |reports: &[serde_json::Value]| {
+        reports.iter().filter(|report| report["pages_placed"].as_u64() > Some(90)).count()
+    };
+    let followed = reports("--follow-forks", "followed");
+    assert_eq!(placed(&followed), 2, "{followed:?}");
+    let left = reports("--no-follow-forks", "left");
+    assert_eq!((left.len(), placed(&left)), (1, 0), "{left:?}");
+}
+
+/// However its threads end: the placer's does not keep it alive.
+#[test]
+fn a_process_ends_with_the_last_thread_of_the_program() {
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("last.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    for (arguments, expected) in [(&[][..], (Some(0), "last\nbye\n")), (&["7"], (Some(7), ""))] {
+        for delay in ["0", "20", "1000"] {
+            let mut command = Command::new("timeout");
+            command.args(["-s", "KILL", "60"]).arg(cargo_bin("huepage"));
+            command.args(["run", "--report"]).arg(&file).arg("--").arg(&program).args(arguments);
+            command.envs(run(&[]).get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let output = command.env("HUEPAGE_RUN_DELAY", delay).output().unwrap();
+            assert_eq!(
+                (code(&output), &*stdout(&output)),
+                expected,
+                "{delay}: {}",
+                stderr(&output)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_killed_program_leaves_its_last_report() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("report");
+    let mut child =
+        run(&["--report", file.to_str().unwrap(), "--", "sleep", "60"]).spawn().unwrap();
+    let begin = Instant::now();
+    while !file.exists() && begin.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(report(&file)["pid"], child.id());
+}
+
+#[test]
+fn parts_of_the_cache_are_disjoint_and_listed_while_their_programs_run() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let with = |command: &mut Command| {
+        command.env("XDG_RUNTIME_DIR", directory.path());
+    };
+    let mut first = run(&["--share", "1/2", "--", "sleep", "60"]);
+    with(&mut first);
+    let mut first = first.spawn().unwrap();
+    let list = || {
+        let mut command = huepage(&["run", "--list"]);
+        with(&mut command);
+        stdout(&command.output().unwrap())
+    };
+    let begin = Instant::now();
+    while !list().contains("sleep") && begin.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(list().contains(&first.id().to_string()), "{}", list());
+    let mut second = run(&["--share", "3/4", "--", "true"]);
+    with(&mut second);
+    let output = second.output().unwrap();
+    assert_eq!(code(&output), Some(125), "{}", stderr(&output));
+    assert!(stderr(&output).contains("are free"), "{}", stderr(&output));
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(list().lines().count(), 1, "{}", list());
+    let mut second = run(&["--share", "3/4", "--", "true"]);
+    with(&mut second);
+    assert!(second.status().unwrap().success());
+}

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage run --backend heap`: another malloc, whose memory is placed before the
+//! program gets it, also without privilege.
+
+mod support;
+
+use std::{
+    fs,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
+    path::Path,
+    process::{Command, Output},
+    time::Duration,
+};
+
+use huepage::{
+    color::{
+        ColorOracle, MeasureOptions,
+        palette::{Palette, PaletteOptions},
+    },
+    mapping::PageAddr,
+    topology::{LiveMachine, Topology, allowed_cpus},
+};
+use serde_json::Value;
+use support::{
+    alone, code,
+    run::{LIBRARIES, compile, heap, libraries, report},
+    stderr, stdout,
+};
+
+/// The report of a run that could place; `None`, with the reason printed, where no
+/// colors can be found here.
+fn placed(file: &Path, output: &Output) -> Option<Value> {
+    if stderr(output).contains("not placed") {
+        println!("skipped: {}", stderr(output));
+        return None;
+    }
+    let report = report(file);
+    if let Some(why) = report["stopped"].as_str() {
+        println!("skipped: {why}");
+        return None;
+    }
+    assert_eq!(report["way"], "heap");
+    Some(report)
+}
+
+fn number(report: &Value, name: &str) -> u64 {
+    report[name].as_u64().unwrap()
+}
+
+/// Of 448 pages and what the program has besides.
+#[track_caller]
+fn assert_placed(report: &Value) {
+    if number(&report["unplaced"], "late") > 0 {
+        return println!("skipped: the machine is too busy to place in time: {report}");
+    }
+    assert!(number(report, "pages_placed") >= 440, "{report}");
+    assert!(number(report, "pages_placed") <= number(report, "pages_seen"), "{report}");
+    let (verified, right) = (number(report, "verified"), number(report, "verified_in_place"));
+    assert!(verified > 0 && right * 10 >= verified * 9, "{report}");
+    // 16 MiB and two per cent of the program's.
+    assert!(number(report, "memory") < 17 << 20, "{report}");
+}
+
+/// Runs a command as a user who has no privilege and gets none.
+fn without_privilege(command: &mut Command) {
+    // SAFETY: only the child changes its user, by two calls.
+    unsafe {
+        command.pre_exec(|| {
+            let changed = libc::setgid(65534) == 0
+                && libc::setuid(65534) == 0
+                && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+            if changed { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        });
+    }
+}
+
+#[test]
+fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
+    let _alone = alone();
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: only root can become another user");
+    }
+    // Not every directory on the way to the binaries lets others in.
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let command = directory.path().join("huepage");
+    fs::copy(assert_cmd::cargo::cargo_bin("huepage"), &command).unwrap();
+    for (_, name) in LIBRARIES {
+        fs::copy(libraries().join(name), directory.path().join(name)).unwrap();
+    }
+    let program = compile("hold.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    let mut command = Command::new(command);
+    command.args(["run", "--must", "--report"]).arg(&file).arg("--").arg(&program);
+    command.args(["1", "448"]).env_remove("XDG_RUNTIME_DIR");
+    without_privilege(&mut command);
+    let output = command.output().unwrap();
+    if code(&output) == Some(125) {
+        return println!("skipped: {}", stderr(&output));
+    }
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    for said in ["malloc's memory alone", "CAP_SYS_PTRACE"] {
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    if let Some(report) = placed(&file, &output) {
+        assert_placed(&report);
+    }
+}
+
+#[test]
+fn pages_move_by_userfaultfd_or_without() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    for remap in [false, true] {
+        let mut command = heap(&["-v", "--report", file.to_str().unwrap(), "--"]);
+        if remap {
+            command.env("HUEPAGE_RUN_REMAP", "1");
+        }
+        let output = command.arg(&program).args(["0.3", "448", "fork"]).output().unwrap();
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        let Some(report) = placed(&file, &output) else { return };
+        assert_placed(&report);
+        assert!(stderr(&output).contains("of malloc's in all"), "{}", stderr(&output));
+    }
+}
+
+/// Set where this test binary is the program that is run.
+const LOOK: &str = "HUEPAGE_TEST_LOOK";
+const PAGES: usize = 448;
+
+fn open_palette() -> Option<Palette> {
+    let cpu = *allowed_cpus().ok()?.last()?;
+    let geometry = Topology::read(&LiveMachine::open(cpu).ok()?).ok()?.cache_to_color(cpu).ok();
+    Palette::open(&MeasureOptions::new(cpu, geometry), &PaletteOptions::new()).ok()
+}
+
+/// The program that is run: allocates, and prints how many of its pages have each
+/// color, as it tells them itself.
+fn look() {
+    // SAFETY: memory of this program, written before it is read.
+    let memory = unsafe {
+        let memory = libc::malloc(PAGES * 4096).cast::<u8>();
+        memory.write_bytes(1, PAGES * 4096);
+        memory
+    };
+    let mut palette = open_palette().unwrap();
+    // The first and the last one are shared with other blocks.
+    let first = PageAddr::containing(memory.wrapping_add(4096)).get();
+    let page =
+        |n: usize| PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(first + n * 4096));
+    let pages: Vec<PageAddr> = (0..PAGES - 2).map(page).collect();
+    // SAFETY: pages of the block above.
+    let told = unsafe { palette.classify(&pages) }.unwrap();
+    let mut counts = vec![0; palette.count().get() as usize];
+    told.into_iter().flatten().for_each(|color| counts[color.index()] += 1);
+    println!("counts {counts:?}");
+}
+
+/// What the program prints; `None` where it was not placed in time.
+fn counts(options: &[&str]) -> Option<(Vec<usize>, Value)> {
+    let test = std::env::current_exe().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("report");
+    let mut command = heap(options);
+    command.arg("--report").arg(&file);
+    command.arg("--").arg(test).args(["--exact", "a_program_finds_its_pages_as_they_are_to_be"]);
+    let output = command.args(["--nocapture"]).env(LOOK, "1").output().unwrap();
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    let report = placed(&file, &output)?;
+    if number(&report["unplaced"], "late") > 0 {
+        println!("skipped: the machine is too busy to place in time: {report}");
+        return None;
+    }
+    let text = stdout(&output);
+    let line = text.lines().find_map(|line| line.split_once("counts [")).unwrap().1;
+    let counts = line.trim_end_matches(']').split(", ").map(|n| n.parse().unwrap()).collect();
+    Some((counts, report["unplaced"].clone()))
+}
+
+#[test]
+fn a_program_finds_its_pages_as_they_are_to_be() {
+    if std::env::var_os(LOOK).is_some() {
+        return look();
+    }
+    let _alone = alone();
+    let Some(palette) = open_palette() else {
+        return println!("skipped: no colors can be found here");
+    };
+    let colors = palette.count().get() as usize;
+    // A neighbor can spoil single answers, of either side: at most one in twenty
+    // pages is elsewhere than it should be.
+    let slack = PAGES / 20;
+    let Some((all, _)) = counts(&[]) else { return };
+    let even = (PAGES / colors) as isize;
+    let off: isize = all.iter().map(|&n| (n as isize - even).abs()).sum();
+    assert!(off as usize <= 2 * slack + colors, "{all:?}");
+    if colors < 8 {
+        return;
+    }
+    let options = ["--colors", "0-3", "--budget", "100%"];
+    let Some((some, unplaced)) = counts(&options) else { return };
+    let elsewhere: usize = some[4..].iter().sum();
+    // An eighth of all frames is of use: some may be short, and that is said.
+    let said = number(&unplaced, "short") as usize;
+    assert!(elsewhere <= slack + said, "{some:?} {unplaced}");
+}
+
+#[test]
+fn nothing_is_lost_while_threads_allocate_and_children_are_forked() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("heap.c", directory.path(), &[]);
+    // Without regard to time, so that more is placed.
+    for (options, remap) in
+        [(&["--budget", "100%"][..], false), (&["--budget", "100%"], true), (&[], false)]
+    {
+        let mut command = heap(options);
+        if remap {
+            command.env("HUEPAGE_RUN_REMAP", "1");
+        }
+        // What hangs is killed: it must not take the tests with it.
+        command.args(["--", "timeout", "-s", "KILL", "120"]).arg(&program).arg("1");
+        let output = command.output().unwrap();
+        assert_eq!(stdout(&output), "right\n", "{options:?}: {}", stderr(&output));
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn programs_in_other_languages_say_what_they_say_without() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("words.cc");
+    fs::write(
+        &source,
+        "#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n\
+         int main() {\n  std::map<std::string, std::vector<int>> m;\n\
+         for (int i = 0; i < 60000; i++) m[std::to_string(i % 7919)].push_back(i);\n\
+         long sum = 0;\n  for (auto &e : m) for (int i : e.second) sum += i * e.first.size();\n\
+         std::cout << sum << std::endl;\n}\n",
+    )
+    .unwrap();
+    let words = directory.path().join("words");
+    let built = Command::new("c++").arg("-o").arg(&words).arg(&source).status();
+    let mut programs = vec![vec![compile("brings_malloc.c", directory.path(), &["-fno-builtin"])]];
+    if built.is_ok_and(|status| status.success()) {
+        programs.push(vec![words]);
+    }
+    let script = "d = {str(i): list(range(i % 50)) for i in range(30000)}\n\
+                  print(sum(len(k) * sum(v) for k, v in d.items()))";
+    for python in ["/usr/bin/python3", "/usr/local/bin/python3"] {
+        if Path::new(python).exists() {
+            programs.push(vec![python.into(), "-c".into(), script.into()]);
+        }
+    }
+    for program in programs {
+        let plain = Command::new(&program[0]).args(&program[1..]).output().unwrap();
+        let output = heap(&["--"]).args(&program).output().unwrap();
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        assert_eq!(stdout(&output), stdout(&plain), "{program:?}");
+    }
+}
+
+#[test]
+fn a_program_whose_memory_is_all_locked_gets_it_all_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let source = directory.path().join("locked.c");
+    fs::write(
+        &source,
+        "#include <stdlib.h>\n#include <string.h>\n#include <sys/mman.h>\nint main(void) {\n\
+         if (mlockall(MCL_CURRENT | MCL_FUTURE)) return 77;\n\
+         for (int i = 1; i < 40; i++) { char *p = calloc(i, 40000);\n\
+         for (int j = 0; j < i * 40000; j++) if (p[j]) return 1;\n\
+         memset(p, i, i * 40000); if (i % 3) free(p); }\nreturn 0;\n}\n",
+    )
+    .unwrap();
+    let program = directory.path().join("locked");
+    assert!(Command::new("cc").arg("-o").args([&program, &source]).status().unwrap().success());
+    let output = heap(&["--"]).arg(&program).output().unwrap();
+    if code(&output) == Some(77) {
+        return println!("skipped: memory cannot be locked here");
+    }
+    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+}
+
+#[test]
+fn a_limit_of_address_space_is_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    for limit in ["200000", "2000000"] {
+        let script = format!("ulimit -v {limit}; exec {} 0.1 448", program.display());
+        let output = heap(&["--", "sh", "-c", &script]).output().unwrap();
+        assert_eq!(code(&output), Some(0), "{limit}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_program_killed_at_any_time_is_gone() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("heap.c", directory.path(), &[]);
+    for round in 0..8 {
+        let mut child = heap(&["--"]).arg(&program).arg("60").spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(20 + 41 * round));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn a_program_sees_its_own_descriptors_only() {
+    // No pipes: the shell may still be closing its ends while ls looks.
+    let script = "ls /proc/$$/fd; x=$(seq 100000); ls /proc/$$/fd";
+    let plain = Command::new("bash").args(["-c", script]).output().unwrap();
+    let placed = heap(&["--", "bash", "-c", script]).output().unwrap();
+    assert_eq!(stdout(&placed), stdout(&plain), "{}", stderr(&placed));
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What tests of `huepage run` share.
+
+use std::{
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+
+use super::huepage;
+
+/// The libraries that programs load, by the variable that names each.
+pub const LIBRARIES: [(&str, &str); 2] =
+    [("HUEPAGE_PRELOAD", "libhuepage_preload.so"), ("HUEPAGE_HEAP", "libhuepage_heap.so")];
+
+/// `huepage run`, with the libraries built for it.
+pub fn run(options: &[&str]) -> Command {
+    let mut command = huepage(&["run"]);
+    command.args(options);
+    for (variable, name) in LIBRARIES {
+        command.env(variable, libraries().join(name));
+    }
+    command
+}
+
+/// Malloc's memory alone, placed ahead.
+pub fn heap(options: &[&str]) -> Command {
+    let mut command = run(&["--backend", "heap"]);
+    command.args(options);
+    command
+}
+
+/// Exchanging all pages over and over, colors or not: what placing may do to a
+/// program at the worst.
+pub fn restless(options: &[&str]) -> Command {
+    let mut command = run(&["--budget", "100%"]);
+    command.args(options).env("HUEPAGE_RUN_RESTLESS", "1").env("HUEPAGE_RUN_DELAY", "0");
+    command
+}
+
+/// Where the libraries are. They are nobody's dependencies, so cargo does not build
+/// them for tests.
+pub fn libraries() -> &'static Path {
+    static LIBRARIES: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARIES.get_or_init(|| {
+        let command = cargo_bin("huepage");
+        let profile = command.parent().unwrap();
+        let mut build = Command::new(env!("CARGO"));
+        build.args(["build", "--quiet", "--locked"]);
+        build.args(["--package", "huepage-preload", "--package", "huepage-heap"]);
+        build.arg("--target-dir").arg(profile.parent().unwrap());
+        if profile.file_name().is_some_and(|name| name == "release") {
+            build.arg("--release");
+        }
+        let status = build.current_dir(env!("CARGO_MANIFEST_DIR")).status().unwrap();
+        assert!(status.success(), "the libraries cannot be built");
+        profile.to_owned()
+    })
+}
+
+/// Compiles a program of `tests/programs`.
+pub fn compile(name: &str, directory: &Path, options: &[&str]) -> PathBuf {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name);
+    let program = directory.join(name).with_extension("");
+    let status = Command::new("cc")
+        .args(["-O1", "-Wall", "-Werror", "-pthread"])
+        .args(options)
+        .arg("-o")
+        .arg(&program)
+        .arg(source)
+        .status()
+        .unwrap();
+    assert!(status.success(), "{name} cannot be compiled");
+    program
+}
+
+/// Whether programs can be placed here; prints why not, as the reason to skip a
+/// test.
+pub fn can_place() -> bool {
+    let output = run(&["--must", "true"]).output().unwrap();
+    let placed = output.status.success();
+    if !placed {
+        println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    placed
+}
+
+/// The report that a run left.
+pub fn report(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
