@@ -7,6 +7,9 @@
 
 #include "page_color.h"
 
+#define CREATE_TRACE_POINTS
+#include <trace/events/page_color.h>
+
 bool page_color_ask(struct page_color_ask *ask, struct zone *zone)
 {
 	struct mm_struct *whom = current->page_color.whom;
@@ -193,20 +196,65 @@ static unsigned int fair_share(const struct page_color_space *space,
 	return min(count, max(left / (4 * num_online_cpus()), 4U));
 }
 
+/* What is wanted, best first. */
+static const unsigned int wants[] = {
+	PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
+	PAGE_COLOR_LACKED,
+	PAGE_COLOR_FEW,
+	0,
+};
+
+/* Searches that a vain one may save at most. */
+#define PAGE_COLOR_MOST_SKIPPED	15
+
+/*
+ * A search for frames that are not there looks at all of memory: after a vain one
+ * the next begin behind it, once, three times, seven times and so on. Threads may
+ * mix this up, at the price of a search.
+ */
+static unsigned int first_want(struct page_color_space *space)
+{
+	u8 skip = space ? READ_ONCE(space->vain.skip) : 0;
+
+	if (!skip)
+		return 0;
+	WRITE_ONCE(space->vain.skip, skip - 1);
+	return READ_ONCE(space->vain.want);
+}
+
+/*
+ * @found less than was wished for, or not (@less); behind the last of what is
+ * wanted where no frame was free. Who finds room in the cache searches each time
+ * else: a color that came free meanwhile saves a conflict.
+ */
+static void note_vain(struct page_color_space *space, unsigned int first,
+		      unsigned int found, bool less)
+{
+	unsigned int skipped = READ_ONCE(space->vain.skipped);
+
+	if (found < ARRAY_SIZE(wants)) {
+		if (!READ_ONCE(space->rounds))
+			return;
+		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
+	}
+	if (found > first) {
+		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
+		WRITE_ONCE(space->vain.want, found);
+		WRITE_ONCE(space->vain.skip, skipped);
+		WRITE_ONCE(space->vain.skipped, skipped);
+	} else if (!first && skipped) {
+		WRITE_ONCE(space->vain.skipped, 0);
+	}
+}
+
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int count,
 			       struct page_color_part *parts)
 {
-	static const unsigned int wants[] = {
-		PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
-		PAGE_COLOR_LACKED,
-		PAGE_COLOR_FEW,
-		0,
-	};
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space = ask->space;
-	unsigned int i, nr, run = 0;
+	unsigned int first, i, nr = 0, run = 0;
 	struct place place;
 
 	if (!find_place(&place, zone))
@@ -225,17 +273,26 @@ unsigned int page_color_gather(struct zone *zone,
 		count = fair_share(space, place.node->live, count);
 	wish.count = count;
 	wish.cursor = cursor_of(space, place.zone);
-	nr = gather_best(&place, space, &wish, wants[0], parts);
-	for (i = 1; i < ARRAY_SIZE(wants) && !nr; i++) {
-		/* Only for a set any color of it is better than the others. */
-		if (!wants[i] && !ask->set)
+	first = first_want(space);
+	for (i = first; i < ARRAY_SIZE(wants); i++) {
+		/* Nothing that it lacks is free, so there is nothing to share. */
+		if (space && !(wants[i] & PAGE_COLOR_LACKED)) {
+			count = run;
+			wish.count = run;
+		}
+		if (!i)
+			nr = gather_best(&place, space, &wish, wants[i], parts);
+		else
+			nr = gather(&place, space, &wish, wants[i], parts, 0);
+		if (nr)
 			break;
-		nr = gather(&place, space, &wish, wants[i], parts, 0);
 	}
+	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
 	if (space) {
+		note_vain(space, first, i, wish.count);
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
-		count_vm_events(i == 1 ? PAGE_COLOR_BEST :
+		count_vm_events(!i ? PAGE_COLOR_BEST :
 				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
 				nr ? count - wish.count : 1);
 	} else {
@@ -309,6 +366,7 @@ bool page_color_gather_block(struct zone *zone,
 	struct page_color_space *space = ask->space;
 	struct page_color_wish wish = { .set = ask->set };
 	struct place place;
+	bool chosen;
 
 	if (!space || !find_place(&place, zone) ||
 	    space->node != place.node->id)
@@ -316,7 +374,9 @@ bool page_color_gather_block(struct zone *zone,
 	wish.held = &space->held;
 	wish.live = place.node->live;
 	wish.cursor = cursor_of(space, place.zone);
-	return page_color_choose_block(&place.zone->memory, &wish, order, frame);
+	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
+	trace_page_color_choose_block(zone, order, chosen);
+	return chosen;
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

@@ -84,6 +84,7 @@ struct page_color_zone {
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
  * @rounds: how often it has held all colors since
+ * @vain: what was searched for in vain, and is not for the next searches
  * @held: the colors
  */
 struct page_color_space {
@@ -100,6 +101,11 @@ struct page_color_space {
 	u32 marked;
 	u32 cursor;
 	u32 rounds;
+	struct {
+		u8 want;
+		u8 skip;
+		u8 skipped;
+	} vain;
 	struct page_color_held *seen;
 	struct page_color_held held;
 };
@@ -232,6 +238,9 @@ u32 page_color_max_colors(void);
 DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
 /* Before a set is given. Takes cpus_read_lock(). */
 void page_color_sets_begin(void);
+
+/* The colors that a task may use, NULL for all; under rcu_read_lock(). */
+struct page_color_set *page_color_task_set(struct task_struct *task);
 
 const struct page_color_set *__page_color_current_set(void);
 

@@ -2,6 +2,7 @@
 /* The color set of a task: changed, shown, inherited and given up. */
 
 #include <linux/err.h>
+#include <linux/export.h>
 #include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
@@ -23,6 +24,8 @@ u32 page_color_max_colors(void)
 }
 
 DEFINE_STATIC_KEY_FALSE(page_color_sets_key);
+/* Drivers choose zero pages by it. */
+EXPORT_SYMBOL_GPL(page_color_sets_key);
 
 void page_color_sets_begin(void)
 {
@@ -30,8 +33,7 @@ void page_color_sets_begin(void)
 		static_branch_enable(&page_color_sets_key);
 }
 
-/* What a task may use, NULL for all; under rcu_read_lock(). */
-static struct page_color_set *task_set(struct task_struct *task)
+struct page_color_set *page_color_task_set(struct task_struct *task)
 {
 #ifdef CONFIG_CPUSETS
 	struct page_color_set *both = rcu_dereference(task->page_color.both);
@@ -44,7 +46,7 @@ static struct page_color_set *task_set(struct task_struct *task)
 
 const struct page_color_set *__page_color_current_set(void)
 {
-	return in_task() ? task_set(current) : NULL;
+	return in_task() ? page_color_task_set(current) : NULL;
 }
 
 /* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */
@@ -113,7 +115,7 @@ static struct page_color_set *get_task_set(struct task_struct *task)
 
 	rcu_read_lock();
 	do {
-		set = task_set(task);
+		set = page_color_task_set(task);
 	} while (set && !refcount_inc_not_zero(&set->refs));
 	rcu_read_unlock();
 	return set;

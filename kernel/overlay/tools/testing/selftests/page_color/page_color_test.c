@@ -15,6 +15,7 @@
 #include "../kselftest_harness.h"
 
 #define SYSFS "/sys/kernel/mm/page_color/"
+#define TRACEFS "/sys/kernel/tracing"
 #define NODE "/sys/devices/system/node/node0/page_color/"
 #define SELF "/proc/self/page_colors"
 
@@ -363,6 +364,38 @@ TEST_F(page_color, a_large_program_has_each_color_as_often)
 		  statistic("/proc/vmstat", "page_color_other") - before);
 	ASSERT_TRUE(colors_of(memory, PAGES, self->colors));
 	EXPECT_GE(SPREAD, spread(self->colors, PAGES));
+}
+
+/* How many lines of a file have a text. */
+static unsigned int lines_with(const char *path, const char *text)
+{
+	unsigned int count = 0;
+	char line[512];
+	FILE *file;
+
+	file = fopen(path, "r");
+	if (!file)
+		return 0;
+	while (fgets(line, sizeof(line), file))
+		count += !!strstr(line, text);
+	fclose(file);
+	return count;
+}
+
+TEST_F(page_color, choices_can_be_traced)
+{
+	char *memory;
+
+	mount("tracefs", TRACEFS, "tracefs", 0, NULL);
+	if (access(TRACEFS "/events/page_color", F_OK))
+		SKIP(return, "needs tracepoints (CONFIG_ENABLE_DEFAULT_TRACERS)");
+	ASSERT_EQ(0, put(TRACEFS "/events/page_color/enable", "1"));
+	ASSERT_EQ(0, put(SYSFS "enabled", "1"));
+	memory = map_pages(PAGES);
+	ASSERT_NE(NULL, memory);
+	touch(memory, PAGES);
+	EXPECT_EQ(0, put(TRACEFS "/events/page_color/enable", "0"));
+	EXPECT_LT(0, lines_with(TRACEFS "/trace", "colors=lacked,few wished="));
 }
 
 /* Exits with 0 if hardly any color is there twice after half of it came anew. */
