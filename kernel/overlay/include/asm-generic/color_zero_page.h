@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ZERO_PAGE() of architectures with CONFIG_COLOR_ZERO_PAGES. */
+#ifndef _ASM_GENERIC_COLOR_ZERO_PAGE_H
+#define _ASM_GENERIC_COLOR_ZERO_PAGE_H
+
+#define __HAVE_COLOR_ZERO_PAGE
+
+#ifndef __ASSEMBLY__
+/* The first of them, and the bits of an address that choose one. */
+extern unsigned long zero_pfn;
+extern unsigned long zero_page_mask;
+#endif
+
+#define ZERO_PAGE(vaddr)						\
+	pfn_to_page(zero_pfn +						\
+		    (((unsigned long)(vaddr) & zero_page_mask) >> PAGE_SHIFT))
+
+/* How else an architecture wants zero pages to be allocated. */
+#ifndef zero_pages_gfp
+#define zero_pages_gfp()	((gfp_t)0)
+#endif
+
+#endif /* _ASM_GENERIC_COLOR_ZERO_PAGE_H */

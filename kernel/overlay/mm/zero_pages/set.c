@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The zero page of a mapping whose task may use only some colors. */
+
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/zero_pages.h>
+#include "../page_color/page_color.h"
+#include "zero_pages.h"
+
+/* Made for another geometry than that of the zero pages' node, it has no meaning. */
+static bool has_meaning(const struct page_color_set *set)
+{
+	int nid = page_to_nid(pfn_to_page(my_zero_pfn(0)));
+	const struct page_color_node *node =
+		rcu_dereference(page_color_nodes[nid]);
+
+	return node && node->colors == set->colors;
+}
+
+/*
+ * Of whom memory belongs to, not of whom reads it: ptrace and KSM come to memory
+ * of others. Under rcu_read_lock().
+ */
+static const struct page_color_set *set_of(struct mm_struct *mm)
+{
+	struct task_struct *owner = NULL;
+
+	if (mm == current->mm)
+		return page_color_current_set();
+#ifdef CONFIG_MEMCG
+	owner = rcu_dereference(mm->owner);
+#endif
+	return owner ? page_color_task_set(owner) : NULL;
+}
+
+static bool in_set(const struct page_color_set *set, unsigned long pfn)
+{
+	u32 color = pfn % set->colors;
+
+	return page_color_set_word(set, color / 64) >> color % 64 & 1;
+}
+
+static unsigned long choose(const struct page_color_set *set,
+			    unsigned long addr)
+{
+	unsigned int number = zero_pages_number(), i, some = 0, nth;
+	unsigned long first = my_zero_pfn(0);
+
+	for (i = 0; i < number; i++)
+		some += in_set(set, first + i);
+	/* Colors that no zero page has: then as without a set. */
+	if (!some)
+		return my_zero_pfn(addr);
+	nth = (addr >> PAGE_SHIFT) % some;
+	for (i = 0; i < number; i++)
+		if (in_set(set, first + i) && !nth--)
+			break;
+	return first + i;
+}
+
+unsigned long zero_pfn_in_set(struct mm_struct *mm, unsigned long addr)
+{
+	unsigned long pfn = my_zero_pfn(addr);
+	const struct page_color_set *set;
+
+	if (!zero_page_mask)
+		return pfn;
+	rcu_read_lock();
+	set = set_of(mm);
+	if (set && has_meaning(set))
+		pfn = choose(set, addr);
+	rcu_read_unlock();
+	return pfn;
+}
+EXPORT_SYMBOL_GPL(zero_pfn_in_set);
