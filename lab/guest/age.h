@@ -52,15 +52,6 @@ static inline uint32_t *age_order(struct lab_random *random, uint32_t *order, si
 	return order;
 }
 
-static inline char *age_small_pages(size_t bytes)
-{
-	char *memory = lab_map(bytes);
-
-	if (madvise(memory, bytes, MADV_NOHUGEPAGE))
-		lab_fail("ask for small pages");
-	return memory;
-}
-
 /*
  * Files come into the page cache piece by piece, in random order, and half of
  * them go again. With a disk they are read; without one they are written to a
@@ -104,7 +95,7 @@ static inline int age_files(struct age *age, size_t bytes)
 static inline void age_forks(struct age *age, size_t bytes)
 {
 	size_t count = bytes / PAGE;
-	char *shared = age_small_pages(count * PAGE);
+	char *shared = lab_map_small(count * PAGE);
 	uint32_t *order = lab_map(count * sizeof(*order));
 	uint32_t turn[AGE_CHILDREN];
 	pid_t children[AGE_CHILDREN];
@@ -152,7 +143,7 @@ static inline void age_forks(struct age *age, size_t bytes)
 /* Faults and frees; what is kept stays mapped. */
 static inline char *age_pages(struct age *age, size_t count, const struct age_dose *dose)
 {
-	char *memory = age_small_pages(count * PAGE);
+	char *memory = lab_map_small(count * PAGE);
 	uint32_t *order = lab_map(count * sizeof(*order));
 
 	for (unsigned int round = 0; round < dose->rounds; round++) {

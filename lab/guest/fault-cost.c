@@ -24,7 +24,7 @@ static void tell(const char *work, uint64_t round)
 
 static void touch_in_order(uint64_t round)
 {
-	char *memory = age_small_pages(pages * PAGE);
+	char *memory = lab_map_small(pages * PAGE);
 
 	settle();
 	REGION_BEGIN(IN_ORDER);
@@ -40,7 +40,7 @@ static void touch_in_order(uint64_t round)
 
 static void touch_at_random(uint64_t round)
 {
-	char *memory = age_small_pages(pages * PAGE);
+	char *memory = lab_map_small(pages * PAGE);
 
 	settle();
 	REGION_BEGIN(AT_RANDOM);
@@ -54,7 +54,7 @@ static void touch_at_random(uint64_t round)
 /* A child copies all pages, and frees them as it ends. */
 static void copy_on_write(uint64_t round)
 {
-	char *memory = age_small_pages(pages * PAGE);
+	char *memory = lab_map_small(pages * PAGE);
 	int status;
 
 	memset(memory, 1, pages * PAGE);

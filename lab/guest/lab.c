@@ -162,6 +162,25 @@ void *lab_map(size_t bytes)
 	return memory;
 }
 
+void *lab_map_small(size_t bytes)
+{
+	void *memory = lab_map(bytes);
+
+	if (madvise(memory, bytes, MADV_NOHUGEPAGE))
+		lab_fail("ask for small pages");
+	return memory;
+}
+
+void *lab_map_shared(size_t bytes)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		lab_fail("map %zu bytes for all processes", bytes);
+	return memory;
+}
+
 void lab_write(const char *path, const char *text)
 {
 	int file = open(path, O_WRONLY);

@@ -39,6 +39,12 @@ void lab_fail(const char *format, ...)
 /* Private anonymous memory, not yet touched. */
 void *lab_map(size_t bytes);
 
+/* The same, of pages that never become huge. */
+void *lab_map_small(size_t bytes);
+
+/* Memory that processes forked later have in common, touched. */
+void *lab_map_shared(size_t bytes);
+
 /* Reads or writes a file such as /proc/sys/vm/drop_caches; fails loudly. */
 void lab_write(const char *path, const char *text);
 uint64_t lab_read_number(const char *path);

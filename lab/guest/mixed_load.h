@@ -75,11 +75,7 @@ static inline void mixed_wait(pid_t child)
 /* Pages of 4 KiB only, none of which is there yet. */
 static inline char *small_pages(size_t pages)
 {
-	char *memory = lab_map(pages * PAGE);
-
-	if (madvise(memory, pages * PAGE, MADV_NOHUGEPAGE))
-		lab_fail("ask for small pages");
-	return memory;
+	return lab_map_small(pages * PAGE);
 }
 
 /* Begins where a huge page does; its size is the kernel's choice. */

@@ -14,7 +14,7 @@
 
 /* Of all workers together. */
 static struct counts {
-	uint64_t pages_written, pages_verified, forks, areas, sets;
+	uint64_t pages_written, pages_verified, zeros_read, forks, areas, sets;
 	uint32_t stop;
 } *counts;
 static uint64_t largest;
@@ -28,6 +28,18 @@ static void verify(const struct area *area)
 {
 	area_verify(area);
 	count(&counts->pages_verified, area->pages);
+}
+
+/* Of private memory that nobody has written to. */
+static void read_untouched(const struct area *area)
+{
+	const volatile uint64_t *words = (const volatile uint64_t *)area->memory;
+
+	for (size_t i = 0; i < area->pages * PAGE / sizeof(*words); i++)
+		if (words[i])
+			lab_fail("page %zu was never written and is not zero",
+				 i * sizeof(*words) / PAGE);
+	count(&counts->zeros_read, area->pages);
 }
 
 /* The child finds what its parent had, changes all of it, and finds that. */
@@ -103,6 +115,8 @@ static void work(uint64_t me, uint64_t seed)
 		unsigned int kind = lab_below(&random, 3);
 
 		area_map(area, 1 + lab_below(&random, largest), owner | (kind == 2), kind);
+		if (kind != 2 && lab_below(&random, 2))
+			read_untouched(area);
 		area_fill(area, &random, order);
 		count(&counts->pages_written, area->pages);
 		count(&counts->areas, 1);
@@ -168,10 +182,7 @@ int main(int argc, char **argv)
 	struct done done = { 0 };
 
 	largest = lab_number("pages");
-	counts = mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-		      -1, 0);
-	if (counts == MAP_FAILED)
-		lab_fail("map counts");
+	counts = lab_map_shared(sizeof(*counts));
 	stress_group();
 	for (uint64_t me = 0; me < workers; me++) {
 		pid_t child = fork();
@@ -190,15 +201,16 @@ int main(int argc, char **argv)
 			lab_fail("a worker ended with status %x", status);
 	}
 	lab_result("{\"seconds\":%" PRIu64 ",\"pages_written\":%" PRIu64
-		   ",\"pages_verified\":%" PRIu64 ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64
+		   ",\"pages_verified\":%" PRIu64 ",\"zeros_read\":%" PRIu64
+		   ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64
 		   ",\"killed\":%" PRIu64 ",\"compact\":%" PRIu64 ",\"drop\":%" PRIu64
 		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
 		   ",\"contiguous\":%" PRIu64 ",\"contiguous_refused\":%" PRIu64
 		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
 		   ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
 		   ",\"sets\":%" PRIu64 "}",
-		   seconds, counts->pages_written, counts->pages_verified, counts->areas,
-		   counts->forks, done.killed, done.compact, done.drop, done.offline,
+		   seconds, counts->pages_written, counts->pages_verified, counts->zeros_read,
+		   counts->areas, counts->forks, done.killed, done.compact, done.drop, done.offline,
 		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
 		   is_there(COLOR "enabled") ? "true" : "false",
 		   done.enabled, done.disabled, done.geometry, done.table,

@@ -39,25 +39,15 @@ struct tally_figures {
 	uint32_t spread;
 };
 
-static inline void *tally_map(size_t bytes)
-{
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			    MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-	if (memory == MAP_FAILED)
-		lab_fail("map %zu bytes for all processes", bytes);
-	return memory;
-}
-
 static inline struct tally *tally_new(size_t colors)
 {
-	struct tally *tally = tally_map(sizeof(*tally));
+	struct tally *tally = lab_map_shared(sizeof(*tally));
 
 	tally->colors = colors;
-	tally->seen = tally_map(TALLY_FRAMES / 8);
-	tally->together = tally_map(colors * sizeof(uint32_t));
+	tally->seen = lab_map_shared(TALLY_FRAMES / 8);
+	tally->together = lab_map_shared(colors * sizeof(uint32_t));
 	for (int i = 0; i < TALLY_PROCESSES; i++)
-		tally->own[i] = tally_map(colors * sizeof(uint32_t));
+		tally->own[i] = lab_map_shared(colors * sizeof(uint32_t));
 	return tally;
 }
 

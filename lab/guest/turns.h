@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,11 +27,8 @@ struct turns {
 /* Shared with processes that are forked later. */
 static inline struct turns *turns_new(uint32_t workers)
 {
-	struct turns *turns = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
-				   MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	struct turns *turns = lab_map_shared(PAGE);
 
-	if (turns == MAP_FAILED)
-		lab_fail("map a page for turns");
 	turns->workers = workers;
 	return turns;
 }

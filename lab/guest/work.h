@@ -46,16 +46,6 @@ struct part {
 	struct line *array[ARRAYS];
 };
 
-static inline void *work_shared(size_t bytes)
-{
-	int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-
-	if (memory == MAP_FAILED)
-		lab_fail("map %zu bytes for all workers", bytes);
-	return memory;
-}
-
 /* For arrays of at most so many pages; what it needs besides them is settled here. */
 static inline struct work work_new(const char *touch, size_t largest, uint64_t seed)
 {
@@ -66,8 +56,8 @@ static inline struct work work_new(const char *touch, size_t largest, uint64_t s
 		if (++work.touch > PROCESSES)
 			lab_fail("touch=%s: nobody touches arrays like this", touch);
 	work.turns = turns_new(work.touch < THREADS ? 1 : 2);
-	work.frames = work_shared(ARRAYS * largest * sizeof(*work.frames));
-	work.told = work_shared(sizeof(*work.told));
+	work.frames = lab_map_shared(ARRAYS * largest * sizeof(*work.frames));
+	work.told = lab_map_shared(sizeof(*work.told));
 	if (work.touch == AT_RANDOM) {
 		work.order = lab_map(ARRAYS * largest * sizeof(*work.order));
 		memset(work.order, 0, ARRAYS * largest * sizeof(*work.order));

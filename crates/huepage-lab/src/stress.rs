@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     arch::Arch,
     boot::{Boot, Machine, Running, boot},
-    kernel::{self, Request},
+    kernel::{self, Request, Variant},
     progress::Progress,
     workspace::Workspace,
 };
@@ -40,6 +40,8 @@ pub struct Done {
     pub pages_written: u64,
     /// Pages found to hold it.
     pub pages_verified: u64,
+    /// Pages that were read before anybody wrote to them, and were zero.
+    pub zeros_read: u64,
     /// Areas of memory that were mapped.
     pub areas: u64,
     /// Children that copied what their parent had.
@@ -90,6 +92,9 @@ pub fn run(
     let image = kernel::ensure(request, progress)?;
     let mut machine = Machine::plain(2, Bytes::mib(768));
     machine.running = Running::freely(request.config);
+    if request.variant == Variant::Huepage {
+        machine.kernel_options.push("zero_pages=8".into());
+    }
     if request.arch == Arch::X86_64 {
         // Above, memory is of a kind that can be taken offline.
         machine.kernel_options.push("kernelcore=256M".into());

@@ -38,3 +38,20 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         assert!((one / other - 1.0).abs() < 2e-4, "{work}: {one} and {other}");
     }
 }
+
+#[test]
+fn what_is_not_free_is_not_searched_for_page_by_page() {
+    // Twice the cache in a parent, and as much again in a child, until little is free.
+    let results = quick(
+        "fault-cost",
+        &["arch=arm64", "policy=stock,on", "cache=8M", "memory=64M", "rounds=4"],
+    );
+    let cost = |policy, work| {
+        let row = results.find(&[("policy", policy), ("work", work)]);
+        number(row.unwrap_or_else(|| panic!("no {work}")), "instructions_per_page")
+    };
+    for (work, most) in [("touch in order", 1.2), ("fork, copy, exit", 1.6)] {
+        let beyond = cost("on", work) / cost("stock", work);
+        assert!(beyond < most, "{work}: {beyond} times");
+    }
+}

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interfaces of page coloring in a patched kernel that runs.
 
-use std::time::Duration;
+#[path = "support/booted.rs"]
+mod booted;
 
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
-    boot::{Boot, Machine, Report, boot},
-    kernel::{self, Config, Request, Variant},
-    progress::Progress,
-    workspace::Workspace,
+    boot::{Machine, Report},
+    kernel::Config,
 };
 use serde_json::Value;
 
@@ -17,7 +16,6 @@ fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -
     run_and_log(arch, config, guest, machine, check).0
 }
 
-/// Also what the kernel said.
 fn run_and_log(
     arch: Arch,
     config: Config,
@@ -25,27 +23,7 @@ fn run_and_log(
     machine: Machine,
     check: &str,
 ) -> (Report, String) {
-    let workspace = Workspace::find().unwrap();
-    let request = Request { arch, variant: Variant::Huepage, config };
-    let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
-    let boots = Boot {
-        arch,
-        kernel,
-        machine,
-        guest: guest.into(),
-        arguments: vec![("check".into(), check.into())],
-        model: None,
-        regions: Vec::new(),
-        limit: Duration::from_secs(600),
-    };
-    let mut log = String::new();
-    let report = boot(&workspace, &boots, &mut |line| log += line);
-    let report = report.unwrap_or_else(|error| panic!("{error:#}\n{log}"));
-    for sign in ["WARNING:", "BUG:", "INFO: possible", "KASAN"] {
-        assert!(!log.contains(sign), "{sign} in\n{log}");
-    }
-    print!("{log}");
-    (report, log)
+    booted::run_and_log(arch, config, guest, machine, &[("check", check)])
 }
 
 fn machine(option: Option<&str>) -> Machine {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The kernel's selftests: that of page coloring always, the others when asked for.
+//! The kernel's selftests: ours always, the others when asked for.
 
 use huepage_lab::{
     arch::Arch,
@@ -17,43 +17,77 @@ fn run(request: Request, coloring: Option<&str>, filter: Option<&str>) -> Run {
     run.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
-fn page_color(arch: Arch, variant: Variant, coloring: Option<&str>) -> Run {
-    // The kernel that other tests have built.
-    let request = Request { arch, variant, config: Config::Plain };
-    run(request, coloring, Some("page_color/*"))
-}
-
-fn passes(arch: Arch, coloring: Option<&str>) {
-    let run = page_color(arch, Variant::Huepage, coloring);
+/// The names of the parts that were skipped; no part failed.
+fn skipped(request: Request, coloring: Option<&str>) -> Vec<String> {
+    let run = run(request, coloring, Some("page_color/*"));
     assert_eq!(run.reports, [""; 0]);
     let [test] = &run.tests[..] else { panic!("{run:?}") };
     assert_eq!(test.outcome, Outcome::Passed, "{test:#?}");
     assert!(test.subtests.len() >= 10, "{test:#?}");
-    assert!(test.subtests.iter().all(|part| part.outcome == Outcome::Passed), "{test:#?}");
+    let (skipped, run): (Vec<_>, Vec<_>) =
+        test.subtests.iter().partition(|part| part.outcome == Outcome::Skipped);
+    assert!(run.iter().all(|part| part.outcome == Outcome::Passed), "{test:#?}");
+    skipped.into_iter().map(|part| part.name.clone()).collect()
+}
+
+/// On the kernel that other tests have built, which has no tracepoints.
+fn passes_without_tracepoints(arch: Arch, coloring: Option<&str>) {
+    let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
+    assert_eq!(skipped(request, coloring), ["page_color.choices_can_be_traced"]);
 }
 
 #[test]
 fn page_coloring_passes_its_selftest_on_x86_64() {
-    passes(Arch::X86_64, None);
+    let request =
+        Request { arch: Arch::X86_64, variant: Variant::Huepage, config: Config::Selftests };
+    assert_eq!(skipped(request, None), [""; 0]);
 }
 
 #[test]
 fn page_coloring_passes_its_selftest_on_arm64() {
-    passes(Arch::Arm64, None);
+    passes_without_tracepoints(Arch::Arm64, None);
 }
 
 /// Its state, from the command line, is put back after each part.
 #[test]
 fn page_coloring_that_is_on_from_boot_passes_too() {
-    passes(Arch::X86_64, Some("16M"));
+    passes_without_tracepoints(Arch::X86_64, Some("16M"));
 }
 
 #[test]
 fn a_kernel_without_page_coloring_skips_its_selftest_and_says_why() {
-    let run = page_color(Arch::X86_64, Variant::Stock, None);
+    let request = Request { arch: Arch::X86_64, variant: Variant::Stock, config: Config::Plain };
+    let run = run(request, None, Some("page_color/*"));
     assert_eq!(run.tests[0].outcome, Outcome::Skipped, "{run:?}");
     let said = run.tests[0].said.join("\n");
     assert!(said.contains("needs CONFIG_PAGE_COLOR"), "{said}");
+}
+
+/// In a boot with eight zero pages; within color sets as far as coloring is on.
+fn zero_pages(arch: Arch, coloring: Option<&str>) {
+    let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
+    let run = run(request, coloring, Some("zero_pages/*"));
+    assert_eq!(run.reports, [""; 0]);
+    let [test] = &run.tests[..] else { panic!("{run:?}") };
+    assert_eq!(test.outcome, Outcome::Passed, "{test:#?}");
+    let part = |name: &str| {
+        let found = test.subtests.iter().find(|part| part.name == name);
+        found.unwrap_or_else(|| panic!("no {name}: {test:#?}")).outcome
+    };
+    assert_eq!(part("zero.addresses_choose_the_page"), Outcome::Passed);
+    assert_eq!(part("zero.forced_writes_go_elsewhere"), Outcome::Passed);
+    let within = if coloring.is_some() { Outcome::Passed } else { Outcome::Skipped };
+    assert_eq!(part("zero.sets_choose_among_their_own"), within);
+}
+
+#[test]
+fn zero_pages_pass_their_selftest_on_x86_64() {
+    zero_pages(Arch::X86_64, None);
+}
+
+#[test]
+fn zero_pages_pass_their_selftest_on_arm64_within_color_sets() {
+    zero_pages(Arch::Arm64, Some("16M"));
 }
 
 /// Builds two kernels and runs all tests on three: `cargo test -p huepage-lab --test

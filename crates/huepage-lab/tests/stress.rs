@@ -21,6 +21,7 @@ fn memory(done: &Done) {
     for count in [
         done.pages_verified,
         done.pages_written,
+        done.zeros_read,
         done.areas,
         done.forks,
         done.killed,

@@ -107,11 +107,16 @@ fn programs<'a>(row: &dyn Fn(&str, &str, &str) -> &'a Row, ways: &str) {
 #[test]
 fn colored_pages_up_to_most_of_the_cache_have_no_conflicts_fresh_or_aged() {
     let results = run(&["policy=on", "l2_ways=1,16", "eighths=1,4,7"]);
-    for row in results.with(&[("work", "read")]) {
-        if ["fresh", "aged"].contains(&row.setting("placement").as_str()) {
-            let share = number(row, "lines_in_conflict") / number(row, "lines");
-            assert!(share <= 0.001, "{row:?}");
-        }
+    let rows = results.with(&[("work", "read")]);
+    let rows = rows.filter(|row| ["fresh", "aged"].contains(&row.setting("placement").as_str()));
+    let rows: Vec<&Row> = rows.collect();
+    let sum = |name| rows.iter().map(|row| number(row, name)).sum::<f64>();
+    assert!(rows.len() == 2 * 2 * 3 * 2 && sum("lines_in_conflict") <= 0.0005 * sum("lines"));
+    // Pages that came before the kernel knew of the program may share a color: when
+    // one of them goes, the color counts as not held. So two of 64 pages meet now and
+    // then, in one of three repeats.
+    for row in rows {
+        assert!(number(row, "lines_in_conflict") <= 0.02 * number(row, "lines"), "{row:?}");
     }
 }
 

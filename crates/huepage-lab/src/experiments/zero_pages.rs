@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `zero-pages` (S3): what it costs that all untouched memory is one zero page.
+//! `zero-pages` (S3): what it costs that all untouched memory is one zero page, and
+//! what several change.
 //!
-//! L1 has one page to a way, so the same offset of any page is in the same set;
-//! L2 has eight pages, so eight colors, to a way.
+//! Fought over is an L2 of eight colors behind an L1 of one, where the same offset of
+//! any page is in the same set, or an L1 of four colors.
 
 mod picture;
 mod shown;
@@ -22,12 +23,53 @@ use crate::{
     settings::Settings,
 };
 
-/// Pages to a way of the modelled L2, so colors.
-const COLORS: u64 = 8;
 /// Regions of the tables; the guest warms the caches in region 100.
-const TABLES: [(&str, u32); 3] = [("frames", 1), ("thrash", 2), ("scan", 3)];
+const TABLES: [(&str, u32); 5] =
+    [("frames", 1), ("thrash", 2), ("scan", 3), ("full", 4), ("partition", 5)];
 /// Rounds of the source, by table.
 const SOURCE_ROUNDS: [(&str, u64); 2] = [("frames", 1_000_000), ("thrash", 8_000_000)];
+
+/// The cache that hot frames and zero pages fight over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fought {
+    /// 32 KiB of 2 ways.
+    L1,
+    /// 256 KiB of 8 ways, behind an L1 of 32 KiB and 8 ways.
+    L2,
+}
+
+impl Fought {
+    fn ways(self) -> u32 {
+        match self {
+            Fought::L1 => 2,
+            Fought::L2 => 8,
+        }
+    }
+
+    fn size(self) -> u64 {
+        match self {
+            Fought::L1 => 32 << 10,
+            Fought::L2 => 256 << 10,
+        }
+    }
+
+    /// Pages to a way.
+    fn colors(self) -> u64 {
+        self.size() / u64::from(self.ways()) / 4096
+    }
+}
+
+impl std::str::FromStr for Fought {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "l1" => Ok(Fought::L1),
+            "l2" => Ok(Fought::L2),
+            _ => Err(format!("no cache '{name}' is fought over; there are l1, l2")),
+        }
+    }
+}
 
 /// The experiment.
 pub struct ZeroPages;
@@ -38,17 +80,19 @@ impl Experiment for ZeroPages {
     }
 
     fn about(&self) -> &'static str {
-        "Cache sets fought over by contiguous frames and by the one zero page"
+        "Cache sets fought over by contiguous frames and by zero pages (S3)"
     }
 
     fn settings(&self, scale: Scale) -> Settings {
         let (frames, [frame, thrash, scan]) = match scale {
-            Scale::Full => ("1,2,3,4,5,6,7,8,9,10,12,16", ["1000000", "8000000", "100000"]),
-            Scale::Quick => ("7,8,9,16", ["10000", "80000", "1000"]),
+            Scale::Full => ("1,2,3,4,5,6,7,8,9,10,12,16", ["1000000", "400000", "20000"]),
+            Scale::Quick => ("7,8,9,16", ["10000", "8000", "1000"]),
         };
         Settings::new(&[
             ("arch", "x86_64,arm64"),
-            ("l2_replacement", "lru,random"),
+            ("fought", "l2,l1"),
+            ("replacement", "lru,random"),
+            ("zeros", "stock,1,2,4,8"),
             ("frames", frames),
             ("frame_rounds", frame),
             ("thrash_rounds", thrash),
@@ -63,26 +107,45 @@ impl Experiment for ZeroPages {
                 "setting frames={count}: 1 to 512 frames are contiguous in a huge page"
             );
         }
-        let mut arguments = vec![
-            ("colors".to_owned(), COLORS.to_string()),
-            ("frames".to_owned(), settings.values("frames").join(",")),
-        ];
+        let mut arguments = Vec::new();
         for name in ["frame_rounds", "thrash_rounds", "scan_rounds"] {
             let rounds: u64 = settings.only(name)?;
             ensure!(rounds > 0, "setting {name}=0: there is nothing to count");
             arguments.push((name.to_owned(), rounds.to_string()));
         }
-        let grid = settings.grid(&["arch", "l2_replacement"]);
+        let grid = settings.grid(&["arch", "fought", "replacement", "zeros"]);
         let cases = grid.iter().map(|point| {
+            let fought: Fought = point.parsed("fought")?;
+            let zeros = point.text("zeros");
+            let mut machine = Machine::plain(1, Bytes(256 << 20));
+            let mut arguments = arguments.clone();
+            arguments.extend([
+                ("colors".to_owned(), fought.colors().to_string()),
+                ("ways".to_owned(), fought.ways().to_string()),
+                ("zeros".to_owned(), zeros.to_owned()),
+            ]);
+            let frames = match has_table("frames", zeros, fought) {
+                true => settings.values("frames").join(","),
+                false => String::new(),
+            };
+            arguments.push(("frames".to_owned(), frames));
+            if zeros != "stock" {
+                let _: u32 = point.parsed("zeros")?;
+                // Color sets need to know the cache that they are of.
+                machine.kernel_options = vec![
+                    format!("zero_pages={zeros}"),
+                    format!("page_color={}K,ways={}", fought.size() >> 10, fought.ways()),
+                ];
+            }
             Ok(Case {
                 arch: point.parsed("arch")?,
-                variant,
+                variant: if zeros == "stock" { variant } else { Variant::Huepage },
                 config: Config::Plain,
-                machine: Machine::plain(1, Bytes(256 << 20)),
+                machine,
                 guest: "zero-pages",
-                arguments: arguments.clone(),
-                model: Some(model(replacement(point.text("l2_replacement"))?)),
-                regions: TABLES.iter().map(|(_, region)| *region).collect(),
+                arguments,
+                model: Some(model(fought, replacement(point.text("replacement"))?)),
+                regions: regions(zeros, fought),
                 settings: point.json(),
                 limit: Duration::from_secs(1800),
             })
@@ -125,7 +188,7 @@ impl Experiment for ZeroPages {
                     format!("{} accesses, but {reads} reads of the guest alone", record.accesses)
                 })?;
                 let mut settings = map([("table", table.into())]);
-                for name in ["frames", "backing", "hot", "zero_reads"] {
+                for name in ["frames", "backing", "hot", "zero_reads", "mapped"] {
                     if let Some(value) = told.get(name) {
                         settings.insert(name.into(), value.clone());
                     }
@@ -172,29 +235,49 @@ impl Experiment for ZeroPages {
     }
 }
 
+/// Contiguous frames have nothing to do with zero pages, and the stock kernel has no
+/// partitions.
+fn has_table(table: &str, zeros: &str, fought: Fought) -> bool {
+    match table {
+        "frames" => zeros == "stock" && fought == Fought::L2,
+        "partition" => zeros != "stock",
+        _ => true,
+    }
+}
+
+fn regions(zeros: &str, fought: Fought) -> Vec<u32> {
+    let tables = TABLES.iter().filter(|(table, _)| has_table(table, zeros, fought));
+    tables.map(|(_, region)| *region).collect()
+}
+
 fn replacement(name: &str) -> anyhow::Result<Replacement> {
     match name {
         "lru" => Ok(Replacement::Lru),
         "tree-plru" => Ok(Replacement::TreePlru),
         "random" => Ok(Replacement::Random),
-        _ => anyhow::bail!("setting l2_replacement={name}: lru, tree-plru or random"),
+        _ => anyhow::bail!("setting replacement={name}: lru, tree-plru or random"),
     }
 }
 
-fn model(l2_replacement: Replacement) -> Model {
-    let level = |name: &str, size, replacement, latency| Level {
+/// Chance is in the cache that is fought over; the other one is an LRU.
+fn model(fought: Fought, replacement: Replacement) -> Model {
+    let level = |name: &str, size, ways, replacement, latency| Level {
         name: name.into(),
         size: Bytes(size),
-        ways: 8,
+        ways,
         line: Bytes(64),
         replacement,
         scope: Scope::Private,
         latency,
     };
+    let [(l1_ways, l1), (l2_ways, l2)] = match fought {
+        Fought::L1 => [(fought.ways(), replacement), (8, Replacement::Lru)],
+        Fought::L2 => [(8, Replacement::Lru), (fought.ways(), replacement)],
+    };
     Model {
         levels: vec![
-            level("L1", 32 << 10, Replacement::Lru, 4),
-            level("L2", COLORS * 8 * 4096, l2_replacement, 15),
+            level("L1", 32 << 10, l1_ways, l1, 4),
+            level("L2", 256 << 10, l2_ways, l2, 15),
         ],
         ..Model::uncached(100)
     }

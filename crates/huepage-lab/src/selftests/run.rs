@@ -182,6 +182,9 @@ fn machine(boots: &Boots) -> Machine {
     machine.running = Running::freely(boots.request.config);
     let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
     machine.kernel_options.extend(options.map(str::to_owned));
+    if boots.request.variant == Variant::Huepage {
+        machine.kernel_options.push("zero_pages=8".into());
+    }
     if let Some(setting) = &boots.coloring {
         machine.kernel_options.push(format!("page_color={setting}"));
     }

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `zero-pages` as a picture.
 
+use super::shown::{Spread, spread};
 use crate::results::{Axis, Panel, Plot, Results, Series};
+
+/// What is said of the hot colors.
+type Which = fn(&Spread) -> f64;
+
+const WHICH: [(&str, Which); 3] = [
+    ("worst color", |spread| spread.worst),
+    ("mean", |spread| spread.mean),
+    ("best color", |spread| spread.best),
+];
 
 pub(super) fn plot(results: &Results) -> Plot {
     let archs = results.values("arch");
@@ -28,29 +38,29 @@ pub(super) fn plot(results: &Results) -> Plot {
         points: vec![(8.0, 0.043_429), (9.0, 9.038_46)],
         reference: true,
     });
-    let zeros = [("kernel", "other"), ("kernel", "same"), ("control", "same")];
-    let mut thrash = Vec::new();
-    for arch in &archs {
-        for replacement in results.values("l2_replacement") {
-            let point = |(x, (backing, hot)): (usize, &(&str, &str))| {
+    let arch = archs.first().map_or("", String::as_str);
+    let mut fought = Vec::new();
+    for replacement in results.values("replacement") {
+        let points = |which: Which| {
+            let point = |zeros: &String| {
                 let settings = [
-                    ("arch", arch.as_str()),
-                    ("table", "thrash"),
-                    ("l2_replacement", &replacement),
-                    ("backing", backing),
-                    ("hot", hot),
+                    ("arch", arch),
+                    ("fought", "l2"),
+                    ("replacement", replacement.as_str()),
+                    ("zeros", zeros),
+                    ("backing", "kernel"),
                     ("zero_reads", "1"),
                 ];
-                Some((x as f64, results.find(&settings)?.metric("l2_misses_per_round")?))
+                Some((zeros.parse().ok()?, which(&spread(results, &settings)?)))
             };
-            thrash.push(Series {
-                name: format!("{arch}, L2 {replacement}"),
-                points: zeros.iter().enumerate().filter_map(point).collect(),
-                reference: false,
-            });
-        }
+            results.values("zeros").iter().filter_map(point).collect()
+        };
+        fought.extend(WHICH.map(|(name, which)| Series {
+            name: format!("{replacement}, {name}"),
+            points: points(which),
+            reference: false,
+        }));
     }
-    let names = ["one, another color", "one, the hot color", "8 colored (control)"];
     Plot {
         title: "zero-pages: sets that fill up".into(),
         caption: format!(
@@ -66,11 +76,12 @@ pub(super) fn plot(results: &Results) -> Plot {
                 series: frames,
             },
             Panel {
-                heading: "L2 misses a round of 8 hot frames and a page of zeros".into(),
-                x_label: "zero pages".into(),
-                x: Axis::Names(names.map(str::to_owned).to_vec()),
+                heading: "L2 misses a round of 8 hot frames of one color and a page of zeros"
+                    .into(),
+                x_label: format!("zero pages ({arch})"),
+                x: Axis::Linear,
                 top: 0.0,
-                series: thrash,
+                series: fought,
             },
         ],
     }

@@ -5,30 +5,38 @@ use crate::results::{Results, Row, Table, thousands};
 
 /// What the figures mean.
 pub(super) const REMARKS: &str = "\
-All counts are exact, of real kernels under a modelled 8-way L1 of 32 KiB (LRU) and an 8-way L2 \
-of 256 KiB (LRU or random replacement), lines of 64 bytes. In the regions counted the program \
-accesses nothing but what it reads, so `kernel's accesses` are those of timer ticks; they account \
-for the misses beyond the multiples of the rounds.
+All counts are exact, of real kernels under a modelled hierarchy with lines of 64 bytes: where L2 \
+is fought over, an L1 of 32 KiB and 8 ways (LRU) and an L2 of 256 KiB and 8 ways, so 8 colors; \
+where L1 is, one of 32 KiB and 2 ways, so 4 colors. In the regions counted the program accesses \
+nothing but what it reads, so `kernel's accesses` are those of timer ticks; they account for the \
+misses beyond the multiples of the rounds.
 
-The source's second program is described in words only. Here a round is 8 hot frames, one way of \
-L2 apart, and then the next page of the area of zeros; with 8 pages of zeros to a round instead, \
-colored zero pages gain nothing and cost more.
+`zeros` is `stock` for the stock kernel, which has one zero page, else what `zero_pages=` asks \
+for. The rows `control` are not the kernel's doing: on the stock kernel the program maps frames of \
+zeros of its own, one of each color, in the order of virtual pages.
 
-The kernel's zero page has one color. Only hot frames of that very color fight with it (`same`); \
-those of the other 7 colors never do (`other`). Colored zero pages fight with every color, an \
-eighth of the time: with LRU, that is the average over the colors of what one zero page does, so \
-they end the worst case and not the cost. And they take more room: whole pages of zeros that are \
-read line by line stay in L1 if they are one page, and do not if they are eight (`scan`).
+**Fought over**: a round is as many hot frames of one color as the cache has ways, and then the \
+next page, or pages, of an area of zeros. The hot color is each of them in turn: `worst` is where \
+it is one that most zero pages have. One zero page fights with one color and with no other; \
+several fight with more colors, less often. So they end the worst case and do not change the \
+mean of an LRU; with random replacement the mean gets worse. Who cannot know which color is hot, \
+and wants the same speed each time, takes as many as there are colors; who wants the best mean \
+keeps one.
 
-The stock kernel has one zero page. The rows `control` are not the kernel's doing: the program \
-maps 8 frames of zeros of its own, one of each color of L2, in the order of virtual pages, as \
-the source's patches do inside the kernel.
+**A partition**: the neighbor's frames fill three quarters of the colors, and somebody who may use \
+the last quarter reads an area of zeros. Mapped before he was given the set, the area has the zero \
+pages of its addresses; within it, those of the set. Only the latter leave the neighbor alone. With \
+fewer zero pages than colors the set may have none of its own, and then it gets a foreign one.
 
-Times are modelled: an instruction costs a cycle, a hit or miss its latency, and nothing \
-overlaps, so ratios of cycles overstate what a core that reorders would feel. The source's L2 was \
-measured on a machine whose replacement is not stated; LRU is the worst case of a cyclic \
-pattern, random replacement the mild one. Left out: TLBs, page walks, prefetchers, instruction \
-fetches (a real L2 holds those too), memory controllers.";
+**What they cost**: whole pages of zeros that are read line by line stay in L1 if they are one \
+page, and do not if they are eight (`scan`). Where own data fill the cache already it does not \
+matter how many there are: each page of zeros that is read pushes out as much (`full`).
+
+The source's second program is described in words only; its L2 was measured on a machine whose \
+replacement is not stated: LRU is the worst case of a cyclic pattern, random replacement the mild \
+one. Times are modelled: an instruction costs a cycle, a hit or miss its latency, and nothing \
+overlaps, so ratios of cycles overstate what a core that reorders would feel. Left out: TLBs, page \
+walks, prefetchers, instruction fetches (a real L2 holds those too), memory controllers.";
 
 /// A metric as a table has it.
 fn cell(row: &Row, name: &str, decimals: usize) -> String {
@@ -39,8 +47,128 @@ fn cell(row: &Row, name: &str, decimals: usize) -> String {
     }
 }
 
+/// Misses a round of the cache that is fought over.
+fn fought_misses(row: &Row) -> Option<f64> {
+    match row.setting("fought").as_str() {
+        "l1" => row.metric("l1_misses_per_round"),
+        _ => row.metric("l2_misses_per_round"),
+    }
+}
+
+/// The settings that tell boots apart, as cells.
+const BOOT: [&str; 4] = ["arch", "fought", "replacement", "zeros"];
+
+fn boot(row: &Row) -> Vec<String> {
+    BOOT.iter().map(|name| row.setting(name)).collect()
+}
+
+fn with_boot(more: &[&str]) -> Table {
+    Table::new(BOOT.iter().chain(more).copied())
+}
+
+/// Worst, mean and best over the hot colors.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    pub worst: f64,
+    pub mean: f64,
+    pub best: f64,
+}
+
+impl Spread {
+    fn of(values: &[f64]) -> Option<Self> {
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        (!values.is_empty()).then(|| Spread {
+            worst: values.iter().copied().fold(f64::MIN, f64::max),
+            mean,
+            best: values.iter().copied().fold(f64::MAX, f64::min),
+        })
+    }
+}
+
+/// Over all hot colors, the misses a round of `thrash` under these settings.
+pub(super) fn spread(results: &Results, settings: &[(&str, &str)]) -> Option<Spread> {
+    let settings: Vec<_> = [("table", "thrash")].iter().chain(settings).copied().collect();
+    let values: Vec<f64> = results.with(&settings).filter_map(fought_misses).collect();
+    Spread::of(&values)
+}
+
 pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
-    let mut frames = Table::new([
+    vec![
+        (
+            "Fought over: misses a round, over all colors the hot frames can have".into(),
+            fought(results),
+        ),
+        ("A partition: the neighbor's misses a round".into(), partition(results)),
+        ("scan: 16 KiB of own data and whole pages of zeros".into(), whole_pages(results, "scan")),
+        (
+            "full: own data that fill the cache, and whole pages of zeros".into(),
+            whole_pages(results, "full"),
+        ),
+        ("frames: 4 bytes at the same offset of contiguous frames".into(), frames(results)),
+    ]
+}
+
+fn fought(results: &Results) -> Table {
+    let mut table = with_boot(&["backing", "zeros a round", "worst", "mean", "best"]);
+    let mut last = Vec::new();
+    for row in results.with(&[("table", "thrash")]) {
+        let mut cells = boot(row);
+        cells.extend([row.setting("backing"), row.setting("zero_reads")]);
+        // Rows of one boot follow each other, but backings take turns.
+        if last.contains(&cells) {
+            continue;
+        }
+        last.push(cells.clone());
+        let names = BOOT.iter().chain(&["backing", "zero_reads"]);
+        let settings: Vec<(&str, &str)> =
+            names.copied().zip(cells.iter().map(String::as_str)).collect();
+        if let Some(Spread { worst, mean, best }) = spread(results, &settings) {
+            cells.extend([worst, mean, best].map(|value| format!("{value:.3}")));
+            table.row(cells);
+        }
+    }
+    table
+}
+
+fn partition(results: &Results) -> Table {
+    let mut table = with_boot(&["mapped", "zero pages met", "L1 misses", "L2 misses"]);
+    for row in results.with(&[("table", "partition")]) {
+        let mut cells = boot(row);
+        cells.extend([
+            row.setting("mapped"),
+            cell(row, "zero_frames", 0),
+            cell(row, "l1_misses_per_round", 2),
+            cell(row, "l2_misses_per_round", 2),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn whole_pages(results: &Results, name: &str) -> Table {
+    let mut table = with_boot(&[
+        "backing",
+        "zero pages met",
+        "L1 misses a round",
+        "L2 misses a round",
+        "modelled cycles a round",
+    ]);
+    for row in results.with(&[("table", name)]) {
+        let mut cells = boot(row);
+        cells.extend([
+            row.setting("backing"),
+            cell(row, "zero_frames", 0),
+            cell(row, "l1_misses_per_round", 2),
+            cell(row, "l2_misses_per_round", 2),
+            cell(row, "modelled_cycles_per_round", 1),
+        ]);
+        table.row(cells);
+    }
+    table
+}
+
+fn frames(results: &Results) -> Table {
+    let mut table = Table::new([
         "arch",
         "frames",
         "rounds",
@@ -51,11 +179,11 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         "modelled cycles a round",
     ]);
     // L1 is the same whatever L2 does.
-    let first = results.values("l2_replacement").remove(0);
+    let first = results.values("replacement").remove(0);
     for row in
-        results.with(&[("table", "frames")]).filter(|row| row.setting("l2_replacement") == first)
+        results.with(&[("table", "frames")]).filter(|row| row.setting("replacement") == first)
     {
-        frames.row([
+        table.row([
             row.setting("arch"),
             row.setting("frames"),
             cell(row, "rounds", 0),
@@ -66,65 +194,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
             cell(row, "modelled_cycles_per_round", 1),
         ]);
     }
-    let mut thrash = Table::new([
-        "arch",
-        "L2",
-        "zeros",
-        "hot frames",
-        "pages of zeros",
-        "read a round",
-        "L2 misses",
-        "a round",
-        "L1 misses a round",
-        "kernel's accesses",
-        "modelled cycles a round",
-    ]);
-    for row in results.with(&[("table", "thrash")]) {
-        thrash.row([
-            row.setting("arch"),
-            row.setting("l2_replacement"),
-            row.setting("backing"),
-            row.setting("hot"),
-            cell(row, "zero_frames", 0),
-            row.setting("zero_reads"),
-            cell(row, "l2_misses", 0),
-            cell(row, "l2_misses_per_round", 3),
-            cell(row, "l1_misses_per_round", 3),
-            cell(row, "other_accesses", 0),
-            cell(row, "modelled_cycles_per_round", 1),
-        ]);
-    }
-    let mut scan = Table::new([
-        "arch",
-        "L2",
-        "zeros",
-        "pages of zeros",
-        "rounds",
-        "L1 misses",
-        "a round",
-        "L2 misses",
-        "kernel's accesses",
-        "modelled cycles a round",
-    ]);
-    for row in results.with(&[("table", "scan")]) {
-        scan.row([
-            row.setting("arch"),
-            row.setting("l2_replacement"),
-            row.setting("backing"),
-            cell(row, "zero_frames", 0),
-            cell(row, "rounds", 0),
-            cell(row, "l1_misses", 0),
-            cell(row, "l1_misses_per_round", 3),
-            cell(row, "l2_misses", 0),
-            cell(row, "other_accesses", 0),
-            cell(row, "modelled_cycles_per_round", 1),
-        ]);
-    }
-    vec![
-        ("frames: 4 bytes at the same offset of contiguous frames".into(), frames),
-        ("thrash: 8 hot frames of one color and an area of zeros".into(), thrash),
-        ("scan: 16 KiB of own data and whole pages of zeros".into(), scan),
-    ]
+    table
 }
 
 /// Modelled time of one row against another, as a change in percent.
@@ -157,27 +227,26 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
     add("N=9, time against N=8", "+141.4 % (0.299 s, 0.722 s)", &|arch| {
         change(frames(arch, "9"), frames(arch, "8"))
     });
-    for replacement in results.values("l2_replacement") {
-        let row = |arch: &str, backing: &str, hot: &str| {
-            let settings = [
+    for replacement in results.values("replacement") {
+        let row = |arch: &str, zeros: &str, hot: &str| {
+            results.find(&[
                 ("arch", arch),
                 ("table", "thrash"),
-                ("l2_replacement", &replacement),
-                ("backing", backing),
+                ("fought", "l2"),
+                ("replacement", &replacement),
+                ("zeros", zeros),
+                ("backing", "kernel"),
                 ("hot", hot),
                 ("zero_reads", "1"),
-            ];
-            results.find(&settings)
+            ])
         };
-        let figure =
-            format!("8 colored zero pages, time against one of the hot color, L2 {replacement}");
-        add(&figure, "-19.2 % (2.60 s, 2.10 s)", &|arch| {
-            change(row(arch, "control", "same"), row(arch, "kernel", "same"))
-        });
-        let figure = format!("the same against one of another color, L2 {replacement}");
-        add(&figure, "–", &|arch| {
-            change(row(arch, "control", "same"), row(arch, "kernel", "other"))
-        });
+        for (hot, which) in [("0", "the hot color"), ("1", "another color")] {
+            let figure = format!(
+                "zero_pages=8, time against stock with the zero page of {which}, L2 {replacement}"
+            );
+            let source = if hot == "0" { "-19.2 % (2.60 s, 2.10 s)" } else { "–" };
+            add(&figure, source, &|arch| change(row(arch, "8", hot), row(arch, "stock", hot)));
+        }
     }
     let scales: Vec<String> = SCALED
         .iter()

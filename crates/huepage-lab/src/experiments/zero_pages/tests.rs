@@ -75,7 +75,9 @@ fn settings_that_make_no_sense_are_named() {
         ("thrash_rounds=0", "nothing to count"),
         ("thrash_rounds=1,2", "takes one value"),
         ("arch=mips", "arch=mips: there are x86_64 and arm64"),
-        ("l2_replacement=fifo", "lru, tree-plru or random"),
+        ("replacement=fifo", "lru, tree-plru or random"),
+        ("fought=l3", "there are l1, l2"),
+        ("zeros=many", "setting zeros=many"),
     ] {
         let mut settings = ZeroPages.settings(Scale::Quick);
         settings.set(wrong).unwrap();
@@ -85,11 +87,20 @@ fn settings_that_make_no_sense_are_named() {
 }
 
 #[test]
-fn every_architecture_and_replacement_is_a_boot() {
+fn every_cache_replacement_and_number_is_a_boot() {
     let cases = ZeroPages.cases(&ZeroPages.settings(Scale::Full), Variant::Stock).unwrap();
-    assert_eq!(cases.len(), 4);
+    assert_eq!(cases.len(), 2 * 2 * 2 * 5);
     for case in cases {
-        let l2 = &case.model.unwrap().levels[1];
-        assert_eq!(l2.size.0 / u64::from(l2.ways) / 4096, COLORS);
+        let zeros = case.settings["zeros"].to_string();
+        let zeros = zeros.trim_matches('"');
+        let fought: Fought = case.settings["fought"].as_str().unwrap().parse().unwrap();
+        let model = case.model.unwrap();
+        let level = &model.levels[if fought == Fought::L1 { 0 } else { 1 }];
+        assert_eq!(level.size.0 / u64::from(level.ways) / 4096, fought.colors());
+        let option = format!("zero_pages={zeros}");
+        assert_eq!(case.variant == Variant::Stock, zeros == "stock");
+        assert_eq!(case.machine.kernel_options.contains(&option), zeros != "stock");
+        let frames = case.arguments.iter().find(|(name, _)| name == "frames").unwrap();
+        assert_eq!(frames.1.is_empty(), zeros != "stock" || fought == Fought::L1);
     }
 }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One boot of a patched kernel, without a model, and what the kernel said.
+
+use std::time::Duration;
+
+use huepage_lab::{
+    arch::Arch,
+    boot::{Boot, Machine, Report, boot},
+    kernel::{self, Config, Request, Variant},
+    progress::Progress,
+    workspace::Workspace,
+};
+
+/// What the guest and the kernel said. A kernel that complains is a failure.
+pub fn run_and_log(
+    arch: Arch,
+    config: Config,
+    guest: &str,
+    machine: Machine,
+    arguments: &[(&str, &str)],
+) -> (Report, String) {
+    let workspace = Workspace::find().unwrap();
+    let request = Request { arch, variant: Variant::Huepage, config };
+    let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
+    let pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
+    let boots = Boot {
+        arch,
+        kernel,
+        machine,
+        guest: guest.into(),
+        arguments: arguments.iter().map(pair).collect(),
+        model: None,
+        regions: Vec::new(),
+        limit: Duration::from_secs(600),
+    };
+    let mut log = String::new();
+    let report = boot(&workspace, &boots, &mut |line| log += line);
+    let report = report.unwrap_or_else(|error| panic!("{error:#}\n{log}"));
+    for sign in ["WARNING:", "BUG:", "INFO: possible", "KASAN"] {
+        assert!(!log.contains(sign), "{sign} in\n{log}");
+    }
+    print!("{log}");
+    (report, log)
+}
