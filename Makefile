@@ -10,7 +10,8 @@ demo: build
 
 build:
 	./setup
-	cargo build --release --locked --package huepage-cli
+	cargo build --release --locked --package huepage-cli --package huepage-preload \
+		--package huepage-heap
 
 test:
 	./setup test
