@@ -6,6 +6,7 @@ mod support;
 
 use std::{
     path::Path,
+    process::Command,
     sync::{Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
@@ -13,7 +14,7 @@ use std::{
 use support::{
     cgroup::Cgroup,
     code,
-    run::{can_place, compile, report, restless, run},
+    run::{can_place, compile, heap, report, restless, run},
     stderr,
     swap::SwapFile,
 };
@@ -121,6 +122,24 @@ fn the_heap_of_the_program_is_the_programs() {
         let runtime = tempfile::tempdir().unwrap();
         let output = command.env("XDG_RUNTIME_DIR", runtime.path()).arg(&binary).output().unwrap();
         assert_eq!(code(&output), Some(0), "{command:?}: {}", stderr(&output));
+    }
+}
+
+/// From the first moment on: what runs at the start of the thread is over in a few
+/// hundred microseconds.
+#[test]
+fn numbers_of_descriptors_are_the_programs() {
+    let _one = one();
+    if !can_place() {
+        return;
+    }
+    let binary = compile("kinds.c", directory(), &[]);
+    let ways: [fn() -> Command; 2] = [|| restless(&["--"]), || heap(&["--"])];
+    for command in ways {
+        for _ in 0..50 {
+            let output = command().arg(&binary).args(["0.02", "descriptors"]).output().unwrap();
+            assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        }
     }
 }
 

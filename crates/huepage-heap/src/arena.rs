@@ -15,11 +15,11 @@ use std::{
 };
 
 use huepage::{
-    mapping::{PageAddr, page_size},
+    mapping::PageAddr,
     place::Ahead,
     run::{Config, Unplaced},
 };
-use huepage_loaded::start;
+use huepage_loaded::{pages, start};
 // What is declared below is in it.
 use libmimalloc_sys as _;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
@@ -78,9 +78,6 @@ static EARLY: AtomicU64 = AtomicU64::new(0);
 static LARGE: AtomicU64 = AtomicU64::new(0);
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// A program of fewer pages than this part of the cache is not placed: its pages
-/// find room however they lie.
-const PART: usize = 8;
 /// What is larger than this many caches does not fit however it is placed, and
 /// may be touched in part only.
 const CACHES: usize = 2;
@@ -92,11 +89,9 @@ pub fn begin() {
         return;
     }
     let Some(config) = Config::decode(start::text()) else { return };
-    let cache = (config.geometry.colors(page_size()).get() * config.geometry.ways()) as usize;
-    let all = config.colors.is_none();
-    // Who uses a part only must not use the rest, however small or large.
-    WORTH_IT.store(if all { cache / PART } else { 1 }, Ordering::Relaxed);
-    MOST.store(if all { CACHES * cache } else { usize::MAX }, Ordering::Relaxed);
+    WORTH_IT.store(pages::worth_it(&config), Ordering::Relaxed);
+    let most = if config.colors.is_none() { CACHES * pages::of_cache(&config) } else { usize::MAX };
+    MOST.store(most, Ordering::Relaxed);
     let Some(range) = reserve() else { return };
     START.store(range.start, Ordering::Relaxed);
     LEN.store(range.len(), Ordering::Release);

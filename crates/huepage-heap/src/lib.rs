@@ -32,27 +32,15 @@ mod malloc;
 mod placer;
 mod used;
 
-use huepage_loaded::start::{self, Library};
+use huepage_loaded::start::Library;
 
-// Its tests use threads and the heap of the system.
-#[cfg(not(test))]
-#[global_allocator]
-static HEAP: huepage_loaded::heap::Heap = huepage_loaded::heap::Heap;
-
-static LIBRARY: Library =
-    Library { run: placer::run, forked, begun, ending: desk::close, resting: desk::leave };
-
-#[used]
-#[unsafe(link_section = ".init_array")]
-static INIT: extern "C" fn() = init;
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static FINI: extern "C" fn() = fini;
-
-extern "C" fn init() {
-    start::load(&LIBRARY);
-}
+huepage_loaded::library!(Library {
+    run: placer::run,
+    forked,
+    begun,
+    ending: desk::close,
+    resting: desk::leave,
+});
 
 fn begun() {
     arena::begin();
@@ -62,8 +50,4 @@ fn begun() {
 fn forked() {
     desk::begin_anew();
     arena::begin_anew();
-}
-
-extern "C" fn fini() {
-    start::unload();
 }

@@ -4,13 +4,11 @@
 
 use std::{
     ops::Range,
-    sync::atomic::Ordering,
     time::{Duration, Instant},
 };
 
 use huepage::{
     color::{Color, ColorOracle, Method},
-    list,
     mapping::{PageAddr, page_size},
     place::{Ahead, Fate, Mechanism, PlaceError, Wish},
     run::{Config, State, Way},
@@ -18,10 +16,13 @@ use huepage::{
     with_causes,
 };
 use huepage_loaded::{
-    heap, oracle, start,
+    budget::{Budget, START},
+    heap, oracle,
+    pages::{address, number},
+    session::{self, Stop},
     table::Table,
-    tally::Tally,
-    thread::{cpu_time, leave_descriptors, sleep},
+    tally::{SAMPLE, SAMPLES, Tally},
+    thread::cpu_time,
 };
 
 use crate::{arena, desk, used};
@@ -43,8 +44,6 @@ const DRAWS: usize = 16;
 /// Times that a palette is opened before it is taken for gone: a noisy neighbor can
 /// spoil the looks at it.
 const TRIES: usize = 3;
-/// CPU time beside the budget, as for live placing.
-const ALLOWANCE: Duration = Duration::from_millis(20);
 /// So many caches are filled whatever it takes: what fits into one is worth it, and
 /// there is no other time to place it.
 const FREE: usize = 2;
@@ -55,17 +54,9 @@ const AHEAD: usize = 2;
 const LOOK: u64 = 256;
 const LOOKS: Duration = Duration::from_secs(1);
 
-/// Pages that are told again before the program gets them.
-const SAMPLE: usize = 64;
-/// Between two samples: together some 0.3 per cent of a CPU.
-const SAMPLES: Duration = Duration::from_secs(6);
-
 /// Bytes of memory whose pages are counted after each request; those of more only
 /// when the report is due.
 const SMALL: usize = 64 << 20;
-
-/// Why nothing is placed any more, as a sentence.
-type Stop = String;
 
 /// Runs until the program ends.
 pub fn run() {
@@ -78,26 +69,11 @@ pub fn run() {
     }
     let leave = Leave;
     desk::take_seat();
-    let Some(config) = Config::decode(start::text()) else { return };
-    let wanted = config.verbose || config.report.is_some();
-    start::WANTED.store(wanted, Ordering::Relaxed);
-    let _ = rustix::thread::set_name(c"huepage");
-    let mut tally = Tally::new(&config);
-    tally.report.way = Way::Heap;
-    let stopped = place(&config, &mut tally);
-    drop(leave);
-    if let Err(why) = &stopped {
-        tally.report.state = State::Stopped;
-        tally.report.stopped = Some(why.clone());
-        tally.write(true);
-        // Until the end, to say so then.
-        while wanted && !sleep(Duration::from_secs(3600)) {}
-    } else {
-        tally.report.state = State::Ended;
-    }
-    tally.report.cpu_seconds = cpu_time().as_secs_f64();
-    note_unplaced(&mut tally);
-    tally.write(true);
+    let placing = |config: &Config, tally: &mut Tally| {
+        let _leave = leave;
+        place(config, tally)
+    };
+    session::run(Way::Heap, placing, note_unplaced);
 }
 
 fn note_unplaced(tally: &mut Tally) {
@@ -114,7 +90,7 @@ struct Placer<'a> {
     table: Table,
     /// Pages of the cache, of which a part may be used.
     cache: usize,
-    allowance: Duration,
+    budget: Budget,
     sampled: Option<Instant>,
     saving: Saving,
     rng: fastrand::Rng,
@@ -129,7 +105,6 @@ struct Saving {
 }
 
 fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
-    leave_descriptors().map_err(|e| format!("no descriptors of its own: {e}"))?;
     tally.write(true);
     let Some(first) = desk::next() else { return Ok(()) };
     tally.report.state = State::Discovering;
@@ -150,18 +125,8 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     };
     let discovery = cpu_time() - before;
     tally.report.discovery_seconds = discovery.as_secs_f64();
+    let colors = tally.colors(&*oracle, config)?;
     let count = oracle.count();
-    tally.report.method = Some(oracle.method());
-    tally.report.colors = Some(count.get());
-    let colors: Vec<Color> = match &config.colors {
-        Some(colors) => colors.iter().copied().filter(|color| color.0 < count.get()).collect(),
-        None => count.iter().collect(),
-    };
-    if colors.is_empty() {
-        return Err(format!("none of the colors asked for exists: there are {count}"));
-    }
-    let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
-    tally.report.used = Some(list::format(&numbers));
     let mechanism = config.remap.then_some(Mechanism::Remap);
     let ahead = Ahead::new(count, mechanism).map_err(|e| with_causes(&e))?;
     tally.report.state = State::Placing;
@@ -173,7 +138,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
         ahead,
         table: Table::new(config.order, colors, ways),
         cache: (count.get() * ways) as usize,
-        allowance: ALLOWANCE + discovery,
+        budget: Budget { share: config.budget, allowance: START + discovery },
         sampled: None,
         saving: Saving { on: false, looked: Instant::now(), filled: 0 },
         rng: fastrand::Rng::with_seed(huepage::seed()),
@@ -201,8 +166,8 @@ impl Placer<'_> {
 
     /// Whether the time for what is not placed whatever it takes is used up.
     fn over_budget(&self) -> bool {
-        let share = self.tally.elapsed().mul_f64(self.config.budget);
-        self.tally.report.moves as usize >= FREE * self.cache && cpu_time() > self.allowance + share
+        self.tally.report.moves as usize >= FREE * self.cache
+            && !self.budget.pause(cpu_time(), self.tally.elapsed()).is_zero()
     }
 
     /// Whether too much of what was filled is still untouched, by a sample.
@@ -364,13 +329,4 @@ impl Placer<'_> {
         self.tally.report.memory = Bytes(pages * page_size().0 + heap::used() as u64);
         self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
     }
-}
-
-fn address(page: usize) -> PageAddr {
-    let address = page * rustix::param::page_size();
-    PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(address))
-}
-
-fn number(page: PageAddr) -> usize {
-    page.get() / rustix::param::page_size()
 }

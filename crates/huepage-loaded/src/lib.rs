@@ -3,19 +3,55 @@
 //! thread in a program that knows nothing of it.
 //!
 //! ```text
-//! start   from the loader to the thread; forks; the end
-//! heap    memory of the library itself
-//! oracle  who tells the colors of frames
-//! table   which page has which color, which one is to get which
-//! tally   what the report says
-//! thread  its pauses, its time, its descriptors
+//! start     from the loader to the thread; forks; the end
+//! session   what the thread does before and after it places anything
+//! heap      memory of the library itself
+//! oracle    who tells the colors of frames
+//! pages     pages by their numbers, and how many are worth placing
+//! table     which page has which color, which one is to get which
+//! budget    how long to pause
+//! tally     what the report says
+//! thread    its pauses, its time, its descriptors
 //! numbered  directories of threads and descriptors
 //! ```
 
+pub mod budget;
 pub mod heap;
 pub mod numbered;
 pub mod oracle;
+pub mod pages;
+pub mod session;
 pub mod start;
 pub mod table;
 pub mod tally;
 pub mod thread;
+
+/// Makes a crate one of those libraries: the heap, and what the loader calls before and
+/// after the program.
+#[macro_export]
+macro_rules! library {
+    ($library:expr) => {
+        // Its tests use threads and the heap of the system.
+        #[cfg(not(test))]
+        #[global_allocator]
+        static HEAP: $crate::heap::Heap = $crate::heap::Heap;
+
+        static LIBRARY: $crate::start::Library = $library;
+
+        #[used]
+        #[unsafe(link_section = ".init_array")]
+        static INIT: extern "C" fn() = init;
+
+        #[used]
+        #[unsafe(link_section = ".fini_array")]
+        static FINI: extern "C" fn() = fini;
+
+        extern "C" fn init() {
+            $crate::start::load(&LIBRARY);
+        }
+
+        extern "C" fn fini() {
+            $crate::start::unload();
+        }
+    };
+}

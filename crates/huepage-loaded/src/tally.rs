@@ -13,7 +13,7 @@ use std::{
 };
 
 use huepage::{
-    color::{Color, ColorCount},
+    color::{Color, ColorCount, ColorOracle},
     list,
     map::Balance,
     place::OldFrame,
@@ -32,6 +32,11 @@ pub struct Tally {
     /// Old and new colors of the pages whose old frames were told, by page.
     told: BTreeMap<usize, (Color, Color)>,
 }
+
+/// Placed pages that are looked at again at once, for the report.
+pub const SAMPLE: usize = 64;
+/// Between two such samples: together some 0.3 per cent of a CPU.
+pub const SAMPLES: Duration = Duration::from_secs(6);
 
 /// Between two states of the file.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -75,6 +80,30 @@ impl Tally {
         };
         let verbose = config.verbose;
         Tally { report, begin: Instant::now(), file, verbose, written: None, told: BTreeMap::new() }
+    }
+
+    /// Notes who tells colors, and the colors to place by: those asked for that exist.
+    ///
+    /// # Errors
+    /// That none does, as a sentence.
+    pub fn colors(
+        &mut self,
+        oracle: &dyn ColorOracle,
+        config: &Config,
+    ) -> Result<Vec<Color>, String> {
+        let count = oracle.count();
+        self.report.method = Some(oracle.method());
+        self.report.colors = Some(count.get());
+        let mut colors: Vec<Color> = count.iter().collect();
+        if let Some(asked) = &config.colors {
+            colors.retain(|color| asked.contains(color));
+        }
+        if colors.is_empty() {
+            return Err(format!("none of the colors asked for exists: there are {count}"));
+        }
+        let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
+        self.report.used = Some(list::format(&numbers));
+        Ok(colors)
     }
 
     /// Since it was made.

@@ -12,7 +12,7 @@ use huepage::{
     mapped_here,
 };
 
-use crate::{heap, start};
+use huepage_loaded::{heap, start};
 
 /// A part of a mapping: private, anonymous, readable and writable.
 #[derive(Clone, Debug, PartialEq, Eq)]

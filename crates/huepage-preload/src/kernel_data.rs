@@ -9,7 +9,7 @@
 
 use std::{fs::File, os::unix::fs::FileExt};
 
-use crate::numbered::numbered;
+use huepage_loaded::numbered::numbered;
 
 /// Looks at pages of the program through the kernel, so that one that is gone
 /// is an error and no more.

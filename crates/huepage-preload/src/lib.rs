@@ -7,7 +7,6 @@
 //!   pages    which pages are there
 //!   areas    which memory is the program's, and which is not to be touched
 //!   kernel_data  pages that the kernel uses when a thread ends
-//!   budget   how long to pause
 //! mutexes    locks that the kernel knows of are left alone
 //! ```
 //!
@@ -25,43 +24,18 @@
 //!   `start` and `mutexes`, which neither allocate nor wait for the placer.
 
 mod areas;
-mod budget;
 mod kernel_data;
 mod mutexes;
 mod pages;
 mod placer;
 
-use huepage_loaded::{
-    heap, numbered, oracle,
-    start::{self, Library},
-    table, tally,
-};
+use huepage_loaded::start::Library;
 
-#[cfg(not(test))]
-#[global_allocator]
-static HEAP: heap::Heap = heap::Heap;
-
-static LIBRARY: Library = Library {
+huepage_loaded::library!(Library {
     run: placer::run,
     forked: mutexes::begin_anew,
     begun: || {},
     ending: || {},
     // No page is out then.
     resting: mutexes::done,
-};
-
-#[used]
-#[unsafe(link_section = ".init_array")]
-static INIT: extern "C" fn() = init;
-
-#[used]
-#[unsafe(link_section = ".fini_array")]
-static FINI: extern "C" fn() = fini;
-
-extern "C" fn init() {
-    start::load(&LIBRARY);
-}
-
-extern "C" fn fini() {
-    start::unload();
-}
+});

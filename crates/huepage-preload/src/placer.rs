@@ -4,69 +4,44 @@
 mod exchange;
 mod sample;
 
-use std::{fs, ops::Range, sync::atomic::Ordering, time::Duration};
+use std::{fs, ops::Range, time::Duration};
 
 use huepage::{
     color::{Color, ColorOracle, Method},
-    mapping::{PageAddr, page_size},
+    mapping::PageAddr,
     place::{Live, Wish},
-    run::{Config, State},
+    run::{Config, State, Way},
     units::Bytes,
     with_causes,
 };
-use huepage_loaded::thread::{cpu_time, leave_descriptors, sleep};
-
-use crate::{
+use huepage_loaded::{
     budget::{Budget, Idle, START},
     heap,
-    kernel_data::KernelData,
     numbered::numbered,
     oracle,
-    pages::{LOOK, Pages},
-    start,
+    pages::{address, worth_it},
+    session::{self, Stop},
     table::Table,
-    tally::Tally,
+    tally::{SAMPLES, Tally},
+    thread::{cpu_time, sleep},
+};
+
+use crate::{
+    kernel_data::KernelData,
+    pages::{LOOK, Pages},
 };
 
 /// Pages exchanged under one registration: some hundred microseconds, in which
 /// who touches new memory there waits for this thread.
 const BATCH: usize = 64;
-/// A program of fewer pages than this part of the cache is not placed: its pages
-/// find room however they lie.
-const WORTH_IT: usize = 8;
 /// Old frames that are told, so that the report can say what they were.
 const TOLD: u64 = 1024;
 /// Old frames that are told at once.
 const TOLD_AT_ONCE: usize = 512;
-/// Between two samples: together some 0.3 per cent of a CPU.
-const SAMPLES: Duration = Duration::from_secs(6);
 
 /// Runs until the program ends, or nothing can be placed any more.
 pub fn run() {
-    let Some(config) = Config::decode(start::text()) else { return };
-    let wanted = config.verbose || config.report.is_some();
-    start::WANTED.store(wanted, Ordering::Relaxed);
-    let _ = rustix::thread::set_name(c"huepage");
-    let mut tally = Tally::new(&config);
-    let ended = sleep(Duration::from_millis(config.delay.into()));
-    if !ended {
-        match place(&config, &mut tally) {
-            Ok(()) => {}
-            Err(why) => {
-                tally.report.state = State::Stopped;
-                tally.report.stopped = Some(why);
-                tally.report.cpu_seconds = cpu_time().as_secs_f64();
-                tally.write(true);
-                // Until the end, to say so then.
-                while wanted && !sleep(Duration::from_secs(3600)) {}
-            }
-        }
-    }
-    if tally.report.state != State::Stopped {
-        tally.report.state = State::Ended;
-    }
-    tally.report.cpu_seconds = cpu_time().as_secs_f64();
-    tally.write(true);
+    session::run(Way::Live, place, |_| {});
 }
 
 struct Placer<'a> {
@@ -83,11 +58,10 @@ struct Placer<'a> {
     sampled: Duration,
 }
 
-/// Why nothing is placed any more, as a sentence.
-type Stop = String;
-
 fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
-    leave_descriptors().map_err(|e| format!("no descriptors of its own: {e}"))?;
+    if sleep(Duration::from_millis(config.delay.into())) {
+        return Ok(());
+    }
     let mut pages = Pages::open(config.heap_only)?;
     tally.write(true);
     if !grown(config, &mut pages, tally)? {
@@ -112,19 +86,8 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     let discovery = cpu_time() - before;
     budget.allowance += discovery;
     tally.report.discovery_seconds = discovery.as_secs_f64();
-    let count = oracle.count();
-    tally.report.method = Some(oracle.method());
-    tally.report.colors = Some(count.get());
-    let colors: Vec<Color> = match &config.colors {
-        Some(colors) => colors.iter().copied().filter(|color| color.0 < count.get()).collect(),
-        None => count.iter().collect(),
-    };
-    if colors.is_empty() {
-        return Err(format!("none of the colors asked for exists: there are {count}"));
-    }
-    let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
-    tally.report.used = Some(huepage::list::format(&numbers));
-    let live = Live::new(count).map_err(|e| with_causes(&e))?;
+    let colors = tally.colors(&*oracle, config)?;
+    let live = Live::new(oracle.count()).map_err(|e| with_causes(&e))?;
     tally.report.state = State::Placing;
     let mut placer = Placer {
         config,
@@ -144,10 +107,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
 
 /// Waits until the program is worth placing; `false` if it ends before.
 fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, Stop> {
-    let colors = config.geometry.colors(page_size()).get() as usize;
-    // Who uses a part only must not use the rest, however small.
-    let all = config.colors.is_none() && !config.restless;
-    let worth_it = if all { colors * config.geometry.ways() as usize / WORTH_IT } else { 1 };
+    let worth_it = worth_it(config);
     let mut idle = Idle::new();
     loop {
         heap::enough()?;
@@ -310,9 +270,4 @@ impl Placer<'_> {
         // SAFETY: by frame number nothing is read but the pagemap.
         unsafe { self.oracle.classify(&pages) }.unwrap_or_else(|_| vec![None; pages.len()])
     }
-}
-
-fn address(page: usize) -> PageAddr {
-    let address = page * rustix::param::page_size();
-    PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(address))
 }

@@ -368,6 +368,19 @@ static void at_limit(uint64_t round, int resource, const char *field)
 static void data_limit(uint64_t round) { at_limit(round, RLIMIT_DATA, "VmData:"); }
 static void address_limit(uint64_t round) { at_limit(round, RLIMIT_AS, "VmSize:"); }
 /* Paged out and read again: a swap file is there, or a limit of memory. */
+/* Nobody else takes a number of a descriptor, even for a moment. */
+static void descriptors(uint64_t round)
+{
+	(void)round;
+	int first = open("/dev/null", O_RDONLY);
+	for (int i = 0, fd; i < 1000; i++) {
+		close(first);
+		fd = open("/dev/null", O_RDONLY);
+		CHECK(fd == first, "descriptor %d where %d was free", fd, first);
+	}
+	close(first);
+}
+
 static void paged_out(uint64_t round)
 {
 	static char *p;
@@ -438,7 +451,7 @@ int main(int argc, char **argv)
 		{ "spliced", spliced }, { "traced", traced }, { "own-userfaultfd", own_userfaultfd }, { "ring", ring },
 		{ "huge", huge }, { "protect", protect }, { "executes", executes },
 		{ "data-limit", data_limit }, { "address-limit", address_limit }, { "paged-out", paged_out },
-		{ "memory-limit", memory_limit }, { "many-threads", many_threads },
+		{ "memory-limit", memory_limit }, { "many-threads", many_threads }, { "descriptors", descriptors },
 	};
 	if (argc < 3) return 2;
 	end = now() + atof(argv[1]);

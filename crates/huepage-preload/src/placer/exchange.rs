@@ -9,7 +9,13 @@ use huepage::{
     with_causes,
 };
 
-use super::{Placer, Stop, address, sleep};
+use huepage_loaded::{
+    pages::{address, number},
+    session::Stop,
+    thread::sleep,
+};
+
+use super::Placer;
 use crate::mutexes;
 
 /// Frames drawn and told at once. A question to the oracle costs some 17 ms,
@@ -27,7 +33,7 @@ impl Placer<'_> {
         mut wishes: Vec<Wish>,
         keep: bool,
     ) -> Result<(), Stop> {
-        let page_number = |wish: &Wish| wish.page.get() / rustix::param::page_size();
+        let page_number = |wish: &Wish| number(wish.page);
         let all: Vec<usize> = wishes.iter().map(page_number).collect();
         mutexes::announce(&mut wishes, |wish| wish.page.get());
         let size = rustix::param::page_size();

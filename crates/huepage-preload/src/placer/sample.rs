@@ -9,10 +9,9 @@ use huepage::{
     with_causes,
 };
 
-use super::{Placer, Stop, address};
+use huepage_loaded::{pages::address, session::Stop, tally::SAMPLE};
 
-/// Placed pages that are looked at again at once.
-const SAMPLE: usize = 64;
+use super::Placer;
 
 impl Placer<'_> {
     /// Looks at some placed pages again: each gets another frame of its color,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long the placer pauses. Pure: no system calls here.
+//! How long the thread pauses. Pure: no system calls here.
 
 use std::time::Duration;
 
