@@ -197,6 +197,39 @@ fn a_program_that_ends_before_the_start_is_paid_for_is_left_alone() {
 }
 
 #[test]
+fn a_map_of_the_program_says_who_places_it() {
+    if !can_place() {
+        return;
+    }
+    for (options, way, told) in [
+        (&["--"][..], "live", "frames are exchanged"),
+        (&["--backend", "heap", "--"], "heap", "libhuepage_heap.so"),
+    ] {
+        let mut command = run(options);
+        // One process: what the shell becomes has read nothing yet.
+        command.args(["sh", "-c", "read line"]).stdin(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let pid = child.id().to_string();
+        let end = Instant::now() + Duration::from_secs(60);
+        // It becomes the program when colors and library are found.
+        let text = loop {
+            let output = huepage(&["map", &pid]).output().unwrap();
+            let text = stdout(&output);
+            if text.contains("Placed by") || Instant::now() > end {
+                break text;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        assert!(text.contains(told), "{text}");
+        let output = huepage(&["map", "--json", &pid]).output().unwrap();
+        let map: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(map["placed_by"], way);
+        drop(child.stdin.take());
+        child.wait().unwrap();
+    }
+}
+
+#[test]
 fn children_are_placed_too_unless_they_are_not_to_be() {
     let _alone = alone();
     if !can_place() {

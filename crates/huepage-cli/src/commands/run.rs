@@ -21,13 +21,12 @@ use huepage::{
         palette::{Palette, PaletteOptions},
     },
     mapping::page_size,
-    run::{CONFIG, Config, Order},
+    run::{CONFIG, Config, Order, Way},
     topology::CacheOverride,
 };
 
 use crate::commands::cache_options::WhichCache;
 use backend::{Backend, Chosen};
-use library::Library;
 
 /// Run a program with its memory placed by color
 ///
@@ -196,9 +195,9 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
     }
     program::check(file)?;
     let library = match backend {
-        Chosen::Heap => library::find(Library::Heap).with_context(|| reason.clone())?,
+        Chosen::Heap => library::find(Way::Heap).with_context(|| reason.clone())?,
         _ => {
-            let library = library::find(Library::Live)?;
+            let library = library::find(Way::Live)?;
             backend::may_place()?;
             library
         }

@@ -6,7 +6,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use super::{Area, Change, KernelCounts, MappedCache, Name, Placement, Registered, Shortfall};
-use crate::units::Bytes;
+use crate::{run::Way, units::Bytes};
 
 /// The schema of a map.
 pub(super) const SCHEMA: &str = "huepage.map/1";
@@ -27,6 +27,9 @@ pub struct ProcessMap {
     pub seconds: f64,
     /// Which process.
     pub process: Process,
+    /// How `huepage run` places its pages: by the library that it has loaded.
+    #[serde(default)]
+    pub placed_by: Option<Way>,
     /// Where it ran.
     pub machine: MappedMachine,
     /// The caches that colors are told for: by level, memory-side caches last.

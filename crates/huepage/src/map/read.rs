@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     frames::{AreaLine, AreaReader, FlagWords, FrameNodes, Pagemap, numa_maps},
+    run::Way,
     topology::{MachineSource, Topology},
 };
 
@@ -88,6 +89,7 @@ impl ProcessMap {
             taken: taken.map_or(0, |since| since.as_secs()),
             seconds: 0.0,
             process,
+            placed_by: lines.iter().find_map(|line| Way::of_library(&line.name)),
             machine: describe(machine, topology),
             kernel: None,
             cell_cache: cell_cache.filter(|_| frames),

@@ -52,6 +52,22 @@ pub enum Way {
     Heap,
 }
 
+impl Way {
+    /// The file of the library that places so, without its folder.
+    pub fn library(self) -> &'static str {
+        match self {
+            Way::Live => "libhuepage_preload.so",
+            Way::Heap => "libhuepage_heap.so",
+        }
+    }
+
+    /// The way of the library in a file of this path, if it is one.
+    pub(crate) fn of_library(path: &[u8]) -> Option<Self> {
+        let name = path.rsplit(|byte| *byte == b'/').next()?;
+        [Way::Live, Way::Heap].into_iter().find(|way| way.library().as_bytes() == name)
+    }
+}
+
 /// Pages of malloc's memory that the program was given as the kernel dealt them, by
 /// reason, in all ([`Way::Heap`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

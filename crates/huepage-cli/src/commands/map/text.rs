@@ -7,7 +7,10 @@ mod pages;
 
 pub use pages::kind_name;
 
-use huepage::map::{Change, ProcessMap, Trust};
+use huepage::{
+    map::{Change, ProcessMap, Trust},
+    run::Way,
+};
 
 use super::format::size;
 use crate::{
@@ -62,6 +65,13 @@ fn head(out: &mut String, map: &ProcessMap) {
     let page = machine.page_size;
     let text = format!("{model}Linux {}, pages of {page}{nodes}", machine.kernel);
     put(out, "Machine    ", &text);
+    if let Some(way) = map.placed_by {
+        let how = match way {
+            Way::Live => "frames are exchanged below its pages",
+            Way::Heap => "malloc's memory is placed before the program gets it",
+        };
+        put(out, "Placed by  ", &format!("huepage run: {how} ({})", way.library()));
+    }
     put(out, "Taken      ", &format!("{} by {}", time(map.taken), map.made_by));
 }
 

@@ -4,48 +4,28 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use huepage::run::Way;
 
-/// A library that places pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Library {
-    /// Exchanges frames while the program runs.
-    Live,
-    /// Stands in for malloc.
-    Heap,
-}
-
-impl Library {
-    /// The variable that names it, for those who keep it elsewhere.
-    fn variable(self) -> &'static str {
-        match self {
-            Library::Live => "HUEPAGE_PRELOAD",
-            Library::Heap => "HUEPAGE_HEAP",
-        }
-    }
-
-    fn package(self) -> &'static str {
-        match self {
-            Library::Live => "huepage-preload",
-            Library::Heap => "huepage-heap",
-        }
-    }
-
-    fn file(self) -> String {
-        format!("lib{}.so", self.package().replace('-', "_"))
+/// The variable that names the library, for those who keep it elsewhere, and the
+/// package that it is built from.
+fn names(way: Way) -> (&'static str, &'static str) {
+    match way {
+        Way::Live => ("HUEPAGE_PRELOAD", "huepage-preload"),
+        Way::Heap => ("HUEPAGE_HEAP", "huepage-heap"),
     }
 }
 
 /// # Errors
 /// If there is none, with where it was looked for.
-pub fn find(library: Library) -> anyhow::Result<PathBuf> {
-    let variable = library.variable();
+pub fn find(way: Way) -> anyhow::Result<PathBuf> {
+    let (variable, package) = names(way);
     if let Some(named) = std::env::var_os(variable) {
         let path = PathBuf::from(named);
         return path.canonicalize().with_context(|| format!("{variable} names {}", path.display()));
     }
     let own = std::env::current_exe().context("where this command is")?;
-    let (name, package) = (library.file(), library.package());
-    let beside = places(own.parent().unwrap_or(Path::new("/")), &name);
+    let name = way.library();
+    let beside = places(own.parent().unwrap_or(Path::new("/")), name);
     match beside.iter().find(|path| path.is_file()) {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string()),
         None => bail!(
