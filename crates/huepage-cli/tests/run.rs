@@ -7,7 +7,7 @@ mod support;
 use std::{
     fs,
     io::Write,
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::process::ExitStatusExt,
     process::{Command, Stdio},
     time::{Duration, Instant},
 };
@@ -15,7 +15,7 @@ use std::{
 use assert_cmd::cargo::cargo_bin;
 use support::{
     alone, code, huepage,
-    run::{can_place, compile, report, run},
+    run::{can_place, compile, for_all_users, report, run, without_privilege},
     stderr, stdout,
 };
 
@@ -84,30 +84,15 @@ fn a_missing_library_is_named_with_where_it_was_looked_for() {
 
 #[test]
 fn without_privilege_it_says_what_is_missing_and_runs_the_program() {
-    // SAFETY: only the child changes its user, by one call.
-    let unprivileged = |command: &mut Command| unsafe {
-        command.pre_exec(|| match libc::setuid(65534) {
-            0 => Ok(()),
-            _ => Err(std::io::Error::last_os_error()),
-        });
-    };
     if !rustix::process::geteuid().is_root() {
         return println!("skipped: only root can give up a privilege");
     }
-    // Not every directory on the way to the binary lets others in.
-    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-    let open = |path: &std::path::Path| {
-        use std::os::unix::fs::PermissionsExt;
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
-    };
-    open(directory.path());
-    let copy = directory.path().join("huepage");
-    fs::copy(assert_cmd::cargo::cargo_bin("huepage"), &copy).unwrap();
+    let directory = for_all_users();
     fs::write(directory.path().join("libhuepage_preload.so"), "").unwrap();
     for (must, expected) in [(&["--must"][..], 125), (&[], 5)] {
-        let mut command = Command::new(&copy);
+        let mut command = Command::new(directory.path().join("huepage"));
         command.arg("run").args(must).args(["--", "sh", "-c", "exit 5"]);
-        unprivileged(&mut command);
+        without_privilege(&mut command);
         let output = command.output().unwrap();
         assert_eq!(code(&output), Some(expected), "{}", stderr(&output));
         // Nor is there the library that would do without.

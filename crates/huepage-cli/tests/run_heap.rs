@@ -6,7 +6,6 @@ mod support;
 
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::Path,
     process::{Command, Output},
     time::Duration,
@@ -23,7 +22,7 @@ use huepage::{
 use serde_json::Value;
 use support::{
     alone, code,
-    run::{LIBRARIES, compile, heap, libraries, report},
+    run::{LIBRARIES, compile, for_all_users, heap, libraries, report, without_privilege},
     stderr, stdout,
 };
 
@@ -61,36 +60,19 @@ fn assert_placed(report: &Value) {
     assert!(number(report, "memory") < 17 << 20, "{report}");
 }
 
-/// Runs a command as a user who has no privilege and gets none.
-fn without_privilege(command: &mut Command) {
-    // SAFETY: only the child changes its user, by two calls.
-    unsafe {
-        command.pre_exec(|| {
-            let changed = libc::setgid(65534) == 0
-                && libc::setuid(65534) == 0
-                && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-            if changed { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-        });
-    }
-}
-
 #[test]
 fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
     let _alone = alone();
     if !rustix::process::geteuid().is_root() {
         return println!("skipped: only root can become another user");
     }
-    // Not every directory on the way to the binaries lets others in.
-    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    let command = directory.path().join("huepage");
-    fs::copy(assert_cmd::cargo::cargo_bin("huepage"), &command).unwrap();
+    let directory = for_all_users();
     for (_, name) in LIBRARIES {
         fs::copy(libraries().join(name), directory.path().join(name)).unwrap();
     }
     let program = compile("hold.c", directory.path(), &[]);
     let file = directory.path().join("report");
-    let mut command = Command::new(command);
+    let mut command = Command::new(directory.path().join("huepage"));
     command.args(["run", "--must", "--report"]).arg(&file).arg("--").arg(&program);
     command.args(["1", "448"]).env_remove("XDG_RUNTIME_DIR");
     without_privilege(&mut command);
@@ -244,7 +226,7 @@ fn programs_in_other_languages_say_what_they_say_without() {
     .unwrap();
     let words = directory.path().join("words");
     let built = Command::new("c++").arg("-o").arg(&words).arg(&source).status();
-    let mut programs = vec![vec![compile("brings_malloc.c", directory.path(), &["-fno-builtin"])]];
+    let mut programs = vec![vec![compile("own_malloc.c", directory.path(), &["-fno-builtin"])]];
     if built.is_ok_and(|status| status.success()) {
         programs.push(vec![words]);
     }

@@ -32,14 +32,16 @@ impl Budget {
 #[derive(Clone, Copy, Debug)]
 pub struct Idle(Duration);
 
-impl Idle {
-    /// After something was done.
-    pub fn new() -> Self {
+/// After something was done.
+impl Default for Idle {
+    fn default() -> Self {
         Idle(SHORTEST)
     }
+}
 
+impl Idle {
     /// The next pause.
-    pub fn next(&mut self) -> Duration {
+    pub fn pause(&mut self) -> Duration {
         let pause = self.0;
         self.0 = (self.0 * 2).min(LONGEST);
         pause
@@ -62,8 +64,8 @@ mod tests {
 
     #[test]
     fn an_idle_placer_wakes_at_most_a_few_times_a_second() {
-        let mut idle = Idle::new();
-        let pauses: Vec<Duration> = std::iter::repeat_with(|| idle.next()).take(20).collect();
+        let mut idle = Idle::default();
+        let pauses: Vec<Duration> = std::iter::repeat_with(|| idle.pause()).take(20).collect();
         assert_eq!(pauses[0], SHORTEST);
         assert!(pauses.windows(2).all(|pair| pair[0] <= pair[1]));
         assert_eq!(pauses[19], LONGEST);

@@ -108,7 +108,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
 /// Waits until the program is worth placing; `false` if it ends before.
 fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, Stop> {
     let worth_it = worth_it(config);
-    let mut idle = Idle::new();
+    let mut idle = Idle::default();
     loop {
         heap::enough()?;
         let count = pages.count()?;
@@ -116,7 +116,7 @@ fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, 
         if count >= worth_it {
             return Ok(true);
         }
-        if sleep(idle.next()) {
+        if sleep(idle.pause()) {
             return Ok(false);
         }
     }
@@ -124,7 +124,7 @@ fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, 
 
 impl Placer<'_> {
     fn run(&mut self) -> Result<(), Stop> {
-        let mut idle = Idle::new();
+        let mut idle = Idle::default();
         loop {
             let moves = self.tally.report.moves;
             if self.config.restless {
@@ -136,11 +136,11 @@ impl Placer<'_> {
             self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
             self.tally.write(false);
             if self.tally.report.moves != moves {
-                idle = Idle::new();
+                idle = Idle::default();
             }
             let pause = match self.config.restless {
                 true => Duration::from_micros(50),
-                false => idle.next().max(self.due()),
+                false => idle.pause().max(self.due()),
             };
             if sleep(pause) {
                 return Ok(());

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* own_malloc SECONDS: a program of one thread with a malloc of its own, which need not
- * bear a second one. Exits with 1 if another thread calls it. */
+/* own_malloc [SECONDS]: a program of one thread with a malloc of its own, which need not
+ * bear a second one, and which its libraries use too. Exits with 1 if another thread calls
+ * it; ends by a trap if it is to free memory of another one. */
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -28,7 +30,12 @@ void *malloc(size_t size)
 	*p = size;
 	return p + 2;
 }
-void free(void *p) { if (p) look(); }
+void free(void *p)
+{
+	if (!p) return;
+	look();
+	if ((char *)p < stretch || (char *)p >= stretch + sizeof stretch) __builtin_trap();
+}
 void *calloc(size_t n, size_t size) { return malloc(n * size); }
 void *realloc(void *p, size_t size)
 {
@@ -60,5 +67,9 @@ int main(int argc, char **argv)
 	volatile char *p = malloc(1 << 20);
 	while (now() < end && !foreign)
 		for (size_t i = 0; i < 1 << 20; i += 512) p[i]++;
+	char *copy = strdup("its own");
+	puts(copy);
+	free(copy);
+	free((void *)p);
 	return foreign;
 }

@@ -2,6 +2,8 @@
 //! What tests of `huepage run` share.
 
 use std::{
+    fs,
+    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
     sync::OnceLock,
@@ -9,6 +11,7 @@ use std::{
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use super::huepage;
 
@@ -77,6 +80,28 @@ pub fn compile(name: &str, directory: &Path, options: &[&str]) -> PathBuf {
     program
 }
 
+/// A directory that others may use, with a copy of the command: not every directory on
+/// the way to that lets them in.
+pub fn for_all_users() -> TempDir {
+    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    fs::copy(cargo_bin("huepage"), directory.path().join("huepage")).unwrap();
+    directory
+}
+
+/// Runs a command as a user who has no privilege and gets none.
+pub fn without_privilege(command: &mut Command) {
+    // SAFETY: only the child changes its user, by calls alone.
+    unsafe {
+        command.pre_exec(|| {
+            let changed = libc::setgid(65534) == 0
+                && libc::setuid(65534) == 0
+                && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
+            if changed { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        });
+    }
+}
+
 /// Whether programs can be placed here; prints why not, as the reason to skip a
 /// test.
 pub fn can_place() -> bool {
@@ -90,5 +115,5 @@ pub fn can_place() -> bool {
 
 /// The report that a run left.
 pub fn report(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
