@@ -8,6 +8,7 @@ mod mixed;
 mod sequential_io;
 mod working_set;
 mod zero_pages;
+mod zone_lock;
 
 use crate::experiment::Experiment;
 
@@ -19,6 +20,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &zero_pages::ZeroPages,
     &sequential_io::SequentialIo,
     &fault_cost::FaultCost,
+    &zone_lock::ZoneLock,
     &mixed::Mixed,
 ];
 

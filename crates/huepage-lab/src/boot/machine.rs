@@ -52,9 +52,9 @@ impl Running {
     /// The host's time, and CPUs at once where the kernel's code never changes.
     pub fn freely(config: Config) -> Self {
         match config {
-            Config::Plain => Running::InTurn,
+            Config::Plain | Config::Lockstat => Running::InTurn,
             // `lab/configs` leave jump labels out.
-            Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
+            Config::Debug | Config::Rt | Config::Selftests | Config::Kunit => Running::AtOnce,
         }
     }
 

@@ -34,8 +34,12 @@ pub enum Config {
     Plain,
     /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
     Debug,
+    /// The same checks in a kernel where locks sleep (PREEMPT_RT).
+    Rt,
     /// The kernel's own selftests: what their programs need.
     Selftests,
+    /// Statistics of locks.
+    Lockstat,
     /// Unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
@@ -55,7 +59,7 @@ impl Request {
     pub(super) fn kbuild_arch(&self) -> &'static str {
         match self.config {
             Config::Kunit => "um",
-            Config::Plain | Config::Debug | Config::Selftests => self.arch.name(),
+            _ => self.arch.name(),
         }
     }
 
@@ -76,10 +80,15 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug | Config::Selftests => {
-                let purpose = self.config.name();
+            Config::Debug | Config::Rt | Config::Selftests | Config::Lockstat => {
+                let purpose = match self.config {
+                    Config::Rt => Config::Debug.name(),
+                    other => other.name(),
+                };
                 let both = optional(format!("{purpose}-{arch}"));
-                vec![needed("base"), needed(arch), needed(purpose), both]
+                let mut all = vec![needed("base"), needed(arch), needed(purpose), both];
+                all.extend((self.config == Config::Rt).then(|| needed("rt")));
+                all
             }
             Config::Kunit => vec![needed("kunit")],
         };
@@ -113,7 +122,9 @@ impl Config {
         match self {
             Config::Plain => "plain",
             Config::Debug => "debug",
+            Config::Rt => "rt",
             Config::Selftests => "selftests",
+            Config::Lockstat => "lockstat",
             Config::Kunit => "kunit",
         }
     }

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `zone-lock`: how often the lock of the page allocator's free lists is taken for a
+//! page, and for how many instructions it is held, by number of CPUs.
+
+mod rows;
+mod shown;
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use huepage::units::Bytes;
+
+use crate::{
+    boot::{Machine, Report},
+    experiment::{Case, Experiment, Found, Scale},
+    kernel::{Config, Variant},
+    placement::Placement,
+    results::{Plot, Results, Table},
+    settings::{Point, Settings},
+};
+
+/// Pages of a huge page, which each CPU gets a whole number of.
+const HUGE: u64 = 512;
+
+/// What the guest does.
+const WORKS: [&str; 9] = [
+    "fill, 4 KiB",
+    "free, 4 KiB",
+    "fill, 64 KiB",
+    "free, 64 KiB",
+    "fill, 2 MiB",
+    "free, 2 MiB",
+    "small loops",
+    "write files",
+    "free files",
+];
+
+/// The experiment.
+pub struct ZoneLock;
+
+impl Experiment for ZoneLock {
+    fn name(&self) -> &'static str {
+        "zone-lock"
+    }
+
+    fn about(&self) -> &'static str {
+        "Acquisitions of zone->lock and instructions held per page, by number of CPUs"
+    }
+
+    fn settings(&self, scale: Scale) -> Settings {
+        let (arch, policies, cpus, pages, rounds) = match scale {
+            Scale::Full => ("x86_64,arm64", "stock,off,on", "1,2,8,64", "65536", "3"),
+            Scale::Quick => ("x86_64", "stock,on", "2", "4096", "1"),
+        };
+        Settings::new(&[
+            ("arch", arch),
+            // off and on take the kernel variant huepage.
+            ("policy", policies),
+            ("cpus", cpus),
+            // Of each kind of work, on all CPUs together, and how often it is done.
+            ("pages", pages),
+            ("rounds", rounds),
+            ("memory", "1G"),
+            // That pages are colored for; direct-mapped.
+            ("cache", "32M"),
+        ])
+    }
+
+    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+        let points = settings.grid(&["arch", "policy", "cpus"]);
+        points.iter().map(|point| case(settings, point, variant)).collect()
+    }
+
+    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+        rows::of(report, case.machine.cpus)
+    }
+
+    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
+        shown::tables(results)
+    }
+
+    fn plot(&self, results: &Results) -> Plot {
+        shown::plot(results)
+    }
+
+    fn against_source(&self, results: &Results) -> (String, Table) {
+        shown::against_stock(results)
+    }
+
+    fn remarks(&self) -> &'static str {
+        shown::REMARKS
+    }
+}
+
+fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+    let arch = point.parsed("arch")?;
+    let placement: Placement = point.parsed("policy")?;
+    let cpus: u32 = point.parsed("cpus")?;
+    let memory: Bytes = settings.only("memory")?;
+    let pages: u64 = settings.only("pages")?;
+    let rounds: u64 = settings.only("rounds")?;
+    ensure!(rounds > 0, "setting rounds=0: there is nothing to count");
+    ensure!((1..=64).contains(&cpus), "setting cpus={cpus}: the kernel has 1 to 64");
+    ensure!(
+        pages > 0 && pages.is_multiple_of(HUGE * u64::from(cpus)),
+        "setting pages={pages}: each of {cpus} CPUs is to get a whole number of huge pages"
+    );
+    ensure!(
+        pages * 4096 * 2 <= memory.0,
+        "setting pages={pages}: a machine of {memory} has not twice that"
+    );
+    let mut machine = Machine::plain(cpus, memory);
+    // Holds are timed by the TSC, which counts instructions here, on all CPUs the same.
+    machine.kernel_options.push("tsc=reliable".into());
+    let mut arguments = vec![
+        ("cpus".to_owned(), cpus.to_string()),
+        ("pages".to_owned(), pages.to_string()),
+        ("rounds".to_owned(), rounds.to_string()),
+    ];
+    let cache: Bytes = settings.only("cache")?;
+    placement.apply(cache, 1, &mut machine, &mut arguments);
+    let mut shown = point.json();
+    for name in ["pages", "rounds", "memory", "cache"] {
+        shown.insert(name.into(), settings.values(name)[0].clone().into());
+    }
+    Ok(Case {
+        arch,
+        variant: placement.variant(variant),
+        config: Config::Lockstat,
+        machine,
+        guest: "zone-lock",
+        arguments,
+        model: None,
+        regions: Vec::new(),
+        settings: shown,
+        limit: Duration::from_secs(3600),
+    })
+}
+
+#[cfg(test)]
+mod tests;
