@@ -182,8 +182,8 @@ static void check_space(struct page_color_space *space,
 }
 
 /*
- * Colors that one CPU has ready are lost for another one: each takes but a part
- * of them, and of what is left of a round.
+ * Colors that one CPU has ready are lost for another one that asks for the same
+ * address space: all of them together have half of what is left of a round.
  */
 static unsigned int fair_share(const struct page_color_space *space,
 			       const struct page_color_live *live,
@@ -191,9 +191,11 @@ static unsigned int fair_share(const struct page_color_space *space,
 {
 	u32 left = min(live->colors - READ_ONCE(space->held.taken),
 		       live->colors / 8);
+	/* Beside the address space itself; this one has a run. */
+	u32 cpus = max(refcount_read(&space->refs), 2U) - 1;
 
 	left = min_t(u32, left, max(atomic_read(&live->left), 0));
-	return min(count, max(left / (4 * num_online_cpus()), 4U));
+	return min(count, max(left / (2 * cpus), 4U));
 }
 
 /* What is wanted, best first. */
@@ -245,6 +247,70 @@ static void note_vain(struct page_color_space *space, unsigned int first,
 	} else if (!first && skipped) {
 		WRITE_ONCE(space->vain.skipped, 0);
 	}
+}
+
+/* Freed pages that are looked at for one that is wanted. */
+#define PAGE_COLOR_LOOKS	8
+
+static void mark_reused(struct page_color_space *space,
+			struct page_color_live *live, u32 word, u64 mask)
+{
+	if (space && mask)
+		page_color_mark(space, live, word, mask);
+}
+
+unsigned int page_color_reuse(struct zone *zone,
+			      const struct page_color_ask *ask,
+			      unsigned int count, struct list_head *freed,
+			      struct list_head *list)
+{
+	const unsigned int want = PAGE_COLOR_LACKED | PAGE_COLOR_FEW;
+	struct page_color_space *space = ask->space;
+	struct page_color_wish wish = { .set = ask->set };
+	unsigned int nr = 0, looked = 0;
+	struct page *page, *next;
+	u32 colors, word = U32_MAX;
+	struct place place;
+	u64 some = 0, mask = 0;
+
+	if (!find_place(&place, zone) ||
+	    (space && space->node != place.node->id))
+		return 0;
+	wish.held = space ? &space->held : NULL;
+	wish.live = place.node->live;
+	if (space && wish.live)
+		count = fair_share(space, wish.live, count);
+	colors = place.zone->memory.colors;
+	list_for_each_entry_safe(page, next, freed, pcp_list) {
+		u32 color = page_to_pfn(page) % colors;
+		u64 bit = BIT_ULL(color % 64);
+
+		if (nr == count || looked++ == PAGE_COLOR_LOOKS * (nr + 1))
+			break;
+		if (color / 64 != word) {
+			mark_reused(space, wish.live, word, mask);
+			mask = 0;
+			word = color / 64;
+			some = page_color_wanted(&wish, colors, word, want);
+		}
+		if (!(some & bit))
+			continue;
+		some &= ~bit;
+		mask |= bit;
+		list_move_tail(&page->pcp_list, list);
+		nr++;
+	}
+	if (!nr)
+		return 0;
+	/* One that another thread has taken meanwhile is there twice. */
+	mark_reused(space, wish.live, word, mask);
+	if (space) {
+		if (wish.live)
+			page_color_live_adjust(place.node->live);
+		count_vm_events(PAGE_COLOR_BEST, nr);
+	}
+	trace_page_color_choose(zone, 0, count, nr);
+	return nr;
 }
 
 unsigned int page_color_gather(struct zone *zone,

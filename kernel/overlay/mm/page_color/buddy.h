@@ -314,6 +314,19 @@ static void color_exchange(struct zone *zone, struct per_cpu_pages *pcp,
 }
 
 /*
+ * Pages that this CPU has just freed are warm, and take no lock: false if none of
+ * them is wanted.
+ */
+static bool color_reuse(struct zone *zone, struct per_cpu_pages *pcp,
+			const struct page_color_ask *ask, int count)
+{
+	int freed = order_to_pindex(MIGRATE_MOVABLE, 0);
+
+	return page_color_reuse(zone, ask, count, &pcp->lists[freed],
+				&pcp->lists[PCP_COLOR_LIST]);
+}
+
+/*
  * Fill the list of a CPU that is empty, or has pages of another one. False if
  * there is nothing to choose.
  */
@@ -335,10 +348,13 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (pindex == PCP_COLOR_LIST)
 		page_color_run_begin(&pcp->color_run, ask);
 	count = color_count(pcp);
-	if (pindex == PCP_COLOR_LIST)
+	if (pindex == PCP_COLOR_LIST) {
+		if (color_reuse(zone, pcp, ask, count))
+			return true;
 		nr = page_color_gather(zone, ask, count, parts);
-	else
+	} else {
 		nr = page_color_gather_file(zone, count, parts);
+	}
 	if (!nr)
 		return false;
 	spin_lock_irqsave(&zone->lock, flags);

@@ -322,6 +322,14 @@ void page_color_run_begin(struct page_color_run *run,
 			  const struct page_color_ask *ask);
 
 /*
+ * Pages that were freed last and have the colors that are wanted most: at most
+ * @count go from @freed to the end of @list, and are marked. Returns how many.
+ */
+unsigned int page_color_reuse(struct zone *zone,
+			      const struct page_color_ask *ask,
+			      unsigned int count, struct list_head *freed,
+			      struct list_head *list);
+/*
  * Frames to take: at most @count, in at most PAGE_COLOR_PARTS parts. Colors that
  * the space did not hold are marked. Returns the number of parts; 0 if the
  * default path must decide.
