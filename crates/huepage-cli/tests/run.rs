@@ -164,6 +164,40 @@ fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
 }
 
 #[test]
+fn huge_pages_are_counted_or_taken_apart_and_placed() {
+    let _alone = alone();
+    if !can_place() {
+        return;
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("huge.c", directory.path(), &[]);
+    let file = directory.path().join("report");
+    for split in [false, true] {
+        let mut command = run(&["--budget", "100%", "--report", file.to_str().unwrap()]);
+        if split {
+            command.arg("--split-huge");
+        }
+        let output = command.arg("--").arg(&program).arg("4").output().unwrap();
+        if code(&output) == Some(77) {
+            return println!("skipped: the kernel gives no huge pages");
+        }
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        let report = report(&file);
+        if let Some(why) = report["stopped"].as_str() {
+            return println!("skipped: {why}");
+        }
+        let huge = report["left_alone"]["huge"].as_u64().unwrap();
+        let placed = report["pages_placed"].as_u64().unwrap();
+        if split {
+            assert_eq!(huge, 0, "{report}");
+            assert!(placed >= 1000, "{report}");
+        } else {
+            assert!(huge == 1024 && placed < 500, "{report}");
+        }
+    }
+}
+
+#[test]
 fn a_program_that_ends_before_the_start_is_paid_for_is_left_alone() {
     let _alone = alone();
     if !can_place() {

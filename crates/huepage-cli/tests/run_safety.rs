@@ -32,19 +32,20 @@ fn directory() -> &'static Path {
 /// Runs a part of a program, and sees that pages were exchanged under it.
 #[track_caller]
 fn check(program: &str, seconds: &str, part: &str) {
-    check_in(program, seconds, part, None);
+    check_with(program, seconds, part, &[], None);
 }
 
-/// As [`check`], in a cgroup.
+/// As [`check`], with further options, and in a cgroup.
 #[track_caller]
-fn check_in(program: &str, seconds: &str, part: &str, cgroup: Option<&Cgroup>) {
+fn check_with(program: &str, seconds: &str, part: &str, options: &[&str], cgroup: Option<&Cgroup>) {
     let _one = one();
     if !can_place() {
         return;
     }
     let binary = compile(program, directory(), &[]);
     let file = directory().join(format!("report-{part}"));
-    let mut command = restless(&["--report", file.to_str().unwrap(), "--"]);
+    let mut command = restless(&["--report", file.to_str().unwrap()]);
+    command.args(options).arg("--");
     if let Some(cgroup) = cgroup {
         cgroup.hold(&mut command);
     }
@@ -109,6 +110,11 @@ checks! {
     addresses_are_taken_up_to_their_limit: "kinds.c" "address-limit";
 }
 
+#[test]
+fn huge_pages_are_taken_apart_as_they_come() {
+    check_with("kinds.c", "3", "huge", &["--split-huge"], None);
+}
+
 /// A program of one thread may have a heap that bears no second one.
 #[test]
 fn the_heap_of_the_program_is_the_programs() {
@@ -156,7 +162,7 @@ fn pages_go_to_a_swap_file_and_come_back() {
 fn memory_is_short_in_a_cgroup() {
     match Cgroup::new(40 << 20) {
         Ok(cgroup) => {
-            check_in("kinds.c", "3", "memory-limit", Some(&cgroup));
+            check_with("kinds.c", "3", "memory-limit", &[], Some(&cgroup));
             assert!(!can_place() || cgroup.was_at_its_limit());
         }
         Err(why) => println!("skipped: no cgroup with a limit of memory: {why}"),

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which pages of the program are there.
 
-use std::{io, ops::Range};
+use std::{io, ops::Range, ptr};
 
 use huepage::{
     frames::{PageState, Pagemap, Populated},
     run::LeftAlone,
 };
+use rustix::mm::{self, Advice};
 
 use crate::areas::{Area, Areas};
 
@@ -17,6 +18,7 @@ pub const LOOK: usize = 8192;
 pub struct Pages {
     areas: Areas,
     pub pagemap: Pagemap,
+    split_huge: bool,
     found: Vec<Populated>,
     states: Vec<PageState>,
 }
@@ -29,10 +31,11 @@ fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
 impl Pages {
     /// # Errors
     /// What `open` reports.
-    pub fn open(heap_only: bool) -> Result<Self, String> {
+    pub fn open(heap_only: bool, split_huge: bool) -> Result<Self, String> {
         Ok(Pages {
             areas: Areas::open(heap_only).map_err(failed("maps"))?,
             pagemap: Pagemap::open().map_err(failed("pagemap"))?,
+            split_huge,
             found: vec![Populated::default(); 256],
             states: vec![PageState::default(); LOOK],
         })
@@ -46,37 +49,44 @@ impl Pages {
         self.areas.read().map_err(failed("maps"))
     }
 
-    /// How many base pages are there, whosever they are.
+    /// How many pages are there that can be placed, whosever they are, and how many in
+    /// huge pages that are left alone.
     ///
     /// # Errors
     /// What `read` reports.
-    pub fn count(&mut self) -> Result<usize, String> {
+    pub fn count(&mut self) -> Result<(usize, usize), String> {
         let size = rustix::param::page_size();
-        let mut count = 0;
+        let (mut count, mut huge) = (0, 0);
         for area in self.areas()? {
             let (mut from, end) = (area.range.start as u64, area.range.end as u64);
             while from < end {
                 let scanned = self.pagemap.scan(from..end, &mut self.found);
                 let (found, next) = scanned.map_err(failed("pagemap"))?;
-                let base = self.found[..found].iter().filter(|p| !p.huge() && !p.zero());
-                let bytes = |p: &Populated| (p.addresses().end - p.addresses().start) as usize;
-                count += base.map(bytes).sum::<usize>() / size;
+                for populated in self.found[..found].iter().filter(|found| !found.zero()) {
+                    let range = populated.addresses();
+                    let pages = (range.end - range.start) as usize / size;
+                    let left = populated.huge() && !self.split_huge;
+                    *(if left { &mut huge } else { &mut count }) += pages;
+                }
                 if next <= from {
                     break;
                 }
                 from = next;
             }
         }
-        Ok(count)
+        Ok((count, huge))
     }
 
-    /// The base pages of a part that are the program's alone, by number,
-    /// ascending; counts others in `left`.
+    /// The pages of a part of an area that are the program's alone, by number,
+    /// ascending; counts others in `left`. Where huge pages are to be taken apart and
+    /// there is one, the area gets no more of them: exchanging the first page of it does
+    /// the rest.
     ///
     /// # Errors
     /// What `read` reports.
     pub fn there(
         &mut self,
+        area: &Range<usize>,
         part: Range<usize>,
         left: &mut LeftAlone,
     ) -> Result<Vec<(usize, PageState)>, String> {
@@ -91,7 +101,7 @@ impl Pages {
                 let range = populated.addresses();
                 let first = range.start as usize / size;
                 let pages = (range.end - range.start) as usize / size;
-                if populated.huge() {
+                if populated.huge() && !(self.split_huge && refuse_huge(area)) {
                     left.huge += pages as u64;
                     continue;
                 }
@@ -121,6 +131,13 @@ impl Pages {
     }
 }
 
+/// Keeps the kernel from joining pages of an area into huge ones; whether it does.
+fn refuse_huge(area: &Range<usize>) -> bool {
+    let start = ptr::with_exposed_provenance_mut(area.start);
+    // SAFETY: changes no memory, also where another mapping is there by now.
+    unsafe { mm::madvise(start, area.len(), Advice::LinuxNoHugepage) }.is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use huepage::mapping::{Mapping, PageKind};
@@ -138,8 +155,8 @@ mod tests {
         assert_eq!(unsafe { mapping.page(5).as_ptr().read_volatile() }, 0);
         let first = mapping.page(0).get() / rustix::param::page_size();
         let mut left = LeftAlone::default();
-        let mut pages = Pages::open(false).unwrap();
-        let there = pages.there(first..first + 32, &mut left).unwrap();
+        let mut pages = Pages::open(false, false).unwrap();
+        let there = pages.there(&(0..0), first..first + 32, &mut left).unwrap();
         let there: Vec<usize> = there.into_iter().map(|(page, _)| page - first).collect();
         assert_eq!(there, [1, 2, 30]);
         assert_eq!(left.shared, 1);

@@ -62,7 +62,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     if sleep(Duration::from_millis(config.delay.into())) {
         return Ok(());
     }
-    let mut pages = Pages::open(config.heap_only)?;
+    let mut pages = Pages::open(config.heap_only, config.split_huge)?;
     tally.write(true);
     if !grown(config, &mut pages, tally)? {
         return Ok(());
@@ -111,8 +111,9 @@ fn grown(config: &Config, pages: &mut Pages, tally: &mut Tally) -> Result<bool, 
     let mut idle = Idle::default();
     loop {
         heap::enough()?;
-        let count = pages.count()?;
+        let (count, huge) = pages.count()?;
         tally.report.pages_seen = count as u64;
+        tally.report.left_alone.huge = huge as u64;
         if count >= worth_it {
             return Ok(true);
         }
@@ -208,7 +209,7 @@ impl Placer<'_> {
     /// Places what is there and not placed in a part of a mapping; how many
     /// pages can be placed there.
     fn look(&mut self, area: Range<usize>, part: Range<usize>) -> Result<u64, Stop> {
-        let there = self.pages.there(part.clone(), &mut self.tally.report.left_alone)?;
+        let there = self.pages.there(&area, part.clone(), &mut self.tally.report.left_alone)?;
         let is_there = |page: usize| there.binary_search_by_key(&page, |at| at.0).is_ok();
         self.table.keep(part.start, part.end, is_there);
         for &(page, state) in &there {

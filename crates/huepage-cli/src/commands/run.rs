@@ -69,6 +69,11 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "WHAT", default_value = "anonymous")]
     only: Only,
 
+    /// Take transparent huge pages apart and place them too, for where the host
+    /// does not back them by huge pages of its own
+    #[arg(long)]
+    split_huge: bool,
+
     /// How colors are told and pages placed
     #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
     backend: Backend,
@@ -224,6 +229,7 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
         },
         colors,
         heap_only: options.only == Only::Heap,
+        split_huge: options.split_huge,
         budget: options.budget,
         delay: delay(),
         report: options.report.as_deref().map(std::path::absolute).transpose()?,

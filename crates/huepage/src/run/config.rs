@@ -44,6 +44,9 @@ pub struct Config {
     pub colors: Option<Vec<Color>>,
     /// Only memory that the C library's `brk` heap is in.
     pub heap_only: bool,
+    /// Whether huge pages are taken apart and placed too.
+    #[serde(default)]
+    pub split_huge: bool,
     /// CPU time that placing may take, as a share of the time that passes.
     pub budget: f64,
     /// Milliseconds that a program runs before anything is done.
@@ -94,6 +97,7 @@ mod tests {
             order: Order::Sequence,
             colors: Some(vec![Color(3)]),
             heap_only: false,
+            split_huge: true,
             budget: 0.01,
             delay: 20,
             report: None,
