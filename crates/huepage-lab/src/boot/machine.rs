@@ -54,7 +54,7 @@ impl Running {
         match config {
             Config::Plain | Config::Lockstat => Running::InTurn,
             // `lab/configs` leave jump labels out.
-            Config::Debug | Config::Rt | Config::Selftests | Config::Kunit => Running::AtOnce,
+            Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
         }
     }
 

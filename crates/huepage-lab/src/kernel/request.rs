@@ -34,8 +34,6 @@ pub enum Config {
     Plain,
     /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
     Debug,
-    /// The same checks in a kernel where locks sleep (PREEMPT_RT).
-    Rt,
     /// The kernel's own selftests: what their programs need.
     Selftests,
     /// Statistics of locks.
@@ -80,15 +78,10 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug | Config::Rt | Config::Selftests | Config::Lockstat => {
-                let purpose = match self.config {
-                    Config::Rt => Config::Debug.name(),
-                    other => other.name(),
-                };
+            Config::Debug | Config::Selftests | Config::Lockstat => {
+                let purpose = self.config.name();
                 let both = optional(format!("{purpose}-{arch}"));
-                let mut all = vec![needed("base"), needed(arch), needed(purpose), both];
-                all.extend((self.config == Config::Rt).then(|| needed("rt")));
-                all
+                vec![needed("base"), needed(arch), needed(purpose), both]
             }
             Config::Kunit => vec![needed("kunit")],
         };
@@ -122,7 +115,6 @@ impl Config {
         match self {
             Config::Plain => "plain",
             Config::Debug => "debug",
-            Config::Rt => "rt",
             Config::Selftests => "selftests",
             Config::Lockstat => "lockstat",
             Config::Kunit => "kunit",
