@@ -12,8 +12,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HUGE_PAGE (2 * MIB)
-
 #define FRAME_PRESENT (UINT64_C(1) << 63)
 #define FRAME_AWAY (UINT64_C(1) << 62) /* swapped, or on its way to another frame */
 #define FRAME_NUMBER ((UINT64_C(1) << 55) - 1)

@@ -12,7 +12,6 @@
 
 #include "lab.h"
 
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -107,16 +106,6 @@ static __attribute__((noinline, unused)) void read_after(const uint64_t *line, c
 	REGION_END(2);
 }
 
-static inline void pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		lab_fail("move to CPU %d", cpu);
-}
-
 /* As numactl --membind does it, for the process; or for its areas only. */
 static inline void bind(int node)
 {
@@ -170,7 +159,7 @@ static inline uint64_t obey(int worker, struct request request)
 	case VERIFY:
 		return count_wrong(worker, request.area);
 	case MOVE:
-		pin(request.cpu);
+		lab_run_on(request.cpu);
 		bind(request.cpu);
 		break;
 	}
@@ -181,7 +170,7 @@ static inline void work(int worker, int questions, int answers)
 {
 	struct request request;
 
-	pin(worker);
+	lab_run_on(worker);
 	bind(worker);
 	while (read(questions, &request, sizeof(request)) == sizeof(request)) {
 		uint64_t answer = obey(worker, request);

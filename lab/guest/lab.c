@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,16 @@ void lab_note(const char *format, ...)
 	va_start(list, format);
 	print("lab: ", format, list);
 	va_end(list);
+}
+
+void lab_run_on(unsigned int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		lab_fail("move to CPU %u", cpu);
 }
 
 double lab_seconds(void)

@@ -14,6 +14,8 @@
 
 #define PAGE 4096UL
 #define MIB (1UL << 20)
+#define HUGE_PAGE (2 * MIB)
+#define THP "/sys/kernel/mm/transparent_hugepage/"
 
 /* Mounts /proc, /sys, /dev, debugfs; keeps the arguments; first call in main. */
 void lab_start(int argc, char **argv);
@@ -21,6 +23,9 @@ void lab_start(int argc, char **argv);
 /* The argument, or the program fails and says that it is missing. */
 const char *lab_text(const char *key);
 uint64_t lab_number(const char *key);
+
+/* The calling thread runs there from now on. */
+void lab_run_on(unsigned int cpu);
 
 /* Since some moment, by a clock that is never set. */
 double lab_seconds(void);

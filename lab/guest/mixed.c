@@ -94,7 +94,7 @@ static void run(const struct load *load, const char *cpu, int node, const char *
 	pid_t child = mixed_fork();
 
 	if (!child) {
-		turns_settle(SUBJECT_CPU);
+		lab_run_on(SUBJECT_CPU);
 		load->run(&mixed);
 		_exit(0);
 	}

@@ -49,7 +49,7 @@ static inline void day_process(struct lab_random *random, size_t pages, unsigned
 	uint32_t *order = shuffled(random, pages);
 	unsigned int files = 0;
 
-	turns_settle(process % 2);
+	lab_run_on(process % 2);
 	for (size_t i = 0; i < pages; i++) {
 		touch_page(memory, order[i]);
 		if (i * DAY_FILES_EACH / pages >= files)

@@ -6,7 +6,6 @@
 #include "files.h"
 #include "mixed_load.h"
 
-#define THP "/sys/kernel/mm/transparent_hugepage/"
 #define MTHP THP "hugepages-64kB/"
 #define HUGE (HUGE_PAGE / PAGE)
 #define MTHP_PAGES 16

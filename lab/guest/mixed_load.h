@@ -136,7 +136,7 @@ static inline pid_t keep_timers_near(void)
 
 	if (child)
 		return child;
-	turns_settle(OTHER_CPU);
+	lab_run_on(OTHER_CPU);
 	for (;;)
 		usleep(100);
 }

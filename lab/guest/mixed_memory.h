@@ -99,7 +99,7 @@ static inline void *mixed_thread(void *argument)
 {
 	struct mixed_thread *thread = argument;
 
-	turns_settle(thread->cpu);
+	lab_run_on(thread->cpu);
 	touch_among_others(&thread->mixed, thread->memory, thread->pages);
 	return NULL;
 }

@@ -33,7 +33,7 @@ static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsig
 		lab_next(&mixed->random);
 		if (mixed_fork())
 			continue;
-		turns_settle(i % 2);
+		lab_run_on(i % 2);
 		char *memory = small_pages(pages);
 
 		touch_among_others(mixed, memory, pages);
@@ -89,7 +89,7 @@ static inline void load_server(struct mixed *mixed)
 		lab_next(&mixed->random);
 		if (mixed_fork())
 			continue;
-		turns_settle(i % 2);
+		lab_run_on(i % 2);
 		touch_among_others(mixed, memory + i * part * PAGE, part);
 		count_together(mixed, memory, pages);
 		_exit(0);

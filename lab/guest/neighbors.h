@@ -120,7 +120,7 @@ static inline pid_t neighbor_start(struct mixed *mixed, neighbor round)
 		return child;
 	bool same = !strcmp(mixed->cpu, "same");
 
-	turns_settle(same ? SUBJECT_CPU : OTHER_CPU);
+	lab_run_on(same ? SUBJECT_CPU : OTHER_CPU);
 	for (;;) {
 		round(mixed);
 		__atomic_fetch_add(&mixed->tally->rounds, 1, __ATOMIC_RELAXED);

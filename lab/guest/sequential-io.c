@@ -22,7 +22,6 @@
 #define DIRECT_SIZE MIB
 /* Readers share it: what they read is the same in every file. */
 #define DIRECT_BUFFER (16 * MIB)
-#define HUGE_PAGE (2 * MIB)
 
 enum { CACHED, DIRECT, DIRECT_HUGE, PHASES };
 static const char *const phase_names[PHASES] = { "cached", "direct", "direct-huge" };

@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,17 +30,6 @@ static inline struct turns *turns_new(uint32_t workers)
 
 	turns->workers = workers;
 	return turns;
-}
-
-/* The CPU of a worker, which is where it was born if there is only one. */
-static inline void turns_settle(unsigned int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		lab_fail("move to CPU %u", cpu);
 }
 
 static inline void turn_wait(struct turns *turns, uint32_t me)

@@ -63,7 +63,7 @@ static inline struct work work_new(const char *touch, size_t largest, uint64_t s
 		memset(work.order, 0, ARRAYS * largest * sizeof(*work.order));
 	}
 	if (work.turns->workers > 1)
-		turns_settle(0);
+		lab_run_on(0);
 	return work;
 }
 
@@ -217,7 +217,7 @@ static inline void part_place(struct part *part, char *memory, size_t pages, siz
 
 static inline void *part_thread(void *part)
 {
-	turns_settle(1);
+	lab_run_on(1);
 	part_do(part);
 	return NULL;
 }
@@ -234,7 +234,7 @@ static inline void work_do(struct work *work)
 
 	*work->told = (struct told){ 0 };
 	if (work->touch == PROCESSES && !(child = fork())) {
-		turns_settle(1);
+		lab_run_on(1);
 		part_place(&other, work_map(work, other.pages, &mapped, &bytes), other.pages, 0);
 		part_do(&other);
 		work->told->huge_bytes += work_huge_bytes();

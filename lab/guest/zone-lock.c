@@ -10,11 +10,8 @@
 #include "settle.h"
 
 #include <inttypes.h>
-#include <sched.h>
 #include <sys/mman.h>
 
-#define HUGE_PAGE (2 * MIB)
-#define THP "/sys/kernel/mm/transparent_hugepage/"
 #define LOCKS "/proc/lock_stat"
 #define FILE_PIECE (64UL << 10)
 /* Pages that a small loop touches and discards. */
@@ -26,16 +23,6 @@ static uint64_t round_number;
 static char **memory;
 static int *files;
 static char buffer[FILE_PIECE];
-
-static void on_cpu(uint32_t cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set))
-		lab_fail("run on CPU %u", cpu);
-}
 
 struct held {
 	uint64_t acquired;
@@ -79,7 +66,7 @@ static void work(const char *name, void (*part)(uint32_t cpu))
 	settle();
 	lab_write(LOCKS, "0");
 	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-		on_cpu(cpu);
+		lab_run_on(cpu);
 		part(cpu);
 	}
 	struct held held = read_held();
