@@ -99,6 +99,23 @@ impl Row {
 }
 
 impl Results {
+    /// Rows as results, for tests of what becomes of them.
+    #[cfg(test)]
+    pub(crate) fn of(experiment: &str, rows: Vec<Row>) -> Self {
+        let kernel =
+            Kernel { version: "6.12".into(), variant: "stock".into(), arch: "x86_64".into() };
+        Results {
+            schema: SCHEMA.into(),
+            experiment: experiment.into(),
+            kind: "modelled".into(),
+            command: String::new(),
+            kernel,
+            model: Value::Null,
+            rows,
+            failed: Vec::new(),
+        }
+    }
+
     /// Writes `EXPERIMENT.json`, `.md` and, if there is a picture, `.svg` into a
     /// folder.
     ///
@@ -161,24 +178,12 @@ mod tests {
     #[test]
     fn what_was_written_is_read_back_and_another_schema_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let mut results = Results {
-            schema: SCHEMA.into(),
-            experiment: "aging".into(),
-            kind: "modelled".into(),
-            command: "huepage-lab run aging".into(),
-            kernel: Kernel {
-                version: "6.12".into(),
-                variant: "stock".into(),
-                arch: "x86_64".into(),
-            },
-            model: Value::Null,
-            rows: vec![Row {
-                variant: "stock".into(),
-                settings: [("fill".to_owned(), 0.94.into())].into_iter().collect(),
-                metrics: [("conflict_share".to_owned(), 0.1.into())].into_iter().collect(),
-            }],
-            failed: Vec::new(),
+        let row = Row {
+            variant: "stock".into(),
+            settings: [("fill".to_owned(), 0.94.into())].into_iter().collect(),
+            metrics: [("conflict_share".to_owned(), 0.1.into())].into_iter().collect(),
         };
+        let mut results = Results::of("aging", vec![row]);
         results.write(folder.path(), "table\n", Some("<svg/>")).unwrap();
         let path = folder.path().join("aging.json");
         assert_eq!(Results::read(&path).unwrap(), results);

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::{
-    model::Record,
-    results::{Kernel, SCHEMA},
-};
+use crate::model::Record;
 
 fn record(region: u32, instructions: u64) -> Record {
     Record {
@@ -56,16 +53,7 @@ fn rounds_become_means_and_policies_are_shares_beyond_stock() {
     assert_eq!((rows[1].metric("least"), rows[1].metric("most")), (Some(200.0), Some(400.0)));
     assert_eq!(rows[1].metric("beyond_stock"), None);
     assert_eq!(rows[WORKS.len()].metric("beyond_stock"), Some(0.03));
-    let results = Results {
-        schema: SCHEMA.into(),
-        experiment: "fault-cost".into(),
-        kind: "modelled".into(),
-        command: String::new(),
-        kernel: Kernel { version: "6".into(), variant: "stock".into(), arch: "arm64".into() },
-        model: Value::Null,
-        rows,
-        failed: Vec::new(),
-    };
+    let results = Results::of("fault-cost", rows);
     let table = FaultCost.against_source(&results).1.markdown();
     assert!(table.contains("+3.00 %") && !table.contains("more than wanted"), "{table}");
     assert!(FaultCost.plot(&results).svg().unwrap().contains("arm64: instructions per page"));

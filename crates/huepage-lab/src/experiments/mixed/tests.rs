@@ -2,7 +2,6 @@
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::results::{Kernel, SCHEMA};
 
 fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
     let mut settings = Mixed.settings(Scale::Full);
@@ -136,22 +135,14 @@ fn a_load_that_is_missing_or_is_none_is_refused_and_a_skipped_one_is_a_row() {
 #[test]
 fn tables_and_picture_show_every_load_and_what_is_wanted() {
     let share = |share: f64| json!({"conflict_within": share, "free_in_largest": 0.5});
-    let results = Results {
-        schema: SCHEMA.into(),
-        experiment: "mixed".into(),
-        kind: "modelled".into(),
-        command: String::new(),
-        kernel: Kernel { version: "6".into(), variant: "stock".into(), arch: "arm64".into() },
-        model: Value::Null,
-        rows: vec![
-            row("stock", "alone", 0.94, 0, share(0.2)),
-            row("stock", "alone", 0.94, 1, share(0.4)),
-            row("on", "alone", 0.94, 0, share(0.0)),
-            row("on", "alone", 0.94, 1, share(0.002)),
-            row("on", "mthp", 0.94, 0, json!({"skipped": "no mTHP"})),
-        ],
-        failed: Vec::new(),
-    };
+    let rows = vec![
+        row("stock", "alone", 0.94, 0, share(0.2)),
+        row("stock", "alone", 0.94, 1, share(0.4)),
+        row("on", "alone", 0.94, 0, share(0.0)),
+        row("on", "alone", 0.94, 1, share(0.002)),
+        row("on", "mthp", 0.94, 0, json!({"skipped": "no mTHP"})),
+    ];
+    let results = Results::of("mixed", rows);
     let wanted = Mixed.against_source(&results).1.markdown();
     for part in ["0.3000", "0.0010", "0.0020", "at most 0.001", "no ", "at least stock's mean"] {
         assert!(wanted.contains(part), "{part} in {wanted}");

@@ -2,7 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{boot::Request, results::Kernel};
+use crate::boot::Request;
 
 fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
     let mut settings = SequentialIo.settings(Scale::Full);
@@ -82,17 +82,7 @@ fn results() -> Results {
             rows.push(Row { variant: "stock".into(), settings, metrics });
         }
     }
-    let kernel = Kernel { version: "6.12".into(), variant: "stock".into(), arch: "x86_64".into() };
-    Results {
-        schema: crate::results::SCHEMA.into(),
-        experiment: "sequential-io".into(),
-        kind: "modelled".into(),
-        command: String::new(),
-        kernel,
-        model: Value::Null,
-        rows,
-        failed: Vec::new(),
-    }
+    Results::of("sequential-io", rows)
 }
 
 #[test]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::{
     model::{LevelCounts, Record},
-    results::{Kernel, Row, SCHEMA},
+    results::Row,
 };
 
 fn record(region: u32, accesses: u64, [hits, misses]: [u64; 2]) -> Record {
@@ -139,16 +139,7 @@ fn where_80_percent_ends_is_read_off_the_line_between_sizes() {
         ]),
         metrics: crate::experiment::map([("modelled_peak_share", share.into())]),
     };
-    let results = Results {
-        schema: SCHEMA.into(),
-        experiment: "working-set".into(),
-        kind: "modelled".into(),
-        command: String::new(),
-        kernel: Kernel { version: "6.12".into(), variant: "stock".into(), arch: "arm64".into() },
-        model: Value::Null,
-        rows: vec![row(4, 0.9), row(8, 0.7)],
-        failed: Vec::new(),
-    };
+    let results = Results::of("working-set", vec![row(4, 0.9), row(8, 0.7)]);
     let table = shown::against_source(&results).1.markdown();
     // Half way from 0.5 to 1.
     assert!(table.lines().nth(2).unwrap().contains(" 0.75 |"), "{table}");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::*;
-use crate::results::{Kernel, Row, SCHEMA};
+use crate::results::Row;
 
 /// Two rounds, in which the lock is held for `held` ns in all.
 fn report(held: u64) -> Report {
@@ -39,16 +39,7 @@ fn rounds_become_means_and_nanoseconds_instructions() {
     assert_eq!(metric("longest"), Some(20.0));
     let several = rows::of(&report(8), 2).unwrap();
     assert!(several.iter().all(|(_, metrics)| !metrics.contains_key("longest")));
-    let results = Results {
-        schema: SCHEMA.into(),
-        experiment: "zone-lock".into(),
-        kind: "modelled".into(),
-        command: String::new(),
-        kernel: Kernel { version: "6".into(), variant: "stock".into(), arch: "arm64".into() },
-        model: Value::Null,
-        rows,
-        failed: Vec::new(),
-    };
+    let results = Results::of("zone-lock", rows);
     let table = ZoneLock.against_source(&results).1.markdown();
     assert_eq!(table.matches("1.50").count(), WORKS.len(), "{table}");
     let held = ZoneLock.tables(&results)[1].1.markdown();
