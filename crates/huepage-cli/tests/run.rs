@@ -8,11 +8,12 @@ use std::{
     fs,
     io::Write,
     os::unix::process::ExitStatusExt,
-    process::{Command, Stdio},
+    process::{Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
 use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
 use support::{
     alone, code, huepage,
     run::{can_place, compile, for_all_users, report, run, without_privilege},
@@ -132,20 +133,27 @@ fn a_program_that_closes_its_output_is_heard_to_do_so() {
     child.wait().unwrap();
 }
 
+/// A program of the folder `programs` run to its end, and its report.
+fn reported(program: &str, options: &[&str], arguments: &[&str]) -> (Output, Value) {
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile(program, directory.path(), &[]);
+    let file = directory.path().join("report");
+    let mut command = run(options);
+    command.arg("--report").arg(&file).arg("--").arg(program).args(arguments);
+    let output = command.output().unwrap();
+    let report = if file.exists() { report(&file) } else { Value::Null };
+    (output, report)
+}
+
 #[test]
 fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
     let _alone = alone();
     if !can_place() {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let program = compile("hold.c", directory.path(), &[]);
-    let file = directory.path().join("report");
     // By default the budget pays for the start after two of the three seconds.
-    let options = ["-v", "--budget", "100%", "--report", file.to_str().unwrap(), "--"];
-    let output = run(&options).arg(&program).args(["3", "448"]).output().unwrap();
+    let (output, report) = reported("hold.c", &["-v", "--budget", "100%"], &["3", "448"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
-    let report = report(&file);
     assert_eq!(report["schema"], "huepage.run/1");
     if let Some(why) = report["stopped"].as_str() {
         return println!("skipped: {why}");
@@ -169,20 +177,13 @@ fn huge_pages_are_counted_or_taken_apart_and_placed() {
     if !can_place() {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let program = compile("huge.c", directory.path(), &[]);
-    let file = directory.path().join("report");
+    let options = ["--budget", "100%", "--split-huge"];
     for split in [false, true] {
-        let mut command = run(&["--budget", "100%", "--report", file.to_str().unwrap()]);
-        if split {
-            command.arg("--split-huge");
-        }
-        let output = command.arg("--").arg(&program).arg("4").output().unwrap();
+        let (output, report) = reported("huge.c", &options[..2 + usize::from(split)], &["4"]);
         if code(&output) == Some(77) {
             return println!("skipped: the kernel gives no huge pages");
         }
         assert_eq!(code(&output), Some(0), "{}", stderr(&output));
-        let report = report(&file);
         if let Some(why) = report["stopped"].as_str() {
             return println!("skipped: {why}");
         }
@@ -203,14 +204,9 @@ fn a_program_that_ends_before_the_start_is_paid_for_is_left_alone() {
     if !can_place() {
         return;
     }
-    let directory = tempfile::tempdir().unwrap();
-    let program = compile("hold.c", directory.path(), &[]);
-    let file = directory.path().join("report");
     // An hour at this share.
-    let mut command = run(&["--budget", "0.0005%", "--report", file.to_str().unwrap(), "--"]);
-    let output = command.arg(&program).args(["1", "448"]).output().unwrap();
+    let (output, report) = reported("hold.c", &["--budget", "0.0005%"], &["1", "448"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
-    let report = report(&file);
     assert_eq!((report["moves"].as_u64(), report["colors"].as_u64()), (Some(0), None), "{report}");
     assert!(report["pages_seen"].as_u64() >= Some(448), "{report}");
 }

@@ -58,21 +58,16 @@ impl Pages {
         let size = rustix::param::page_size();
         let (mut count, mut huge) = (0, 0);
         for area in self.areas()? {
-            let (mut from, end) = (area.range.start as u64, area.range.end as u64);
-            while from < end {
-                let scanned = self.pagemap.scan(from..end, &mut self.found);
-                let (found, next) = scanned.map_err(failed("pagemap"))?;
-                for populated in self.found[..found].iter().filter(|found| !found.zero()) {
-                    let range = populated.addresses();
-                    let pages = (range.end - range.start) as usize / size;
-                    let left = populated.huge() && !self.split_huge;
+            let range = area.range.start as u64..area.range.end as u64;
+            each(&self.pagemap, &mut self.found, range, |populated| {
+                let range = populated.addresses();
+                let pages = (range.end - range.start) as usize / size;
+                let left = populated.huge() && !self.split_huge;
+                if !populated.zero() {
                     *(if left { &mut huge } else { &mut count }) += pages;
                 }
-                if next <= from {
-                    break;
-                }
-                from = next;
-            }
+                Ok(())
+            })?;
         }
         Ok((count, huge))
     }
@@ -91,44 +86,58 @@ impl Pages {
         left: &mut LeftAlone,
     ) -> Result<Vec<(usize, PageState)>, String> {
         let size = rustix::param::page_size();
+        let range = (part.start * size) as u64..(part.end * size) as u64;
         let mut there = Vec::new();
-        let mut from = (part.start * size) as u64;
-        let end = (part.end * size) as u64;
-        while from < end {
-            let scanned = self.pagemap.scan(from..end, &mut self.found);
-            let (count, next) = scanned.map_err(failed("pagemap"))?;
-            for populated in &self.found[..count] {
-                let range = populated.addresses();
-                let first = range.start as usize / size;
-                let pages = (range.end - range.start) as usize / size;
-                if populated.huge() && !(self.split_huge && refuse_huge(area)) {
-                    left.huge += pages as u64;
-                    continue;
-                }
-                if populated.zero() {
-                    left.shared += pages as u64;
-                    continue;
-                }
-                let states = &mut self.states[..pages.min(LOOK)];
-                let read = self.pagemap.read_numbered(first as u64, states);
-                let read = read.map_err(failed("pagemap"))?;
-                for (page, &state) in (first..).zip(&self.states[..read]) {
-                    if state.swapped() {
-                        left.swapped += 1;
-                    } else if state.present() && state.exclusive() && !state.file_or_shared() {
-                        there.push((page, state));
-                    } else if state.present() {
-                        left.shared += 1;
-                    }
+        let mut refused = None;
+        each(&self.pagemap, &mut self.found, range, |populated| {
+            let range = populated.addresses();
+            let first = range.start as usize / size;
+            let pages = (range.end - range.start) as usize / size;
+            if populated.huge()
+                && !(self.split_huge && *refused.get_or_insert_with(|| refuse_huge(area)))
+            {
+                left.huge += pages as u64;
+                return Ok(());
+            }
+            if populated.zero() {
+                left.shared += pages as u64;
+                return Ok(());
+            }
+            let states = &mut self.states[..pages.min(LOOK)];
+            let read = self.pagemap.read_numbered(first as u64, states);
+            let read = read.map_err(failed("pagemap"))?;
+            for (page, &state) in (first..).zip(&self.states[..read]) {
+                if state.swapped() {
+                    left.swapped += 1;
+                } else if state.present() && state.exclusive() && !state.file_or_shared() {
+                    there.push((page, state));
+                } else if state.present() {
+                    left.shared += 1;
                 }
             }
-            if next <= from {
-                break;
-            }
-            from = next;
-        }
+            Ok(())
+        })?;
         Ok(there)
     }
+}
+
+/// Does something with what is populated between two addresses, in their order.
+fn each(
+    pagemap: &Pagemap,
+    found: &mut [Populated],
+    range: Range<u64>,
+    mut with: impl FnMut(&Populated) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut from = range.start;
+    while from < range.end {
+        let (count, next) = pagemap.scan(from..range.end, found).map_err(failed("pagemap"))?;
+        found[..count].iter().try_for_each(&mut with)?;
+        if next <= from {
+            break;
+        }
+        from = next;
+    }
+    Ok(())
 }
 
 /// Keeps the kernel from joining pages of an area into huge ones; whether it does.

@@ -10,6 +10,7 @@ use rustix::{
 use super::{
     Fate, Mechanism, PlaceError, Pool, Wish,
     mover::{Run, nth},
+    recolor::base_pages_only,
 };
 use crate::{
     color::{Color, ColorCount, ColorOracle},
@@ -111,18 +112,14 @@ impl Ahead {
             }
             self.pool.mover.allow(pages)?;
         }
-        let len = pages * rustix::param::page_size();
-        // SAFETY: changes no contents of memory that is the caller's.
-        match unsafe { mm::madvise(start.as_ptr().cast(), len, Advice::LinuxNoHugepage) } {
-            Ok(()) | Err(Errno::INVAL) => {}
-            Err(errno) => return Err(PlaceError::errno("refuse huge pages")(errno)),
-        }
+        base_pages_only(start, pages)?;
         // SAFETY: the caller's contract.
         unsafe { self.pool.mover.open(start, pages) }?;
         // SAFETY: as above.
         let fates = part.iter().map(|wish| unsafe { self.fill_page(*wish) }).collect();
         self.pool.mover.close(start, pages);
         if remapped {
+            let len = pages * rustix::param::page_size();
             // SAFETY: as above. What came by mremap has the advice of the pool.
             let kept = unsafe { mm::madvise(start.as_ptr().cast(), len, Advice::LinuxKeepOnFork) };
             kept.map_err(PlaceError::errno("let children inherit the memory"))?;

@@ -419,7 +419,7 @@ impl Recolored {
 }
 
 /// Keeps the kernel from joining placed pages into huge ones elsewhere.
-fn base_pages_only(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
+pub(super) fn base_pages_only(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
     let len = pages * rustix::param::page_size();
     // SAFETY: the advice changes no contents.
     match unsafe {
