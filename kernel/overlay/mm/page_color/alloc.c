@@ -72,7 +72,11 @@ static u32 cursor_of(const struct page_color_space *space,
 	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
 
-/* Once round all words from the cursor on; the first word in two parts. */
+/*
+ * Once round all words from the cursor on; the first word in two parts. A space
+ * that has blocks gets all that is free of a word before the next one: a block
+ * needs colors that follow each other, and lacks them all if there are no gaps.
+ */
 static unsigned int gather(const struct place *place,
 			   struct page_color_space *space,
 			   struct page_color_wish *wish, unsigned int want,
@@ -80,14 +84,17 @@ static unsigned int gather(const struct place *place,
 {
 	struct page_color_memory *memory = &place->zone->memory;
 	u32 colors = memory->colors, words = page_color_words(colors);
-	u32 word = wish->cursor / 64, gone;
+	u32 word = wish->cursor / 64, gone, step;
 	unsigned int before = nr, wanted = wish->count;
+	bool fill = want & PAGE_COLOR_LACKED && space &&
+		    READ_ONCE(space->blocks);
 
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
-	     gone++, word++) {
+	     gone += step, word += step) {
 		u64 some;
 
+		step = 1;
 		/* It is worth a look as long as it finds something. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
@@ -123,6 +130,7 @@ static unsigned int gather(const struct place *place,
 		wish->count -= hweight64(some);
 		if (!wish->count)
 			break;
+		step = !fill;
 	}
 	if (nr == before)
 		return nr;

@@ -45,15 +45,19 @@ static void color_taken_list(struct zone *zone, struct list_head *list, int nr,
 	}
 }
 
-/* A pageblock's free pages are on the lists of another type from now on. */
-static void color_moved_block(struct zone *zone, unsigned long start_pfn)
+/*
+ * The free pages of a pageblock, or of several, are on the lists of another type
+ * from now on.
+ */
+static void color_moved(struct zone *zone, unsigned long start_pfn,
+			unsigned int order)
 {
 	struct page_color_free *free = page_color_zone_free(zone);
 
 	if (!free)
 		return;
-	page_color_free_clear(free, start_pfn, pageblock_order);
-	page_color_look(zone, start_pfn, pageblock_end_pfn(start_pfn));
+	page_color_free_clear(free, start_pfn, order);
+	page_color_look(zone, start_pfn, start_pfn + (1UL << order));
 }
 
 /* The free block that a frame is in, under zone->lock; -1 if it is in none. */
@@ -137,7 +141,10 @@ static u64 color_take(struct zone *zone, unsigned long pfn, u64 mask,
 	return taken;
 }
 
-/* A whole block; NULL if it is not free any more. */
+/*
+ * A whole block; NULL if it may not be taken. One that is not free, or not
+ * movable, is not found again by whoever looks for a block.
+ */
 static struct page *color_take_block(struct zone *zone, unsigned long pfn,
 				     unsigned int order,
 				     unsigned int alloc_flags)
@@ -150,15 +157,17 @@ static struct page *color_take_block(struct zone *zone, unsigned long pfn,
 		return NULL;
 	from = color_block_order(pfn);
 	if (from < (int)order) {
-		/* Whoever looks for a block does not find this again. */
 		page_color_free_clear(free, pfn, 0);
 		return NULL;
 	}
 	head = pfn & ~0UL << from;
 	mt = get_pfnblock_migratetype(pfn_to_page(head), head);
-	if (!page_color_movable(mt) ||
-	    (is_migrate_cma(mt) && !(alloc_flags & ALLOC_CMA)))
+	if (is_migrate_cma(mt) && !(alloc_flags & ALLOC_CMA))
 		return NULL;
+	if (!page_color_movable(mt)) {
+		page_color_free_clear(free, pfn, order);
+		return NULL;
+	}
 	__del_page_from_free_list(pfn_to_page(head), zone, from, mt);
 	account_freepages(zone, -(int)size, mt);
 	page_color_free_clear(free, pfn, order);
@@ -439,14 +448,18 @@ static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
 {
 	struct page *page = NULL;
 	unsigned long pfn, flags;
+	int tries = 4;
 
-	if (!page_color_gather_block(zone, ask, order, &pfn))
-		return NULL;
-	spin_lock_irqsave(&zone->lock, flags);
-	page = color_take_block(zone, pfn, order, alloc_flags);
-	spin_unlock_irqrestore(&zone->lock, flags);
+	/* What was chosen may be gone when it is taken: choose again. */
+	while (!page && tries-- &&
+	       page_color_gather_block(zone, ask, order, &pfn)) {
+		spin_lock_irqsave(&zone->lock, flags);
+		page = color_take_block(zone, pfn, order, alloc_flags);
+		spin_unlock_irqrestore(&zone->lock, flags);
+	}
 	if (!page || check_new_pages(page, order))
 		return NULL;
+	WRITE_ONCE(ask->space->blocks, true);
 	page_color_mark_frames(ask->space, pfn, 1UL << order);
 	return page;
 }

@@ -83,6 +83,7 @@ struct page_color_zone {
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
+ * @blocks: it has been given several colors at once
  * @rounds: how often it has held all colors since
  * @vain: what was searched for in vain, and is not for the next searches
  * @held: the colors
@@ -100,6 +101,7 @@ struct page_color_space {
 	bool recount;
 	u32 marked;
 	u32 cursor;
+	bool blocks;
 	u32 rounds;
 	struct {
 		u8 want;
