@@ -9,6 +9,7 @@
 #include "mixed_days.h"
 #include "mixed_huge.h"
 #include "mixed_memory.h"
+#include "mixed_moves.h"
 #include "mixed_processes.h"
 #include "mixed_reclaim.h"
 #include "mixed_shared.h"
@@ -42,8 +43,11 @@ static const struct load {
 	{ "ksm", load_ksm, false },
 	{ "compaction", load_compaction, true },
 	{ "collapse", load_collapse, false },
+	{ "khugepaged", load_khugepaged, false },
+	{ "offlining", load_offlining, false },
 	{ "memcg", load_memcg, true },
 	{ "nodes-2", load_on_node, false },
+	{ "numa-balancing", load_balancing, false },
 };
 
 static struct lab_random seeds;

@@ -7,6 +7,7 @@
 #include "mixed_load.h"
 
 #define MTHP THP "hugepages-64kB/"
+#define KHUGEPAGED THP "khugepaged/"
 #define HUGE (HUGE_PAGE / PAGE)
 #define MTHP_PAGES 16
 
@@ -29,6 +30,7 @@ static inline void thp_reset(void)
 	write_text(THP "enabled", "madvise");
 	write_text(THP "defrag", "madvise");
 	write_text(MTHP "enabled", "never");
+	write_text(KHUGEPAGED "scan_sleep_millisecs", "10000");
 }
 
 static inline void count_both(struct mixed *mixed, const char *first, size_t first_pages,

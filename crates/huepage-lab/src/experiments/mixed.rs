@@ -25,7 +25,7 @@ use crate::{
 
 /// As the guest names them, in the order in which they run; what they do is told there.
 /// The last ones leave memory in larger pieces than they find it.
-const LOADS: [&str; 25] = [
+const LOADS: [&str; 28] = [
     "alone",
     "alone-random",
     "anon-churn",
@@ -49,13 +49,18 @@ const LOADS: [&str; 25] = [
     "ksm",
     "compaction",
     "collapse",
+    "khugepaged",
+    OFFLINING,
     "memcg",
-    NODES,
+    "nodes-2",
+    "numa-balancing",
 ];
 /// Loads that take disks.
 const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
-/// The one load of a machine of two nodes.
-const NODES: &str = "nodes-2";
+/// Loads of a machine of two nodes.
+const OF_NODES: [&str; 2] = ["nodes-2", "numa-balancing"];
+/// Memory that an arm64 machine boots with never goes offline.
+const OFFLINING: &str = "offlining";
 /// The kernel left alone before the loads of a day.
 const IDLE: &str = "idle";
 
@@ -86,7 +91,7 @@ impl Experiment for Mixed {
             // Direct-mapped. All but the first with the first seed only.
             ("cache", choose("64M,48M", "64M")),
             ("memory", "640M"),
-            // With two, which share memory and CPUs, only the load nodes-2; the first cache.
+            // With two, which share memory and CPUs, only loads of nodes; the first cache.
             ("nodes", "1,2"),
             // Ascending; the days in between are other work.
             ("days", choose("0,1,3,10", "0,1")),
@@ -108,7 +113,7 @@ impl Experiment for Mixed {
         };
         let mut cases = Vec::new();
         for point in points.iter().filter(usual) {
-            let loads = loads(settings, point.parsed("nodes")?)?;
+            let loads = loads(settings, point.parsed("arch")?, point.parsed("nodes")?)?;
             if !loads.is_empty() {
                 cases.push(case(settings, point, &loads, variant)?);
             }
@@ -143,13 +148,16 @@ impl Experiment for Mixed {
 }
 
 /// Those that a machine of so many nodes does.
-fn loads(settings: &Settings, nodes: u32) -> anyhow::Result<Vec<&str>> {
+fn loads(settings: &Settings, arch: Arch, nodes: u32) -> anyhow::Result<Vec<&str>> {
     ensure!((1..=2).contains(&nodes), "setting nodes={nodes}: 1 or 2");
     let asked = settings.values("load").iter().map(String::as_str);
     if let Some(load) = asked.clone().find(|load| !LOADS.contains(load)) {
         anyhow::bail!("no load '{load}'; there are {}", LOADS.join(", "));
     }
-    Ok(asked.filter(|load| (*load == NODES) == (nodes == 2)).collect())
+    let possible = |load: &&str| {
+        OF_NODES.contains(load) == (nodes == 2) && (*load != OFFLINING || arch == Arch::X86_64)
+    };
+    Ok(asked.filter(possible).collect())
 }
 
 fn case(

@@ -55,8 +55,8 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 /* So are the pages that an mmu_gather has collected. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
-/* Pages of an address space have changed in ways that are not told. */
-void __page_color_recount(struct mm_struct *mm);
+/* Small pages of an address space were made into a huge one. */
+void __page_color_collapsed(struct mm_struct *mm);
 
 static __always_inline void page_color_map(struct mm_struct *mm,
 					   struct page *page, unsigned long nr)
@@ -73,10 +73,10 @@ static __always_inline void page_color_unmap(struct mm_struct *mm,
 		__page_color_unmap(mm, page, nr);
 }
 
-static __always_inline void page_color_recount(struct mm_struct *mm)
+static __always_inline void page_color_collapsed(struct mm_struct *mm)
 {
 	if (page_color_enabled())
-		__page_color_recount(mm);
+		__page_color_collapsed(mm);
 }
 
 /* Lives and deaths of address spaces and tasks. */
@@ -106,7 +106,7 @@ static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  struct encoded_page **pages,
 					  unsigned int nr) { }
-static inline void page_color_recount(struct mm_struct *mm) { }
+static inline void page_color_collapsed(struct mm_struct *mm) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
 static inline void page_color_copy_mm(struct mm_struct *mm,
 				      struct mm_struct *from) { }

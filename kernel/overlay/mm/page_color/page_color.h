@@ -80,6 +80,7 @@ struct page_color_zone {
  *        locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
+ * @copied: small pages that were made into huge ones since it was counted
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
@@ -99,6 +100,7 @@ struct page_color_space {
 	spinlock_t lock;
 	bool gone;
 	bool recount;
+	u32 copied;
 	u32 marked;
 	u32 cursor;
 	bool blocks;

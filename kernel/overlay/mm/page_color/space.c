@@ -203,14 +203,16 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		__page_color_unmap(mm, first, count);
 }
 
-void __page_color_recount(struct mm_struct *mm)
+void __page_color_collapsed(struct mm_struct *mm)
 {
 	struct page_color_space *space;
 
 	rcu_read_lock();
 	for (space = rcu_dereference(mm->page_color.spaces); space;
-	     space = space->next)
+	     space = space->next) {
 		WRITE_ONCE(space->recount, true);
+		WRITE_ONCE(space->copied, space->copied + HPAGE_PMD_NR);
+	}
 	rcu_read_unlock();
 }
 
@@ -402,6 +404,8 @@ static void begin_count(struct page_color_space *space)
 {
 	struct page_color_held *seen;
 
+	WRITE_ONCE(space->recount, false);
+	WRITE_ONCE(space->copied, 0);
 	/* A color held twice cannot be told from one held once. */
 	if (space->rounds)
 		return;
@@ -449,19 +453,20 @@ static void end_count(struct page_color_space *space)
 }
 
 /*
- * In the context of the task, on its way to user mode: no lock is held. Other
- * threads go on: what they take meanwhile is marked at once.
+ * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
+ * once.
  */
-static void count_spaces(struct callback_head *work)
+static void count_spaces(struct mm_struct *mm)
 {
-	struct mm_struct *mm = current->mm;
 	struct page_color_space *first, *space;
 
-	kfree(work);
-	if (!mm || cmpxchg(&mm->page_color.counting, 0, 1))
+	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
 	if (mmap_read_lock_killable(mm))
 		goto out;
+	/* As for khugepaged: it will end no sooner than this unlocks. */
+	if (!atomic_read(&mm->mm_users))
+		goto unlock;
 	drop_stale(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next)
@@ -471,10 +476,19 @@ static void count_spaces(struct callback_head *work)
 		walk_page_range(mm, 0, TASK_SIZE, &count_ops, NULL);
 	for (space = first; space; space = space->next)
 		end_count(space);
+unlock:
 	mmap_read_unlock(mm);
 out:
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
+}
+
+/* In the context of the task, on its way to user mode. */
+static void count_own_spaces(struct callback_head *work)
+{
+	kfree(work);
+	if (current->mm)
+		count_spaces(current->mm);
 }
 
 /* Without memory for it, it is asked for again later. */
@@ -490,7 +504,7 @@ static void request_count(struct mm_struct *mm, gfp_t gfp)
 		       __GFP_NORETRY);
 	if (!work)
 		return;
-	init_task_work(work, count_spaces);
+	init_task_work(work, count_own_spaces);
 	if (task_work_add(current, work, TWA_RESUME))
 		kfree(work);
 }
@@ -570,10 +584,34 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
 }
 
+/* Entries of page tables that are looked at for each page that was copied. */
+#define PAGE_COLOR_LOOKS_PER_COPY	32
+
+/*
+ * Huge pages are made one after the other, by khugepaged without the program doing
+ * anything: what the small ones held is told by no one. Counted anew where that
+ * costs less than copying did.
+ */
+static void count_after_collapse(struct mm_struct *mm, int nid)
+{
+	struct page_color_space *space;
+	unsigned long copied = 0;
+
+	rcu_read_lock();
+	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
+	if (space && !space->rounds)
+		copied = READ_ONCE(space->copied);
+	rcu_read_unlock();
+	if (copied && copied * PAGE_COLOR_LOOKS_PER_COPY >=
+		      held_pages(mm, PAGE_COLOR_ANON))
+		count_spaces(mm);
+}
+
 struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
 					       unsigned int order, int nid,
 					       nodemask_t *nodes)
 {
+	count_after_collapse(mm, nid);
 	begin(mm, PAGE_COLOR_ANON, order, gfp);
 	return end(mm, PAGE_COLOR_ANON,
 		   __folio_alloc_noprof(gfp, order, nid, nodes));

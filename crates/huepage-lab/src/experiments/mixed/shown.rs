@@ -20,7 +20,8 @@ memory stays in the page cache (`stream`), or compacts all of memory (`compactio
 gives way after every 16 pages, to a neighbor on its CPU or for as long to one on the other. \
 `half-huge` and `mthp` have half of their pages in pages of 2 MiB and 64 KiB, in turn with small \
 ones; `thp-always` has what `transparent_hugepage=always` gives; `collapse` makes a quarter \
-into huge pages afterward. `refault` gives back half of its pages at random and touches them \
+into huge pages afterward, and with `khugepaged` the kernel does that by itself. In `offlining` \
+(x86_64) the block of memory with the most of the program's pages goes offline. `refault` gives back half of its pages at random and touches them \
 again, six times. `processes-2`, `-4` and `-8` run at once, the eight as large as 1, 2, 3, 5, 8, \
 13, 21 and 34 parts; `copy-on-write` is a parent and a child that writes to all of its pages, \
 `server` a parent whose four children write to a quarter each, `threads` one process of four \
@@ -39,8 +40,9 @@ their loads; with one of them in it a boot is another draw each time.
 
 A limit that is missed stands under *What failed*, with the worst row. `nodes-2` runs on a machine \
 of its own, with two nodes that have half of the memory and a CPU each, alone and bound to one \
-node and then to the other. Memory that goes offline, NUMA balancing and khugepaged are not among \
-the loads.";
+node and then to the other; `numa-balancing` has its pages on one node and goes on at the other \
+one, to which the kernel moves them (all but 0.1 %, which are counted as if they were in the same \
+cache).";
 
 fn share(value: f64) -> String {
     format!("{:.2}", value * 100.0)
@@ -57,8 +59,9 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         kind.load.starts_with("processes") || ["copy-on-write", "server"].contains(&&*kind.load)
     };
     let fits = |kind: &Kind| kind.fill.parse::<f64>().is_ok_and(|fill| fill <= 1.0);
-    let has_larger =
-        |kind: &Kind| ["half-huge", "thp-always", "mthp", "collapse"].contains(&&*kind.load);
+    let has_larger = |kind: &Kind| {
+        ["half-huge", "thp-always", "mthp", "collapse", "khugepaged"].contains(&&*kind.load)
+    };
     let shares = |figures: Figures| format!("{} ({})", share(figures.mean), share(figures.least));
     let microseconds =
         |figures: Figures| format!("{:.0} ({:.0})", figures.mean / 1e3, figures.most / 1e3);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Loads whose pages the kernel moves: khugepaged, memory that goes offline, NUMA balancing. */
+#ifndef HUEPAGE_MIXED_MOVES_H
+#define HUEPAGE_MIXED_MOVES_H
+
+#include "files.h"
+#include "mixed_huge.h"
+
+#include <sys/syscall.h>
+
+#define MEMORY "/sys/devices/system/memory/"
+#define BLOCKS 64
+#define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
+/* Of the guest: the kernel looks at a program's pages about once in one. */
+#define BALANCING_SECONDS 30
+
+/* As `collapse`, but the kernel does it by itself. */
+static inline void load_khugepaged(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4 / HUGE * HUGE;
+	char *memory = any_pages(mixed->pages);
+
+	thp_set(mixed, THP "enabled", "madvise");
+	touch(memory, mixed->pages);
+	thp_set(mixed, KHUGEPAGED "scan_sleep_millisecs", "10");
+	if (madvise(memory, part * PAGE, MADV_HUGEPAGE))
+		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
+	for (int tries = 0; tries < 1000 && huge_pages_mapped() < part; tries++)
+		usleep(10000);
+	count(mixed, memory, mixed->pages);
+	mixed->tally->huge_pages = huge_pages_mapped();
+}
+
+/* The block of memory with the most of these frames that goes offline, or -1. */
+static inline int take_offline(const uint64_t *frames, size_t pages)
+{
+	uint64_t size = strtoull(file_line(MEMORY "block_size_bytes"), NULL, 16) / PAGE;
+	size_t in_block[BLOCKS] = { 0 };
+	char path[64];
+
+	for (size_t i = 0; i < pages; i++)
+		if (frames[i] / size < BLOCKS)
+			in_block[frames[i] / size]++;
+	for (;;) {
+		int most = 0;
+
+		for (int i = 1; i < BLOCKS; i++)
+			if (in_block[i] > in_block[most])
+				most = i;
+		if (!in_block[most])
+			return -1;
+		snprintf(path, sizeof(path), MEMORY "memory%d/state", most);
+		if (!write_text(path, "offline"))
+			return most;
+		in_block[most] = 0;
+	}
+}
+
+/* Whoever has pages there gets others for them. */
+static inline void load_offlining(struct mixed *mixed)
+{
+	char *memory = small_pages(mixed->pages), path[64];
+	uint64_t *before = malloc(2 * mixed->pages * sizeof(*before));
+	uint64_t *after = before + mixed->pages;
+	size_t moved = 0;
+
+	if (!before)
+		lab_fail("memory for %zu frame numbers", 2 * mixed->pages);
+	touch(memory, mixed->pages);
+	frames_of(memory, mixed->pages, before);
+	int block = take_offline(before, mixed->pages);
+
+	if (block < 0)
+		mixed_skip(mixed, "no block of memory that has pages of the program goes offline");
+	count(mixed, memory, mixed->pages);
+	frames_of(memory, mixed->pages, after);
+	for (size_t i = 0; i < mixed->pages; i++)
+		moved += before[i] != after[i];
+	mixed_tell(mixed, ",\"moved\":%zu", moved);
+	snprintf(path, sizeof(path), MEMORY "memory%d/state", block);
+	lab_write(path, "online");
+}
+
+/*
+ * The program has its pages on the node of one CPU, and goes on at the other one:
+ * the kernel moves them there. Those that it has not moved when it stops are told of.
+ */
+static inline void load_balancing(struct mixed *mixed)
+{
+	char *memory = small_pages(mixed->pages);
+	int *nodes = malloc(mixed->pages * sizeof(*nodes));
+	void **pages = malloc(mixed->pages * sizeof(*pages));
+	size_t far = mixed->pages;
+
+	if (!nodes || !pages)
+		lab_fail("memory for %zu nodes", mixed->pages);
+	for (size_t i = 0; i < mixed->pages; i++)
+		pages[i] = memory + i * PAGE;
+	touch(memory, mixed->pages);
+	int error = write_text(NUMA_BALANCING, "1");
+
+	if (error)
+		mixed_skip(mixed, "NUMA balancing: %s", strerror(error));
+	lab_run_on(OTHER_CPU);
+	double end = lab_seconds() + BALANCING_SECONDS;
+
+	while (far > mixed->pages / 1000 && lab_seconds() < end) {
+		for (int i = 0; i < 20; i++)
+			touch(memory, mixed->pages);
+		if (syscall(SYS_move_pages, 0, mixed->pages, pages, NULL, nodes, 0))
+			lab_fail("ask for the nodes of pages");
+		far = 0;
+		for (size_t i = 0; i < mixed->pages; i++)
+			far += nodes[i] != 1;
+	}
+	lab_write(NUMA_BALANCING, "0");
+	count(mixed, memory, mixed->pages);
+	mixed_tell(mixed, ",\"far\":%zu", far);
+}
+
+#endif
