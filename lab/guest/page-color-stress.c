@@ -184,6 +184,9 @@ int main(int argc, char **argv)
 	largest = lab_number("pages");
 	counts = lab_map_shared(sizeof(*counts));
 	stress_group();
+	/* Huge pages of two sizes, and khugepaged goes on making larger ones. */
+	lab_write(THP "hugepages-64kB/enabled", "madvise");
+	lab_write(THP "khugepaged/scan_sleep_millisecs", "50");
 	for (uint64_t me = 0; me < workers; me++) {
 		pid_t child = fork();
 
@@ -206,12 +209,15 @@ int main(int argc, char **argv)
 		   ",\"killed\":%" PRIu64 ",\"compact\":%" PRIu64 ",\"drop\":%" PRIu64
 		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
 		   ",\"contiguous\":%" PRIu64 ",\"contiguous_refused\":%" PRIu64
+		   ",\"huge\":%" PRIu64 ",\"collapsed\":%" PRIu64
 		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
 		   ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
 		   ",\"sets\":%" PRIu64 "}",
 		   seconds, counts->pages_written, counts->pages_verified, counts->zeros_read,
 		   counts->areas, counts->forks, done.killed, done.compact, done.drop, done.offline,
 		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
+		   lab_read_named("/proc/vmstat", "thp_fault_alloc"),
+		   lab_read_named("/proc/vmstat", "thp_collapse_alloc"),
 		   is_there(COLOR "enabled") ? "true" : "false",
 		   done.enabled, done.disabled, done.geometry, done.table,
 		   counts->sets);

@@ -62,6 +62,10 @@ pub struct Done {
     pub contiguous: u64,
     /// Such runs that the kernel could not clear of users' pages.
     pub contiguous_refused: u64,
+    /// Faults that got a huge page.
+    pub huge: u64,
+    /// Huge pages that khugepaged allocated.
+    pub collapsed: u64,
     /// Whether the kernel has page coloring; what follows is of it.
     pub coloring: bool,
     /// Times that it was turned on,
