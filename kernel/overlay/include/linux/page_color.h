@@ -55,8 +55,8 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 /* So are the pages that an mmu_gather has collected. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
-/* Small pages of an address space were made into a huge one. */
-void __page_color_collapsed(struct mm_struct *mm);
+/* @nr small pages of an address space were made into a huge one. */
+void __page_color_collapsed(struct mm_struct *mm, unsigned int nr);
 
 static __always_inline void page_color_map(struct mm_struct *mm,
 					   struct page *page, unsigned long nr)
@@ -73,10 +73,11 @@ static __always_inline void page_color_unmap(struct mm_struct *mm,
 		__page_color_unmap(mm, page, nr);
 }
 
-static __always_inline void page_color_collapsed(struct mm_struct *mm)
+static __always_inline void page_color_collapsed(struct mm_struct *mm,
+						 unsigned int nr)
 {
 	if (page_color_enabled())
-		__page_color_collapsed(mm);
+		__page_color_collapsed(mm, nr);
 }
 
 /* Lives and deaths of address spaces and tasks. */
@@ -106,7 +107,8 @@ static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  struct encoded_page **pages,
 					  unsigned int nr) { }
-static inline void page_color_collapsed(struct mm_struct *mm) { }
+static inline void page_color_collapsed(struct mm_struct *mm,
+					unsigned int nr) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
 static inline void page_color_copy_mm(struct mm_struct *mm,
 				      struct mm_struct *from) { }

@@ -141,6 +141,22 @@ static u64 color_take(struct zone *zone, unsigned long pfn, u64 mask,
 	return taken;
 }
 
+/* Frames of a block that are not free, whatever their bits say. */
+static void color_clear_gone(struct page_color_free *free, unsigned long pfn,
+			     unsigned int order)
+{
+	unsigned long end = pfn + (1UL << order);
+
+	while (pfn < end) {
+		int free_order = color_block_order(pfn);
+
+		if (free_order < 0)
+			page_color_free_clear(free, pfn++, 0);
+		else
+			pfn = (pfn & ~0UL << free_order) + (1UL << free_order);
+	}
+}
+
 /*
  * A whole block; NULL if it may not be taken. One that is not free, or not
  * movable, is not found again by whoever looks for a block.
@@ -157,7 +173,7 @@ static struct page *color_take_block(struct zone *zone, unsigned long pfn,
 		return NULL;
 	from = color_block_order(pfn);
 	if (from < (int)order) {
-		page_color_free_clear(free, pfn, 0);
+		color_clear_gone(free, pfn, order);
 		return NULL;
 	}
 	head = pfn & ~0UL << from;

@@ -203,7 +203,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		__page_color_unmap(mm, first, count);
 }
 
-void __page_color_collapsed(struct mm_struct *mm)
+void __page_color_collapsed(struct mm_struct *mm, unsigned int nr)
 {
 	struct page_color_space *space;
 
@@ -211,7 +211,7 @@ void __page_color_collapsed(struct mm_struct *mm)
 	for (space = rcu_dereference(mm->page_color.spaces); space;
 	     space = space->next) {
 		WRITE_ONCE(space->recount, true);
-		WRITE_ONCE(space->copied, space->copied + HPAGE_PMD_NR);
+		WRITE_ONCE(space->copied, space->copied + nr);
 	}
 	rcu_read_unlock();
 }
@@ -288,11 +288,27 @@ static void add_spaces(struct mm_struct *mm)
 			space = make_space(nid, kind);
 			if (!space)
 				continue;
+			space->counted = true;
 			space->next = first;
 			first = space;
 		}
 	}
 	rcu_assign_pointer(mm->page_color.spaces, first);
+}
+
+/* Those that are not counted keep what they hold. */
+static u64 mark_counted(struct page_color_space *space,
+			struct page_color_live *live, u32 word, u64 mask)
+{
+	return READ_ONCE(space->counted) ?
+		page_color_mark(space, live, word, mask) : 0;
+}
+
+static void count_pages(struct mm_struct *mm, struct page *page,
+			unsigned long nr)
+{
+	if (page && is_held(page_folio(page)))
+		change_pages(mm, kind_of(page), page, nr, mark_counted);
 }
 
 static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
@@ -308,8 +324,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	if (lock) {
 		page = pmd_present(*pmd) ?
 			vm_normal_page_pmd(vma, address, *pmd) : NULL;
-		if (page && is_held(page_folio(page)))
-			__page_color_map(walk->mm, page, HPAGE_PMD_NR);
+		count_pages(walk->mm, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
 		return 0;
@@ -323,8 +338,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		if (!pte_present(entry))
 			continue;
 		page = vm_normal_page(vma, address, entry);
-		if (page && is_held(page_folio(page)))
-			__page_color_map(walk->mm, page, 1);
+		count_pages(walk->mm, page, 1);
 	}
 	pte_unmap_unlock(start, lock);
 	cond_resched();
@@ -419,6 +433,7 @@ static void begin_count(struct page_color_space *space)
 	space->seen = seen;
 	space->marked = 0;
 	spin_unlock_irq(&space->lock);
+	WRITE_ONCE(space->counted, true);
 	page_color_drop_runs(space);
 }
 
@@ -428,6 +443,7 @@ static void end_count(struct page_color_space *space)
 	struct page_color_held *seen = space->seen;
 	u32 word;
 
+	WRITE_ONCE(space->counted, false);
 	if (!seen)
 		return;
 	for (word = 0; word < page_color_words(seen->colors); word++) {
@@ -459,6 +475,7 @@ static void end_count(struct page_color_space *space)
 static void count_spaces(struct mm_struct *mm)
 {
 	struct page_color_space *first, *space;
+	bool counted = false;
 
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
@@ -472,8 +489,12 @@ static void count_spaces(struct mm_struct *mm)
 	for (space = first; space; space = space->next)
 		begin_count(space);
 	add_spaces(mm);
-	if (rcu_access_pointer(mm->page_color.spaces))
-		walk_page_range(mm, 0, TASK_SIZE, &count_ops, NULL);
+	first = rcu_dereference_protected(mm->page_color.spaces, true);
+	for (space = first; space; space = space->next)
+		counted = counted || space->counted;
+	/* To its end: the task that counts may have smaller addresses. */
+	if (counted)
+		walk_page_range(mm, 0, ULONG_MAX, &count_ops, NULL);
 	for (space = first; space; space = space->next)
 		end_count(space);
 unlock:
@@ -561,14 +582,19 @@ static struct folio *end(struct mm_struct *whom, enum page_color_kind kind,
 	return folio;
 }
 
+static void ask_for(struct mm_struct *whom, enum page_color_kind kind)
+{
+	current->page_color.kind = kind;
+	current->page_color.marked = false;
+	current->page_color.whom = whom;
+}
+
 static void begin(struct mm_struct *whom, enum page_color_kind kind,
 		  unsigned int order, gfp_t gfp)
 {
 	if (whom != PAGE_COLOR_FILE)
 		prepare(whom, kind, order, gfp);
-	current->page_color.kind = kind;
-	current->page_color.marked = false;
-	current->page_color.whom = whom;
+	ask_for(whom, kind);
 }
 
 struct folio *
@@ -584,13 +610,13 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
 }
 
-/* Entries of page tables that are looked at for each page that was copied. */
+/* Entries of page tables that may be looked at for each page that was copied. */
 #define PAGE_COLOR_LOOKS_PER_COPY	32
 
 /*
  * Huge pages are made one after the other, by khugepaged without the program doing
- * anything: what the small ones held is told by no one. Counted anew where that
- * costs less than copying did.
+ * anything: what the small ones held is told by no one. It is counted anew where
+ * looking at all page tables costs less than copying did.
  */
 static void count_after_collapse(struct mm_struct *mm, int nid)
 {
@@ -603,7 +629,7 @@ static void count_after_collapse(struct mm_struct *mm, int nid)
 		copied = READ_ONCE(space->copied);
 	rcu_read_unlock();
 	if (copied && copied * PAGE_COLOR_LOOKS_PER_COPY >=
-		      held_pages(mm, PAGE_COLOR_ANON))
+		      mm_pgtables_bytes(mm) / sizeof(pte_t))
 		count_spaces(mm);
 }
 
@@ -612,7 +638,7 @@ struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
 					       nodemask_t *nodes)
 {
 	count_after_collapse(mm, nid);
-	begin(mm, PAGE_COLOR_ANON, order, gfp);
+	ask_for(mm, PAGE_COLOR_ANON);
 	return end(mm, PAGE_COLOR_ANON,
 		   __folio_alloc_noprof(gfp, order, nid, nodes));
 }
