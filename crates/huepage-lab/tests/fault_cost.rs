@@ -7,6 +7,9 @@ mod support;
 use huepage_lab::results::Results;
 use support::{number, quick};
 
+/// Of each kind of work in the quick form.
+const PAGES: f64 = 4096.0;
+
 fn cost(results: &Results, arch: &str, work: &str) -> f64 {
     let row = results.find(&[("arch", arch), ("work", work)]);
     number(row.unwrap_or_else(|| panic!("no {work} on {arch}")), "instructions_per_page")
@@ -34,8 +37,9 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         let work = row.setting("work");
         let other = again.find(&[("arch", &row.setting("arch")), ("work", &work)]).unwrap();
         let [one, other] = [row, other].map(|row| number(row, "instructions_per_page"));
-        // An interrupt of the disk's may come a little later during the boot.
-        assert!((one / other - 1.0).abs() < 2e-4, "{work}: {one} and {other}");
+        // The disk has moved the boot a little, and with it a tick of some thousands of
+        // instructions into the work or out of it.
+        assert!((one - other).abs() * PAGES < 8000.0, "{work}: {one} and {other}");
     }
 }
 
