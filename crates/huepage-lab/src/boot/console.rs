@@ -7,7 +7,9 @@ use serde_json::Value;
 
 use super::BootError;
 
-/// How many lines are shown of a boot that failed.
+/// How many lines are shown of a boot that failed: the last ones, and as many before the
+/// kernel's first report about itself and after it, since what it says of a page or of a
+/// lock comes first.
 const SHOWN: usize = 30;
 
 /// How the kernel announces that it is broken, besides a panic. All of these
@@ -38,6 +40,10 @@ const KILLED: &str = "Out of memory: Killed process";
 #[derive(Default)]
 pub(super) struct Console {
     last: VecDeque<String>,
+    /// Around the first report.
+    around: Vec<String>,
+    /// Lines after those.
+    later: usize,
     pub results: Vec<Value>,
     pub notes: Vec<String>,
     pub done: bool,
@@ -54,6 +60,13 @@ impl Console {
             self.last.pop_front();
         }
         self.last.push_back(printable(line));
+        if self.fault.is_some() {
+            if self.around.len() < 2 * SHOWN {
+                self.around.push(printable(line));
+            } else {
+                self.later += 1;
+            }
+        }
         // A kernel message may run into a line of the program.
         if let Some((_, json)) = line.split_once("LAB {") {
             match serde_json::from_str(&format!("{{{json}")) {
@@ -68,8 +81,11 @@ impl Console {
             self.notes.push(printable(note));
         } else if let Some((_, reason)) = line.split_once("Kernel panic - not syncing: ") {
             self.panic = self.panic.take().or(Some(printable(reason)));
-        } else if FAULTS.iter().any(|fault| message(line).starts_with(fault)) {
-            self.fault = self.fault.take().or(Some(printable(message(line))));
+        } else if self.fault.is_none()
+            && FAULTS.iter().any(|fault| message(line).starts_with(fault))
+        {
+            self.fault = Some(printable(message(line)));
+            self.around.extend(self.last.iter().cloned());
         }
     }
 
@@ -78,10 +94,22 @@ impl Console {
         self.done || self.failed.is_some()
     }
 
-    /// The last lines, to be shown.
+    /// The lines around the first report, if there is one, and the last ones.
     pub fn shown(&self) -> String {
-        let lines = self.last.iter().map(|line| format!("  | {line}"));
-        format!("last lines of the console:\n{}", lines.collect::<Vec<_>>().join("\n"))
+        let lines = |lines: &mut dyn Iterator<Item = &String>| {
+            lines.map(|line| format!("  | {line}")).collect::<Vec<_>>().join("\n")
+        };
+        let last = if self.fault.is_some() { self.later.min(SHOWN) } else { self.last.len() };
+        let mut shown = String::new();
+        if self.fault.is_some() {
+            shown = format!("the console around it:\n{}\n", lines(&mut self.around.iter()));
+        }
+        if last > 0 {
+            let skipped = self.last.len() - last;
+            let last = lines(&mut self.last.iter().skip(skipped));
+            shown.push_str(&format!("last lines of the console:\n{last}"));
+        }
+        shown.trim_end().to_owned()
     }
 
     /// The error that the lines amount to, if they do.
@@ -183,6 +211,22 @@ mod tests {
         assert!(report("[    1.5] Kernel panic - not syncing: x").is_some());
         assert_eq!(report("[    1.5] Out of memory: Killed process 7"), None);
         assert_eq!(report("t| BUG: none"), None);
+    }
+
+    #[test]
+    fn what_comes_before_a_report_is_shown_however_much_follows() {
+        let lines = |name: &str, count| (0..count).map(|i| format!("{name} {i}\n")).collect();
+        let before: String = lines("before", 100);
+        let after: String = lines("after", 200);
+        let shown = read(&format!("{before}[ 1.0] Oops: x\n{after}")).shown();
+        let shown: Vec<&str> = shown.lines().map(|line| line.trim_start_matches("  | ")).collect();
+        assert_eq!(shown[1], "before 71");
+        assert_eq!(shown[30], "[ 1.0] Oops: x");
+        assert_eq!(shown[60], "after 29");
+        assert_eq!(shown[61], "last lines of the console:");
+        assert_eq!((shown[62], *shown.last().unwrap()), ("after 170", "after 199"));
+        let shown = read(&format!("{before}[ 1.0] Oops: x\nand so on")).shown();
+        assert!(shown.ends_with("and so on") && !shown.contains("last lines"), "{shown}");
     }
 
     #[test]
