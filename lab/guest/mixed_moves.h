@@ -83,7 +83,8 @@ static inline void load_offlining(struct mixed *mixed)
 
 /*
  * The program has its pages on the node of one CPU, and goes on at the other one:
- * the kernel moves them there. Those that it has not moved when it stops are told of.
+ * the kernel moves them there. Those that it has not moved when it stops are told of
+ * (far), but not counted: they are in the cache of the other node.
  */
 static inline void load_balancing(struct mixed *mixed)
 {
@@ -114,7 +115,14 @@ static inline void load_balancing(struct mixed *mixed)
 			far += nodes[i] != 1;
 	}
 	lab_write(NUMA_BALANCING, "0");
-	count(mixed, memory, mixed->pages);
+	uint32_t process = tally_process(mixed->tally);
+
+	for (size_t i = 0, end; i < mixed->pages; i = end + 1) {
+		for (end = i; end < mixed->pages && nodes[end] == 1;)
+			end++;
+		if (end > i)
+			tally_pages(mixed->tally, process, memory + i * PAGE, end - i);
+	}
 	mixed_tell(mixed, ",\"far\":%zu", far);
 }
 
