@@ -125,7 +125,7 @@ fn coloring_keeps_the_limits_under_every_load() {
         };
         let load = row.setting("load");
         let limit = match load.as_str() {
-            "collapse" | "khugepaged" => 0.2,
+            "collapse" | "khugepaged" => 0.1,
             load if misses.contains(&load) => 0.1,
             _ => 0.01,
         };

@@ -30,9 +30,10 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 			     struct mempolicy *pol, pgoff_t ilx, int nid);
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order);
 /* A huge page that small ones of an address space are copied to. */
-struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
-					       unsigned int order, int nid,
-					       nodemask_t *nodes);
+struct folio *
+page_color_alloc_collapse_noprof(struct mm_struct *mm, enum page_color_kind kind,
+				 gfp_t gfp, unsigned int order, int nid,
+				 nodemask_t *nodes);
 
 #define page_color_alloc_mpol(...)					\
 	alloc_hooks(page_color_alloc_mpol_noprof(__VA_ARGS__))
@@ -55,8 +56,6 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 /* So are the pages that an mmu_gather has collected. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
-/* @nr small pages of an address space were made into a huge one. */
-void __page_color_collapsed(struct mm_struct *mm, unsigned int nr);
 
 static __always_inline void page_color_map(struct mm_struct *mm,
 					   struct page *page, unsigned long nr)
@@ -71,13 +70,6 @@ static __always_inline void page_color_unmap(struct mm_struct *mm,
 {
 	if (page_color_enabled())
 		__page_color_unmap(mm, page, nr);
-}
-
-static __always_inline void page_color_collapsed(struct mm_struct *mm,
-						 unsigned int nr)
-{
-	if (page_color_enabled())
-		__page_color_collapsed(mm, nr);
 }
 
 /* Lives and deaths of address spaces and tasks. */
@@ -107,8 +99,6 @@ static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  struct encoded_page **pages,
 					  unsigned int nr) { }
-static inline void page_color_collapsed(struct mm_struct *mm,
-					unsigned int nr) { }
 static inline void page_color_init_mm(struct mm_struct *mm) { }
 static inline void page_color_copy_mm(struct mm_struct *mm,
 				      struct mm_struct *from) { }

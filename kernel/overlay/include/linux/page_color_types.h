@@ -16,6 +16,7 @@ struct page_color_space;
 enum page_color_kind {
 	PAGE_COLOR_ANON,
 	PAGE_COLOR_SHMEM,
+	/* As a kind, what no address space holds: pages of other files. */
 	PAGE_COLOR_KINDS,
 };
 

@@ -81,7 +81,6 @@ struct page_color_zone {
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
  * @counted: what its page tables have is marked, by whoever counts
- * @copied: small pages that were made into huge ones since it was counted
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
@@ -102,7 +101,6 @@ struct page_color_space {
 	bool gone;
 	bool recount;
 	bool counted;
-	u32 copied;
 	u32 marked;
 	u32 cursor;
 	bool blocks;

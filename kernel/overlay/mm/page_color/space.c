@@ -203,19 +203,6 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		__page_color_unmap(mm, first, count);
 }
 
-void __page_color_collapsed(struct mm_struct *mm, unsigned int nr)
-{
-	struct page_color_space *space;
-
-	rcu_read_lock();
-	for (space = rcu_dereference(mm->page_color.spaces); space;
-	     space = space->next) {
-		WRITE_ONCE(space->recount, true);
-		WRITE_ONCE(space->copied, space->copied + nr);
-	}
-	rcu_read_unlock();
-}
-
 static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 {
 	struct page_color_space *space = NULL;
@@ -419,7 +406,6 @@ static void begin_count(struct page_color_space *space)
 	struct page_color_held *seen;
 
 	WRITE_ONCE(space->recount, false);
-	WRITE_ONCE(space->copied, 0);
 	/* A color held twice cannot be told from one held once. */
 	if (space->rounds)
 		return;
@@ -481,9 +467,6 @@ static void count_spaces(struct mm_struct *mm)
 		return;
 	if (mmap_read_lock_killable(mm))
 		goto out;
-	/* As for khugepaged: it will end no sooner than this unlocks. */
-	if (!atomic_read(&mm->mm_users))
-		goto unlock;
 	drop_stale(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next)
@@ -492,12 +475,10 @@ static void count_spaces(struct mm_struct *mm)
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next)
 		counted = counted || space->counted;
-	/* To its end: the task that counts may have smaller addresses. */
 	if (counted)
 		walk_page_range(mm, 0, ULONG_MAX, &count_ops, NULL);
 	for (space = first; space; space = space->next)
 		end_count(space);
-unlock:
 	mmap_read_unlock(mm);
 out:
 	/* Whoever counts next sees what this has changed. */
@@ -610,37 +591,13 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
 }
 
-/* Entries of page tables that may be looked at for each page that was copied. */
-#define PAGE_COLOR_LOOKS_PER_COPY	32
-
-/*
- * Huge pages are made one after the other, by khugepaged without the program doing
- * anything: what the small ones held is told by no one. It is counted anew where
- * looking at all page tables costs less than copying did.
- */
-static void count_after_collapse(struct mm_struct *mm, int nid)
+struct folio *
+page_color_alloc_collapse_noprof(struct mm_struct *mm, enum page_color_kind kind,
+				 gfp_t gfp, unsigned int order, int nid,
+				 nodemask_t *nodes)
 {
-	struct page_color_space *space;
-	unsigned long copied = 0;
-
-	rcu_read_lock();
-	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
-	if (space && !space->rounds)
-		copied = READ_ONCE(space->copied);
-	rcu_read_unlock();
-	if (copied && copied * PAGE_COLOR_LOOKS_PER_COPY >=
-		      mm_pgtables_bytes(mm) / sizeof(pte_t))
-		count_spaces(mm);
-}
-
-struct folio *page_color_alloc_collapse_noprof(struct mm_struct *mm, gfp_t gfp,
-					       unsigned int order, int nid,
-					       nodemask_t *nodes)
-{
-	count_after_collapse(mm, nid);
-	ask_for(mm, PAGE_COLOR_ANON);
-	return end(mm, PAGE_COLOR_ANON,
-		   __folio_alloc_noprof(gfp, order, nid, nodes));
+	ask_for(mm, kind);
+	return end(mm, kind, __folio_alloc_noprof(gfp, order, nid, nodes));
 }
 
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
@@ -678,6 +635,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			kvfree(space);
 			continue;
 		}
+		space->blocks = old->blocks;
 		for (word = 0; word < page_color_words(old->held.colors); word++)
 			page_color_held_mark(&space->held, word,
 					     page_color_held_word(&old->held,
