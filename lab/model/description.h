@@ -66,6 +66,7 @@ struct description {
 	bool skip_outside;
 	bool color_conflicts;
 	bool page_times;
+	bool frames;
 	bool skip_strings;
 	char *out;
 };

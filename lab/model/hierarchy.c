@@ -34,6 +34,12 @@ static inline void count_color(struct cpu *cpu, const struct cache *cache, uint6
 		cpu->colors[cache_set(cache, line) << cache->line_shift >> PAGE_SHIFT]++;
 }
 
+static inline void count_frame_miss(struct hierarchy *hierarchy, uint64_t address, size_t cache)
+{
+	if (hierarchy->counted_frames)
+		frames_miss(hierarchy->counted_frames, address >> PAGE_SHIFT, cache);
+}
+
 static uint32_t touch_memory(struct hierarchy *hierarchy, struct cpu *cpu, uint64_t address)
 {
 	const struct description *description = hierarchy->description;
@@ -51,6 +57,7 @@ static uint32_t touch_memory(struct hierarchy *hierarchy, struct cpu *cpu, uint6
 			return side->latency;
 		}
 		cpu->memory_side_tallies[i].misses++;
+		count_frame_miss(hierarchy, address, description->level_count);
 		count_color(cpu, cache, line);
 		break;
 	}
@@ -72,6 +79,7 @@ static inline uint32_t touch_line(struct hierarchy *hierarchy, struct cpu *cpu, 
 			return description->levels[i].latency;
 		}
 		cpu->level_tallies[i].misses++;
+		count_frame_miss(hierarchy, address, i);
 	}
 	if (level_count && !description->memory_side_count) {
 		struct cache *last = cpu->levels[level_count - 1];
@@ -99,6 +107,8 @@ void hierarchy_count(struct hierarchy *hierarchy, struct cpu *cpu, uint64_t addr
 {
 	cpu->accesses++;
 	cpu->cycles += cycles;
+	if (hierarchy->counted_frames)
+		frames_access(hierarchy->counted_frames, address >> PAGE_SHIFT);
 	if (hierarchy->description->page_times)
 		pages_add(&cpu->pages, address >> PAGE_SHIFT, cycles);
 }

@@ -16,6 +16,7 @@
 #define HIERARCHY_H
 
 #include "cache.h"
+#include "frames.h"
 #include "pages.h"
 
 struct tally {
@@ -56,6 +57,8 @@ struct hierarchy {
 	size_t color_count;         /* 0 if not asked for */
 	struct cpu *cpus;
 	size_t cpu_count;
+	struct frames frames;
+	struct frames *counted_frames; /* &frames while they are counted, or NULL */
 };
 
 /*

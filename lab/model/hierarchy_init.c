@@ -176,6 +176,7 @@ bool hierarchy_init(struct hierarchy *hierarchy, const struct description *descr
 		.color_count = count_colors(description),
 		.cpu_count = cpu_count,
 	};
+	frames_init(&hierarchy->frames, description->level_count + !!description->memory_side_count);
 	if (!init_nodes(hierarchy) || !init_cpus(hierarchy) || !init_caches(hierarchy)) {
 		snprintf(error, error_size,
 			 "not enough memory for the model: make its caches smaller");

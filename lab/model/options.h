@@ -12,6 +12,7 @@
  *   seed=N                    of random replacement
  *   colors=on|off             misses by color
  *   pages=on|off              access times by page
+ *   frames=on|off             accesses and misses by page frame, over all regions
  *   strings=on|off            count each repetition of an x86 string instruction
  *                             (on), or none of them
  *

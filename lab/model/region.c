@@ -95,13 +95,14 @@ void region_begin(struct regions *regions, unsigned int id)
 	regions->inside = true;
 	regions->current = id;
 	hierarchy_clear_counts(hierarchy);
+	hierarchy->counted_frames = hierarchy->description->frames ? &hierarchy->frames : NULL;
 	for (size_t i = 0; i < hierarchy->cpu_count; i++)
 		regions->instructions_before[i] = regions->instructions(i);
 }
 
 void region_end(struct regions *regions, unsigned int id)
 {
-	const struct hierarchy *hierarchy = regions->hierarchy;
+	struct hierarchy *hierarchy = regions->hierarchy;
 
 	if (!regions->inside) {
 		report(regions, "region %u ends without having begun", id);
@@ -113,6 +114,7 @@ void region_end(struct regions *regions, unsigned int id)
 		return;
 	}
 	regions->inside = false;
+	hierarchy->counted_frames = NULL;
 	for (size_t i = 0; i < hierarchy->cpu_count; i++) {
 		uint64_t executed = regions->instructions(i) - regions->instructions_before[i];
 
@@ -131,4 +133,11 @@ void regions_finish(struct regions *regions)
 {
 	if (regions->inside)
 		report(regions, "region %u did not end", regions->current);
+	if (!regions->hierarchy->description->frames)
+		return;
+	if (regions->hierarchy->frames.incomplete)
+		report(regions, "accesses to some frames were not counted: not enough memory, or "
+				"frames beyond 64 GiB");
+	frames_print(&regions->hierarchy->frames, regions->out);
+	fflush(regions->out);
 }

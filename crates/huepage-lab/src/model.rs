@@ -9,5 +9,5 @@ mod options;
 pub mod plugin;
 
 pub use check::ModelError;
-pub use counts::{LevelCounts, PageTimes, Record};
+pub use counts::{FrameCounts, LevelCounts, PageTimes, Record, Records};
 pub use describe::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};

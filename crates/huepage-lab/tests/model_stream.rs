@@ -13,7 +13,7 @@ use std::{
 
 use huepage::units::Bytes;
 use huepage_lab::model::{
-    Backing, Level, MemorySideCache, Model, Node, Outside, PageTimes, Record, Replacement, Scope,
+    Backing, Level, MemorySideCache, Model, Node, Outside, PageTimes, Records, Replacement, Scope,
     plugin,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
@@ -27,6 +27,7 @@ static STREAM: LazyLock<PathBuf> = LazyLock::new(|| {
         "tests/stream",
         "cache",
         "check",
+        "frames",
         "hierarchy",
         "hierarchy_init",
         "options",
@@ -51,7 +52,7 @@ const CPUS: u32 = 3;
 /// Of each node, and of the range of a memory-side cache.
 const PART: u64 = 3 << 14;
 
-fn modelled(model: &Model, steps: &[Step]) -> Vec<Record> {
+fn modelled(model: &Model, steps: &[Step]) -> Records {
     model.check().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
@@ -82,9 +83,10 @@ fn is_close(a: f64, b: f64) -> bool {
 }
 
 /// Times are sums of floating-point numbers in no particular order.
-fn assert_equal(modelled: Vec<Record>, expected: Vec<Record>) {
-    assert_eq!(modelled.len(), expected.len());
-    for (mut a, mut b) in modelled.into_iter().zip(expected) {
+fn assert_equal(modelled: Records, expected: Records) {
+    assert_eq!(modelled.frames, expected.frames);
+    assert_eq!(modelled.regions.len(), expected.regions.len());
+    for (mut a, mut b) in modelled.regions.into_iter().zip(expected.regions) {
         if let (Some(x), Some(y)) = (a.page_times.take(), b.page_times.take()) {
             let four = |t: PageTimes| [t.mean, t.deviation, t.access_mean, t.access_deviation];
             let close = four(x).into_iter().zip(four(y)).all(|(x, y)| is_close(x, y));
@@ -138,41 +140,45 @@ fn backings(base: u64, nodes: u32) -> Vec<Vec<Backing>> {
 fn model() -> impl Strategy<Value = (Model, u64)> {
     let base = select(vec![0, 1u64 << 20, 1 << 45]);
     let memory = (base, 0..4u32, 0..4usize, vec((1..200u64, 1..5u32, 6..8u32), 3), any::<bool>());
-    let others = (levels(), memory, any::<[bool; 3]>(), any::<u64>(), 50..300u32);
-    others.prop_map(|(levels, memory, [skip, color_conflicts, page_times], seed, latency)| {
-        let (base, nodes, kind, sizes, distances) = memory;
-        let node = |n: u32| Node {
-            memory: vec![(base + u64::from(n) * PART, base + u64::from(n + 1) * PART)],
-            cpus: (0..CPUS).filter(|cpu| cpu % nodes == n).collect(),
-        };
-        let side =
-            |(&backing, &(sets, ways, line)): (&Backing, &(u64, u32, u32))| MemorySideCache {
-                size: Bytes((sets * u64::from(ways)) << line),
-                ways,
-                line: Bytes(1u64 << line),
-                backing,
-                hit_picoseconds: 1,
-                miss_picoseconds: 2,
-                latency: 30,
+    let others = (levels(), memory, any::<[bool; 4]>(), any::<u64>(), 50..300u32);
+    others.prop_map(
+        |(levels, memory, [skip, color_conflicts, page_times, frames], seed, latency)| {
+            let (base, nodes, kind, sizes, distances) = memory;
+            let node = |n: u32| Node {
+                memory: vec![(base + u64::from(n) * PART, base + u64::from(n + 1) * PART)],
+                cpus: (0..CPUS).filter(|cpu| cpu % nodes == n).collect(),
             };
-        let memory_side: Vec<_> =
-            backings(base, nodes.max(1))[kind].iter().zip(&sizes).map(side).collect();
-        let distance = |from, to| if from == to { 10 } else { 13 + 4 * from + to };
-        let row = |from| (0..nodes).map(|to| distance(from, to)).collect();
-        let model = Model {
-            color_conflicts: color_conflicts && levels.len() + memory_side.len() > 0,
-            levels,
-            memory_side,
-            nodes: (0..nodes).map(node).collect(),
-            distances: if distances { (0..nodes).map(row).collect() } else { Vec::new() },
-            memory_latency: latency,
-            outside: if skip { Outside::Skip } else { Outside::Model },
-            seed,
-            page_times,
-            count_strings: true,
-        };
-        (model, base)
-    })
+            let side =
+                |(&backing, &(sets, ways, line)): (&Backing, &(u64, u32, u32))| MemorySideCache {
+                    size: Bytes((sets * u64::from(ways)) << line),
+                    ways,
+                    line: Bytes(1u64 << line),
+                    backing,
+                    hit_picoseconds: 1,
+                    miss_picoseconds: 2,
+                    latency: 30,
+                };
+            let memory_side: Vec<_> =
+                backings(base, nodes.max(1))[kind].iter().zip(&sizes).map(side).collect();
+            let distance = |from, to| if from == to { 10 } else { 13 + 4 * from + to };
+            let row = |from| (0..nodes).map(|to| distance(from, to)).collect();
+            let model = Model {
+                color_conflicts: color_conflicts && levels.len() + memory_side.len() > 0,
+                levels,
+                memory_side,
+                nodes: (0..nodes).map(node).collect(),
+                distances: if distances { (0..nodes).map(row).collect() } else { Vec::new() },
+                memory_latency: latency,
+                outside: if skip { Outside::Skip } else { Outside::Model },
+                seed,
+                page_times,
+                // Frames beyond 64 GiB are not told apart.
+                frames: frames && base < 1 << 36,
+                count_strings: true,
+            };
+            (model, base)
+        },
+    )
 }
 
 /// Regions and what lies between them. Half of the addresses are few, so that
@@ -237,6 +243,6 @@ fn sets_of_high_addresses_are_exact() {
         }
     }
     steps.push(Step::End(0));
-    let records = modelled(&model, &steps);
+    let records = modelled(&model, &steps).regions;
     assert_eq!((records[0].levels[0].misses, records[0].levels[0].hits), (400, 100));
 }

@@ -16,7 +16,7 @@ use super::{BootError, Content, Disk, Machine, Request, console::Console, disks,
 use crate::{
     arch::Arch,
     guest,
-    model::{Model, Record, plugin},
+    model::{FrameCounts, Model, Record, Records, plugin},
     workspace::Workspace,
 };
 
@@ -48,6 +48,8 @@ pub struct Report {
     pub results: Vec<Value>,
     /// The model's records in order.
     pub records: Vec<Record>,
+    /// What the model counted of each page frame, where asked for.
+    pub frames: Vec<FrameCounts>,
     /// What was read from the disks, in order.
     pub requests: Vec<Request>,
     /// The guest program's words for people.
@@ -89,7 +91,7 @@ pub fn boot(
     }
     let found = match &boot.model {
         Some(_) => plugin::read_records(&records.0)?,
-        None => Vec::new(),
+        None => Records::default(),
     };
     let requests = match disks.is_empty() {
         true => Vec::new(),
@@ -99,12 +101,18 @@ pub fn boot(
         .regions
         .iter()
         .copied()
-        .filter(|region| !found.iter().any(|record| record.region == *region))
+        .filter(|region| !found.regions.iter().any(|record| record.region == *region))
         .collect();
     if !missing.is_empty() {
         return Err(BootError::NoRegion { regions: missing, console: console.shown() });
     }
-    Ok(Report { results: console.results, records: found, requests, notes: console.notes })
+    Ok(Report {
+        results: console.results,
+        records: found.regions,
+        frames: found.frames,
+        requests,
+        notes: console.notes,
+    })
 }
 
 /// Boots with an initial file system of the caller's, who reads the console too: `heard`

@@ -35,6 +35,26 @@ pub struct Record {
     pub page_times: Option<PageTimes>,
 }
 
+/// All that a boot's model counted.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Records {
+    /// Of each region and CPU, in the order in which regions ended.
+    pub regions: Vec<Record>,
+    /// Of each page frame that was accessed in a region, ascending, where asked for.
+    pub frames: Vec<FrameCounts>,
+}
+
+/// What the accesses to one page frame came to, over all regions and CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameCounts {
+    /// The frame's number.
+    pub frame: u64,
+    /// Loads and stores that began in it.
+    pub accesses: u64,
+    /// Lines of it that each level did not find, and then all memory-side caches.
+    pub misses: Vec<u64>,
+}
+
 /// What one cache did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelCounts {

@@ -2,11 +2,11 @@
 //! What a modelled memory hierarchy is made of.
 
 use huepage::units::Bytes;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A memory hierarchy. All latencies are in cycles of a clock of 1 GHz, so in
 /// nanoseconds as well.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     /// Caches from the CPU outward. Each is asked when all before it missed.
     pub levels: Vec<Level>,
@@ -28,9 +28,12 @@ pub struct Model {
     pub color_conflicts: bool,
     /// Report the mean and deviation of access times per physical page.
     pub page_times: bool,
+    /// Report accesses and misses by page frame, over all regions.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub frames: bool,
     /// Count each repetition of an x86 string instruction, as QEMU executes it; a page
     /// that is cleared is up to 4096 of them. Otherwise such instructions do not count.
-    #[serde(skip_serializing_if = "is_true")]
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub count_strings: bool,
 }
 
@@ -48,9 +51,14 @@ impl Model {
             seed: 1,
             color_conflicts: false,
             page_times: false,
+            frames: false,
             count_strings: true,
         }
     }
+}
+
+fn yes() -> bool {
+    true
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -58,8 +66,13 @@ fn is_true(value: &bool) -> bool {
     *value
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 /// One cache level.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     /// As in reports: `L1`, `L2`.
     pub name: String,
@@ -78,7 +91,7 @@ pub struct Level {
 }
 
 /// Which line of a set is replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Replacement {
     /// The least recently used.
@@ -90,7 +103,7 @@ pub enum Replacement {
 }
 
 /// How many of a level there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
     /// One per CPU.
@@ -100,7 +113,7 @@ pub enum Scope {
 }
 
 /// A cache between the last level and part of memory.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemorySideCache {
     /// Size of the cache.
     pub size: Bytes,
@@ -120,7 +133,7 @@ pub struct MemorySideCache {
 }
 
 /// The memory behind a memory-side cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Backing {
     /// All memory.
@@ -137,7 +150,7 @@ pub enum Backing {
 }
 
 /// Memory and CPUs of a NUMA node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Node {
     /// Physical address ranges `[start, end)`.
     pub memory: Vec<(u64, u64)>,
@@ -146,7 +159,7 @@ pub struct Node {
 }
 
 /// What happens to accesses outside regions of interest.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outside {
     /// They go through the caches but are not counted.

@@ -25,6 +25,7 @@ impl Model {
         options.push(format!("outside={outside}"));
         options.push(format!("colors={}", switch(self.color_conflicts)));
         options.push(format!("pages={}", switch(self.page_times)));
+        options.push(format!("frames={}", switch(self.frames)));
         options.push(format!("strings={}", switch(self.count_strings)));
         options.join(",")
     }

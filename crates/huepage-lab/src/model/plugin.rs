@@ -13,7 +13,7 @@ use std::{
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
-use super::Record;
+use super::{FrameCounts, Record, Records};
 use crate::workspace::Workspace;
 
 const COMPILER: &str = "cc";
@@ -89,6 +89,7 @@ fn hash(sources: &[PathBuf]) -> anyhow::Result<u64> {
 #[serde(untagged)]
 enum Line {
     Error { error: String },
+    Frames { frames: Vec<Vec<u64>> },
     Record(Box<Record>),
 }
 
@@ -98,16 +99,29 @@ enum Line {
 /// If there is no such file, if the plugin reported an error (a region that
 /// begins inside another, or does not end), or if a line is no record, as when
 /// QEMU was killed while it was written.
-pub fn read_records(path: &Path) -> anyhow::Result<Vec<Record>> {
+pub fn read_records(path: &Path) -> anyhow::Result<Records> {
     let text = fs::read_to_string(path)
         .with_context(|| format!("records of the model in {}", path.display()))?;
-    let mut records = Vec::new();
+    let mut records = Records::default();
     for (number, line) in text.lines().enumerate() {
         match serde_json::from_str(line) {
-            Ok(Line::Record(record)) => records.push(*record),
+            Ok(Line::Record(record)) => records.regions.push(*record),
+            Ok(Line::Frames { frames }) => {
+                records.frames = frames.into_iter().map(frame_counts).collect::<Result<_, _>>()?;
+            }
             Ok(Line::Error { error }) => bail!("the model reported: {error}"),
             Err(_) => bail!("line {} of {} is no record: {line}", number + 1, path.display()),
         }
     }
     Ok(records)
+}
+
+/// A frame's number, its accesses, then misses in each cache.
+fn frame_counts(numbers: Vec<u64>) -> anyhow::Result<FrameCounts> {
+    match numbers[..] {
+        [frame, accesses, ref misses @ ..] => {
+            Ok(FrameCounts { frame, accesses, misses: misses.to_vec() })
+        }
+        _ => bail!("the model reported a frame without a number or accesses: {numbers:?}"),
+    }
 }

@@ -7,7 +7,8 @@ mod cache;
 use std::collections::BTreeMap;
 
 use huepage_lab::model::{
-    Backing, LevelCounts, MemorySideCache, Model, Outside, PageTimes, Record, Replacement, Scope,
+    Backing, FrameCounts, LevelCounts, MemorySideCache, Model, Outside, PageTimes, Record, Records,
+    Replacement, Scope,
 };
 
 use cache::Cache;
@@ -33,13 +34,15 @@ struct Twin<'a> {
     levels: Vec<Vec<Cache>>,
     memory_side: Vec<Cache>,
     counts: Vec<Counts>,
+    /// By frame: accesses, then misses in each cache.
+    frames: BTreeMap<u64, Vec<u64>>,
     region: Option<u32>,
 }
 
 /// The records of a run on so many CPUs; regions must be paired.
-pub fn records(model: &Model, cpus: u32, steps: &[Step]) -> Vec<Record> {
+pub fn records(model: &Model, cpus: u32, steps: &[Step]) -> Records {
     let mut twin = Twin::new(model, cpus);
-    let mut records = Vec::new();
+    let mut records = Records::default();
     let mut sequence = 0;
     for step in steps {
         match *step {
@@ -55,14 +58,19 @@ pub fn records(model: &Model, cpus: u32, steps: &[Step]) -> Vec<Record> {
                 twin.region = None;
                 for counts in &twin.counts {
                     if counts.record.instructions > 0 {
-                        records.push(finished(model, counts, region, sequence));
+                        records.regions.push(finished(model, counts, region, sequence));
                     }
                 }
                 sequence += 1;
             }
         }
     }
+    records.frames = twin.frames.into_iter().map(of_frame).collect();
     records
+}
+
+fn of_frame((frame, counts): (u64, Vec<u64>)) -> FrameCounts {
+    FrameCounts { frame, accesses: counts[0], misses: counts[1..].to_vec() }
 }
 
 impl<'a> Twin<'a> {
@@ -88,7 +96,17 @@ impl<'a> Twin<'a> {
                 .collect(),
             memory_side: model.memory_side.iter().enumerate().map(side).collect(),
             counts: (0..cpus).map(|cpu| no_counts(model, cpu)).collect(),
+            frames: BTreeMap::new(),
             region: None,
+        }
+    }
+
+    /// Column 0 is accesses; others are misses.
+    fn count_frame(&mut self, address: u64, column: usize) {
+        if self.region.is_some() && self.model.frames {
+            let caches = self.model.levels.len() + usize::from(!self.model.memory_side.is_empty());
+            let counts = self.frames.entry(address / 4096).or_insert_with(|| vec![0; 1 + caches]);
+            counts[column] += 1;
         }
     }
 
@@ -111,22 +129,25 @@ impl<'a> Twin<'a> {
         counts.record.accesses += 1;
         counts.record.cycles += cycles;
         counts.times.entry(address / 4096).or_default().push(cycles);
+        self.count_frame(address, 0);
     }
 
     /// What the line at the address costs.
     fn touch(&mut self, cpu: usize, address: u64) -> u64 {
         let model = self.model;
-        let counts = &mut self.counts[cpu].record;
         let mut color = None;
         for (i, level) in model.levels.iter().enumerate() {
             let of_cpu = if level.scope == Scope::Private { cpu } else { 0 };
             let cache = &mut self.levels[i][of_cpu];
-            if cache.touch(address) {
-                counts.levels[i].hits += 1;
+            let found = cache.touch(address);
+            color = Some(cache.color(address));
+            let counts = &mut self.counts[cpu].record.levels[i];
+            if found {
+                counts.hits += 1;
                 return level.latency.into();
             }
-            counts.levels[i].misses += 1;
-            color = Some(cache.color(address));
+            counts.misses += 1;
+            self.count_frame(address, 1 + i);
         }
         let contains = |memory: &[(u64, u64)]| memory.iter().any(|m| (m.0..m.1).contains(&address));
         let node = if model.nodes.is_empty() {
@@ -143,13 +164,17 @@ impl<'a> Twin<'a> {
             color = None;
         }
         if let Some(i) = model.memory_side.iter().position(is_behind) {
-            if self.memory_side[i].touch(address) {
-                counts.memory_side[i].hits += 1;
+            let found = self.memory_side[i].touch(address);
+            color = Some(self.memory_side[i].color(address));
+            let counts = &mut self.counts[cpu].record.memory_side[i];
+            if found {
+                counts.hits += 1;
                 return model.memory_side[i].latency.into();
             }
-            counts.memory_side[i].misses += 1;
-            color = Some(self.memory_side[i].color(address));
+            counts.misses += 1;
+            self.count_frame(address, 1 + model.levels.len());
         }
+        let counts = &mut self.counts[cpu].record;
         if let (Some(colors), Some(color)) = (&mut counts.color_conflicts, color) {
             colors[color as usize] += 1;
         }

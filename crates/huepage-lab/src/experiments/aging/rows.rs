@@ -182,12 +182,7 @@ mod tests {
     fn report(kernel_fns: &[&str], records: Vec<Record>) -> Report {
         let free = json!({"age": 0, "free_blocks": [2, 1, 1]});
         let passes = kernel_fns.iter().map(|kernel_fn| pass(kernel_fn));
-        Report {
-            results: [free].into_iter().chain(passes).collect(),
-            records,
-            notes: Vec::new(),
-            requests: Vec::new(),
-        }
+        Report { results: [free].into_iter().chain(passes).collect(), records, ..Report::default() }
     }
 
     #[test]

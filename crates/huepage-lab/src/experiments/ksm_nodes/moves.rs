@@ -131,7 +131,7 @@ mod tests {
     }
 
     fn report(results: Vec<Value>) -> Report {
-        Report { results, records: Vec::new(), notes: Vec::new(), requests: Vec::new() }
+        Report { results, ..Report::default() }
     }
 
     fn offline_case(across: &str) -> Case {

@@ -31,7 +31,7 @@ fn read(placement: &str, conflict: u64) -> Value {
 }
 
 fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
-    Report { results, records, notes: Vec::new(), requests: Vec::new() }
+    Report { results, records, ..Report::default() }
 }
 
 fn case() -> Case {

@@ -22,7 +22,7 @@ fn record(region: u32, accesses: u64, misses: [u64; 2]) -> Record {
 }
 
 fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
-    Report { results, records, notes: Vec::new(), requests: Vec::new() }
+    Report { results, records, ..Report::default() }
 }
 
 fn case() -> Case {
