@@ -26,6 +26,17 @@ struct age_dose {
 	unsigned int files;  /* percent taken by files, then dropped */
 };
 
+static inline struct age_dose age_dose(void)
+{
+	return (struct age_dose){
+		.pages = lab_number("pages"),
+		.rounds = lab_number("rounds"),
+		.keep = lab_number("keep"),
+		.forked = lab_number("forked"),
+		.files = lab_number("files"),
+	};
+}
+
 struct age {
 	struct lab_random random;
 	const char *disk; /* NULL: files are in memory only */

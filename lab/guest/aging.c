@@ -142,13 +142,7 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	struct age age = { .random = { lab_number("seed") } };
-	const struct age_dose dose = {
-		.pages = lab_number("pages"),
-		.rounds = lab_number("rounds"),
-		.keep = lab_number("keep"),
-		.forked = lab_number("forked"),
-		.files = lab_number("files"),
-	};
+	const struct age_dose dose = age_dose();
 	unsigned int ages = lab_number("ages");
 	const char *policy = lab_text("policy");
 

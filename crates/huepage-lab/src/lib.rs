@@ -5,6 +5,8 @@
 pub mod arch;
 pub mod boot;
 pub mod document;
+pub mod dose;
+pub mod exec;
 pub mod experiment;
 pub mod experiments;
 pub mod guest;

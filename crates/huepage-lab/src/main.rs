@@ -25,6 +25,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Exec(commands::exec::Options),
     Kernel(commands::kernel::Options),
     Report(commands::report::Options),
     Run(commands::run::Options),
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Exec(options) => commands::exec::run(options),
         Command::Kernel(options) => commands::kernel::run(options),
         Command::Report(options) => commands::report::run(options),
         Command::Run(options) => commands::run::run(options),

@@ -52,7 +52,7 @@ impl Running {
     /// The host's time, and CPUs at once where the kernel's code never changes.
     pub fn freely(config: Config) -> Self {
         match config {
-            Config::Plain | Config::Lockstat => Running::InTurn,
+            Config::Plain | Config::Lockstat | Config::Programs => Running::InTurn,
             // `lab/configs` leave jump labels out.
             Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
         }

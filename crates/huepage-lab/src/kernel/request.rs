@@ -38,6 +38,8 @@ pub enum Config {
     Selftests,
     /// Statistics of locks.
     Lockstat,
+    /// Programs of a distribution, and their files.
+    Programs,
     /// Unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
@@ -78,7 +80,7 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug | Config::Selftests | Config::Lockstat => {
+            Config::Debug | Config::Selftests | Config::Lockstat | Config::Programs => {
                 let purpose = self.config.name();
                 let both = optional(format!("{purpose}-{arch}"));
                 vec![needed("base"), needed(arch), needed(purpose), both]
@@ -117,6 +119,7 @@ impl Config {
             Config::Debug => "debug",
             Config::Selftests => "selftests",
             Config::Lockstat => "lockstat",
+            Config::Programs => "programs",
             Config::Kunit => "kunit",
         }
     }

@@ -12,6 +12,7 @@ use super::{PAGE, POLICIES};
 use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine},
+    dose::{DOSES, Dose},
     experiment::Case,
     kernel::{Config, Variant},
     model::{Backing, MemorySideCache, Model},
@@ -24,23 +25,6 @@ const KERNEL: u64 = 24 << 20;
 
 /// Who touches the arrays first; the guest's words.
 const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
-
-/// A day's work, as the guest's arguments; percentages of free memory. At the peak pages,
-/// half of the files and three times what is forked are there: that must leave room.
-struct Dose {
-    name: &'static str,
-    pages: u32,
-    rounds: u32,
-    keep: u32,
-    forked: u32,
-    files: u32,
-}
-
-const DOSES: [Dose; 3] = [
-    Dose { name: "light", pages: 25, rounds: 1, keep: 64, forked: 5, files: 10 },
-    Dose { name: "medium", pages: 45, rounds: 1, keep: 32, forked: 8, files: 15 },
-    Dose { name: "heavy", pages: 65, rounds: 2, keep: 16, forked: 4, files: 15 },
-];
 
 /// The boot of one point of the grid.
 ///
@@ -60,9 +44,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     );
     let names = DOSES.map(|dose| dose.name).join(", ");
     let intensity = point.text("intensity");
-    let dose = DOSES
-        .iter()
-        .find(|dose| dose.name == intensity)
+    let dose = Dose::find(intensity)
         .with_context(|| format!("no intensity '{intensity}'; there are {names}"))?;
     let flat = match point.text("form") {
         "memory-side" => false,
@@ -120,12 +102,8 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         argument("colors", (cache.0 / PAGE).to_string()),
         argument("ages", if control { 0 } else { ages }.to_string()),
         argument("seed", point.parsed::<u64>("seed")?.to_string()),
-        argument("pages", dose.pages.to_string()),
-        argument("rounds", dose.rounds.to_string()),
-        argument("keep", dose.keep.to_string()),
-        argument("forked", dose.forked.to_string()),
-        argument("files", dose.files.to_string()),
     ];
+    arguments.extend(dose.arguments());
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let (hit, miss): (f64, f64) = (point.parsed("hit_gbs")?, point.parsed("miss_gbs")?);
     ensure!(hit >= miss && miss > 0.0, "hits at {hit} GB/s and misses at {miss} GB/s can't be");

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage-lab exec`: any program under the modelled hierarchy.
+
+use std::{
+    ffi::OsString,
+    fs,
+    io::{Write, stderr, stdout},
+    num::NonZeroU32,
+    path::PathBuf,
+    process::ExitCode,
+    time::Duration,
+};
+
+use anyhow::{Context, ensure};
+use huepage::units::Bytes;
+use huepage_lab::{
+    arch::Arch,
+    exec::{self, Age, Ended, Job, Outcome, Way},
+    model::Model,
+    output::print,
+    placement::Placement,
+    progress::Progress,
+    workspace::Workspace,
+};
+use serde::Serialize;
+
+/// Run a program in a guest: what its accesses come to, by cache and by mapping
+///
+/// The guest has the files of this machine, to be read. What the program writes stays in
+/// the guest's memory and is gone with it. Each policy and age is a boot; instructions and
+/// accesses are counted, times are modelled.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  huepage-lab exec -- python3 -c 'print(sum(range(100000)))'
+  huepage-lab exec --policy stock,on --age fresh,heavy -- sort -R /usr/share/dict/words
+  huepage-lab exec --model model.json --json -- ./program
+
+Exit codes: those of huepage-lab; 1 too if the program failed in any of the runs.")]
+pub struct Options {
+    /// Architecture of the kernel and of the program
+    #[arg(long, value_enum, default_value_t = Arch::X86_64)]
+    arch: Arch,
+    /// Who decides where pages land: stock, shuffle, off, on
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "stock")]
+    policy: Vec<Placement>,
+    /// What memory went through before: fresh, light, medium, heavy
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "fresh")]
+    age: Vec<Age>,
+    /// The caches, as JSON; --print-model shows how
+    #[arg(long, value_name = "FILE")]
+    model: Option<PathBuf>,
+    /// Print the caches as JSON and do nothing else
+    #[arg(long)]
+    print_model: bool,
+    /// CPUs of the guest
+    #[arg(long, value_name = "N", default_value = "1")]
+    cpus: NonZeroU32,
+    /// Memory of the guest, what the program writes to files included
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    memory: Bytes,
+    /// The folder that is the program's root; for another architecture one with its files
+    #[arg(long, value_name = "FOLDER", default_value = "/")]
+    root: PathBuf,
+    /// A further word for the kernel's command line; may be given several times
+    #[arg(long, value_name = "WORD")]
+    kernel_option: Vec<String>,
+    /// Of aging
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Stop a run after so long
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    timeout: u64,
+    /// Print JSON instead of text
+    #[arg(long)]
+    json: bool,
+    /// Write the JSON to a file, too
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(last = true, required_unless_present = "print_model", value_name = "PROGRAM")]
+    program: Vec<OsString>,
+}
+
+/// What is printed as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    kind: &'static str,
+    program: Vec<String>,
+    arch: Arch,
+    memory: Bytes,
+    cpus: u32,
+    kernel_options: &'a [String],
+    model: &'a Model,
+    runs: &'a [Outcome],
+}
+
+/// Runs it.
+///
+/// # Errors
+/// As [`exec::run`]; a model that cannot be.
+pub fn run(options: Options) -> anyhow::Result<ExitCode> {
+    let model = match checked(&options) {
+        Ok(model) => model,
+        Err(error) => {
+            eprintln!("huepage-lab: {error:#}");
+            return Ok(ExitCode::from(2));
+        }
+    };
+    if options.print_model {
+        print(&(serde_json::to_string_pretty(&model)? + "\n"))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let job = Job {
+        program: options.program,
+        directory: std::env::current_dir().context("current directory")?,
+        environment: std::env::vars_os().collect(),
+        root: options.root,
+        arch: options.arch,
+        model,
+        cpus: options.cpus.get(),
+        memory: options.memory,
+        seed: options.seed,
+        kernel_options: options.kernel_option,
+        limit: Duration::from_secs(options.timeout),
+    };
+    let workspace = Workspace::find()?;
+    let progress = Progress::stderr();
+    let mut outcomes = Vec::new();
+    for &policy in &options.policy {
+        for &age in &options.age {
+            let outcome = exec::run(&workspace, &job, Way { policy, age }, &progress)
+                .with_context(|| format!("policy {}, age {}", policy.name(), age.name()))?;
+            outcomes.push(outcome);
+        }
+    }
+    drop(progress);
+    // What it says is the same in all runs, or it says why not.
+    let (out, errors) = outcomes[0].written();
+    stderr().write_all(errors)?;
+    let document = document(&job, &outcomes)?;
+    if options.json {
+        print(&document)?;
+    } else {
+        stdout().write_all(out)?;
+        print(&exec::text(&outcomes))?;
+    }
+    if let Some(file) = options.output {
+        fs::write(&file, &document).with_context(|| format!("write {}", file.display()))?;
+    }
+    let failed = outcomes.iter().any(|outcome| outcome.ended != Ended::Code(0));
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// The model, if the options go together.
+fn checked(options: &Options) -> anyhow::Result<Model> {
+    let root = &options.root;
+    ensure!(root.is_dir(), "--root: {} is no folder", root.display());
+    let native = options.arch.name().replace("arm64", "aarch64") == std::env::consts::ARCH;
+    ensure!(
+        native || root.as_os_str() != "/",
+        "the programs of this machine are not for {}: name a folder that has such with --root",
+        options.arch
+    );
+    let Some(file) = &options.model else { return Ok(exec::default_model()) };
+    let text = fs::read_to_string(file).with_context(|| format!("read {}", file.display()))?;
+    let model: Model = serde_json::from_str(&text)
+        .with_context(|| format!("{} is no model; --print-model shows one", file.display()))?;
+    model.check().with_context(|| file.display().to_string())?;
+    exec::colored_cache(&model).with_context(|| file.display().to_string())?;
+    Ok(model)
+}
+
+fn document(job: &Job, runs: &[Outcome]) -> anyhow::Result<String> {
+    let document = Document {
+        schema: "huepage.lab.exec/1",
+        kind: "modelled",
+        program: job.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        arch: job.arch,
+        memory: job.memory,
+        cpus: job.cpus,
+        kernel_options: &job.kernel_options,
+        model: &job.model,
+        runs,
+    };
+    Ok(serde_json::to_string_pretty(&document)? + "\n")
+}

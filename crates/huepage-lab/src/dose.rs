@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How memory ages: what a day of other people's work does to it (`lab/guest/age.h`).
+
+/// A day's work; percentages are of the memory that is free in the morning. At the peak
+/// pages, half of the files and three times what is forked are there: that must leave
+/// room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dose {
+    /// As settings and options spell it.
+    pub name: &'static str,
+    pages: u32,
+    rounds: u32,
+    keep: u32,
+    forked: u32,
+    files: u32,
+}
+
+/// All of them.
+pub const DOSES: [Dose; 3] = [
+    Dose { name: "light", pages: 25, rounds: 1, keep: 64, forked: 5, files: 10 },
+    Dose { name: "medium", pages: 45, rounds: 1, keep: 32, forked: 8, files: 15 },
+    Dose { name: "heavy", pages: 65, rounds: 2, keep: 16, forked: 4, files: 15 },
+];
+
+impl Dose {
+    /// The one of this name.
+    pub fn find(name: &str) -> Option<Self> {
+        DOSES.into_iter().find(|dose| dose.name == name)
+    }
+
+    /// As arguments of a guest.
+    pub fn arguments(&self) -> impl Iterator<Item = (String, String)> {
+        let Dose { pages, rounds, keep, forked, files, name: _ } = *self;
+        [("pages", pages), ("rounds", rounds), ("keep", keep), ("forked", forked), ("files", files)]
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_string()))
+    }
+}

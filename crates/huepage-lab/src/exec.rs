@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Runs any program in a guest under the modelled hierarchy: what its accesses came to,
+//! by cache and by mapping, and how its pages share the cache's colors.
+//!
+//! The guest has the files of this machine, to be read; what it writes goes to its own
+//! memory.
+
+mod guest;
+mod mappings;
+mod outcome;
+mod shown;
+
+use std::{ffi::OsString, path::PathBuf, time::Duration};
+
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    dose::Dose,
+    model::{Level, Model, Replacement, Scope},
+    placement::Placement,
+};
+
+pub use guest::run;
+pub use outcome::{
+    CacheCounts, ColoredCache, Colors, Ended, MappingCounts, Outcome, colored_cache,
+};
+pub use shown::text;
+
+/// A program, and the machine that it runs on.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The program and its arguments.
+    pub program: Vec<OsString>,
+    /// Where it starts.
+    pub directory: PathBuf,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// The folder that is its root.
+    pub root: PathBuf,
+    /// What the kernel and the program are built for.
+    pub arch: Arch,
+    /// The caches.
+    pub model: Model,
+    /// CPUs of the guest.
+    pub cpus: u32,
+    /// Memory of the guest, which holds what the program writes to files, too.
+    pub memory: Bytes,
+    /// Of aging.
+    pub seed: u64,
+    /// Further words for the kernel's command line.
+    pub kernel_options: Vec<String>,
+    /// After this long it is stopped.
+    pub limit: Duration,
+}
+
+/// One way to run it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// Who decides where pages land.
+    pub policy: Placement,
+    /// What memory went through before.
+    pub age: Age,
+}
+
+/// What memory went through before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Age {
+    /// Nothing since the boot.
+    Fresh,
+    /// Some days of this.
+    Days(Dose),
+}
+
+/// Days of aging, as in the experiment `aging`.
+pub const DAYS: u32 = 3;
+
+impl Age {
+    /// As options spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Age::Fresh => "fresh",
+            Age::Days(dose) => dose.name,
+        }
+    }
+}
+
+impl std::str::FromStr for Age {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        match name {
+            "fresh" => Ok(Age::Fresh),
+            name => Dose::find(name)
+                .map(Age::Days)
+                .ok_or_else(|| format!("no age '{name}'; there are fresh, light, medium, heavy")),
+        }
+    }
+}
+
+/// The caches if nothing else is said: an L1 of 32 KiB whose way is a page, and an L2 of
+/// 2 MiB with 16 ways, 32 colors.
+pub fn default_model() -> Model {
+    let level = |name: &str, size, ways, latency| Level {
+        name: name.into(),
+        size,
+        ways,
+        line: Bytes(64),
+        replacement: Replacement::TreePlru,
+        scope: Scope::Private,
+        latency,
+    };
+    Model {
+        levels: vec![level("L1", Bytes::kib(32), 8, 4), level("L2", Bytes::mib(2), 16, 15)],
+        ..Model::uncached(100)
+    }
+}

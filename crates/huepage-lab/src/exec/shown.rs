@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Outcomes as text.
+
+use super::{Ended, Outcome};
+use crate::results::{Table, thousands};
+
+/// Mappings told one by one; the others are told together.
+const MAPPINGS: usize = 12;
+
+/// All of them side by side, then each by its mappings.
+pub fn text(outcomes: &[Outcome]) -> String {
+    let mut parts = vec![side_by_side(outcomes)];
+    for outcome in outcomes {
+        let Outcome { policy, age, .. } = outcome;
+        parts.push(format!("{policy}, {age}, by mapping:\n\n{}", by_mapping(outcome).markdown()));
+    }
+    parts.join("\n")
+}
+
+fn side_by_side(outcomes: &[Outcome]) -> String {
+    let Some(first) = outcomes.first() else { return String::new() };
+    let colors = &first.colors;
+    let mut head =
+        ["policy", "age", "ended", "instructions", "accesses"].map(str::to_owned).to_vec();
+    head.extend(first.caches.iter().map(|cache| format!("{} misses", cache.name)));
+    head.extend(["modelled cycles", "pages", "in conflict", "spread"].map(str::to_owned));
+    let mut table = Table::new(head);
+    for outcome in outcomes {
+        let ended = match outcome.ended {
+            Ended::Code(code) => format!("code {code}"),
+            Ended::Signal(signal) => format!("signal {signal}"),
+        };
+        let mut row = vec![outcome.policy.to_owned(), outcome.age.to_owned(), ended];
+        row.extend([outcome.instructions, outcome.accesses].map(count));
+        row.extend(outcome.caches.iter().map(|cache| count(cache.misses)));
+        row.extend([count(outcome.cycles), count(outcome.colors.pages)]);
+        row.push(format!("{:.1} %", 100.0 * outcome.colors.conflicts));
+        row.push(outcome.colors.spread.to_string());
+        table.row(row);
+    }
+    format!(
+        "{}\nin conflict: pages whose color of {} more pages have than its {} ways (there are {} \
+         colors);\nspread: most pages on a color, less the fewest. Modelled.\n",
+        table.markdown(),
+        colors.cache,
+        colors.ways,
+        colors.colors
+    )
+}
+
+fn by_mapping(outcome: &Outcome) -> Table {
+    let mut head = ["mapping", "pages", "on a zero page", "accesses"].map(str::to_owned).to_vec();
+    head.extend(outcome.caches.iter().map(|cache| format!("{} misses", cache.name)));
+    let mut table = Table::new(head);
+    let (told, others) = outcome.mappings.split_at(MAPPINGS.min(outcome.mappings.len()));
+    for of in told {
+        let mut row = vec![of.name.clone()];
+        row.extend([of.pages, of.mapped, of.accesses].map(count));
+        row.extend(of.misses.iter().map(|&misses| count(misses)));
+        table.row(row);
+    }
+    if !others.is_empty() {
+        let sum = |of: &dyn Fn(&super::MappingCounts) -> u64| count(others.iter().map(of).sum());
+        let mut row = vec![format!("{} more", others.len())];
+        row.extend([sum(&|of| of.pages), sum(&|of| of.mapped), sum(&|of| of.accesses)]);
+        row.extend((0..outcome.caches.len()).map(|cache| sum(&|of| of.misses[cache])));
+        table.row(row);
+    }
+    table
+}
+
+fn count(number: u64) -> String {
+    thousands(number as f64)
+}
