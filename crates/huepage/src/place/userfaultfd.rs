@@ -54,9 +54,15 @@ impl Features {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UserfaultfdError {
-    /// The kernel was built without it, or a sandbox filters the call.
+    /// The kernel was built without it, or a sandbox says so.
     #[error("this kernel has no userfaultfd (CONFIG_USERFAULTFD off, or filtered by a sandbox)")]
     Missing,
+    /// A filter forbids the call to whoever may make it else.
+    #[error(
+        "a filter of system calls (seccomp) forbids userfaultfd: allow it in the profile of the \
+         container or in SystemCallFilter= of the unit"
+    )]
+    Filtered,
     /// The kernel lacks an ability that is needed here.
     #[error("this kernel's userfaultfd cannot {0}")]
     Lacks(&'static str),
@@ -201,9 +207,13 @@ impl Userfaultfd {
                 Err(UserfaultfdError::Lacks("be limited to user mode (Linux 5.11)"))
             }
             Err(Errno::PERM) if faults == Faults::All => {
-                Self::from_device(flags).ok_or(UserfaultfdError::KernelFaultsDenied)
+                // The kernel denies nobody the one for user mode.
+                Self::from_device(flags).ok_or_else(|| match Self::descriptor(Faults::UserMode) {
+                    Err(UserfaultfdError::Filtered) => UserfaultfdError::Filtered,
+                    _ => UserfaultfdError::KernelFaultsDenied,
+                })
             }
-            Err(Errno::PERM) => Err(UserfaultfdError::Missing),
+            Err(Errno::PERM) => Err(UserfaultfdError::Filtered),
             Err(e) => Err(UserfaultfdError::System(e.into())),
         }
     }
@@ -463,6 +473,47 @@ mod tests {
             progress(Err(Errno::BUSY), -16, 3),
             Progress { pages: 0, stop: Some(Errno::BUSY) }
         );
+    }
+
+    /// From here on the calling thread may not call userfaultfd, as filters of container
+    /// engines have it.
+    fn filter() {
+        const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        const RETURN: u16 = (libc::BPF_RET | libc::BPF_K) as u16;
+        let rule = |code, jt, jf, k| libc::sock_filter { code, jt, jf, k };
+        let mut rules = [
+            // The first field of `seccomp_data` is the call's number.
+            rule(LOAD, 0, 0, 0),
+            rule(EQUAL, 0, 1, libc::SYS_userfaultfd as u32),
+            rule(RETURN, 0, 0, libc::SECCOMP_RET_ERRNO | libc::EPERM as u32),
+            rule(RETURN, 0, 0, libc::SECCOMP_RET_ALLOW),
+        ];
+        let program = libc::sock_fprog { len: rules.len() as u16, filter: rules.as_mut_ptr() };
+        // SAFETY: the kernel copies the program, and only this thread is filtered.
+        unsafe {
+            assert_eq!(libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+            let mode = libc::SECCOMP_MODE_FILTER;
+            assert_eq!(libc::prctl(libc::PR_SET_SECCOMP, mode, &raw const program), 0);
+        }
+    }
+
+    #[test]
+    fn a_filter_that_forbids_the_call_is_named() {
+        let filtered = || {
+            filter();
+            // Where the device is there, no filter knows of it.
+            let device = OpenOptions::new().read(true).write(true).open("/dev/userfaultfd");
+            for faults in [Faults::UserMode, Faults::All] {
+                if faults == Faults::All && device.is_ok() {
+                    continue;
+                }
+                let error = Userfaultfd::open(faults, Features(0)).unwrap_err();
+                assert!(matches!(error, UserfaultfdError::Filtered), "{error}");
+                assert!(error.to_string().contains("seccomp"), "{error}");
+            }
+        };
+        std::thread::spawn(filtered).join().unwrap();
     }
 
     /// Pages whose accessed bits are cleared meanwhile, as reclaim does: the
