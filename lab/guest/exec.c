@@ -29,6 +29,7 @@ int main(int argc, char **argv)
 		lab_fail("make the file of mappings");
 	int status = trace(&program, mappings);
 
+	mappings_write_zeros(mappings);
 	if (fclose(mappings))
 		lab_fail("write the file of mappings");
 	lab_result("{\"exit\":%d,\"signal\":%d}", WIFEXITED(status) ? WEXITSTATUS(status) : 0,

@@ -4,8 +4,8 @@
  *
  *   process PID
  *   mapping START END PERMISSIONS NAME     addresses hexadecimal
- *   frames FIRST COUNT FIRST COUNT …       of pages in memory, in order
- *   zeros FRAME COUNT …                    zero pages, and how often they are mapped
+ *   frames FIRST COUNT                     of pages in memory, in order
+ *   zeros FRAME COUNT                      a zero page, and for how many pages in order
  */
 #ifndef HUEPAGE_EXEC_MAPPINGS_H
 #define HUEPAGE_EXEC_MAPPINGS_H
@@ -16,6 +16,8 @@
 #include <string.h>
 
 #define MAPPINGS_AT_ONCE 512
+/* As many zero pages as there can be; see mm/zero_pages. */
+#define MAPPINGS_ZEROS 512
 #define FRAME_OF_FILE (UINT64_C(1) << 61)
 #define KPF_ZERO_PAGE 24
 
@@ -81,6 +83,22 @@ static inline void mappings_pages(FILE *out, int pagemap, uint64_t start, uint64
 		page += got / 8;
 	}
 	mappings_end_run(out, &run);
+}
+
+/*
+ * All zero pages that the kernel has, as those of a process 0: who read them may have
+ * unmapped them before its end. Which one an address gets goes by its lowest bits.
+ */
+static inline void mappings_write_zeros(FILE *out)
+{
+	char *memory = lab_map_small(MAPPINGS_ZEROS * PAGE);
+
+	fprintf(out, "process 0\nmapping 0 0 r--p \n");
+	for (size_t i = 0; i < MAPPINGS_ZEROS; i++) {
+		(void)*(volatile char *)(memory + i * PAGE);
+		fprintf(out, "zeros %lu 0\n", frame_of(memory + i * PAGE));
+	}
+	munmap(memory, MAPPINGS_ZEROS * PAGE);
 }
 
 /* Of a process that has stopped on its way out. */

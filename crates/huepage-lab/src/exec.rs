@@ -23,7 +23,7 @@ use crate::{
 
 pub use guest::run;
 pub use outcome::{
-    CacheCounts, ColoredCache, Colors, Ended, MappingCounts, Outcome, colored_cache,
+    CacheCounts, ColoredCache, Colors, Ended, MappingCounts, Outcome, ZERO_PAGES, colored_cache,
 };
 pub use shown::text;
 

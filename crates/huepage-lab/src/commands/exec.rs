@@ -143,6 +143,10 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         print(&document)?;
     } else {
         stdout().write_all(out)?;
+        // A table begins a line.
+        if out.last().is_some_and(|&byte| byte != b'\n') {
+            print("\n")?;
+        }
         print(&exec::text(&outcomes))?;
     }
     if let Some(file) = options.output {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Outcomes as text.
 
-use super::{Ended, Outcome};
+use super::{Ended, MappingCounts, Outcome, ZERO_PAGES};
 use crate::results::{Table, thousands};
 
-/// Mappings told one by one; the others are told together.
+/// Mappings told one by one, besides the zero pages; the others are told together.
 const MAPPINGS: usize = 12;
 
 /// All of them side by side, then each by its mappings.
@@ -52,15 +52,18 @@ fn by_mapping(outcome: &Outcome) -> Table {
     let mut head = ["mapping", "pages", "on a zero page", "accesses"].map(str::to_owned).to_vec();
     head.extend(outcome.caches.iter().map(|cache| format!("{} misses", cache.name)));
     let mut table = Table::new(head);
-    let (told, others) = outcome.mappings.split_at(MAPPINGS.min(outcome.mappings.len()));
-    for of in told {
+    let (zero, mut told): (Vec<_>, Vec<_>) =
+        outcome.mappings.iter().partition(|of| of.name == ZERO_PAGES);
+    let others = told.split_off(MAPPINGS.min(told.len()));
+    for of in zero.into_iter().chain(told) {
         let mut row = vec![of.name.clone()];
         row.extend([of.pages, of.mapped, of.accesses].map(count));
         row.extend(of.misses.iter().map(|&misses| count(misses)));
         table.row(row);
     }
     if !others.is_empty() {
-        let sum = |of: &dyn Fn(&super::MappingCounts) -> u64| count(others.iter().map(of).sum());
+        let sum =
+            |of: &dyn Fn(&MappingCounts) -> u64| count(others.iter().map(|entry| of(entry)).sum());
         let mut row = vec![format!("{} more", others.len())];
         row.extend([sum(&|of| of.pages), sum(&|of| of.mapped), sum(&|of| of.accesses)]);
         row.extend((0..outcome.caches.len()).map(|cache| sum(&|of| of.misses[cache])));
