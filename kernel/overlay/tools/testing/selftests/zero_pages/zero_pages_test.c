@@ -26,6 +26,10 @@
 #define KSM "/sys/kernel/mm/ksm/"
 /* Of an area; more than there can be zero pages. */
 #define PAGES 512
+/* Many that use them at once, how often, and how many pages each of them has. */
+#define PROCESSES 64
+#define ROUNDS 40
+#define FEW 64
 
 static size_t page_size;
 static unsigned long number;
@@ -56,6 +60,18 @@ static int put(const char *path, const char *text)
 		err = errno;
 	close(fd);
 	return err;
+}
+
+/* What a file of one word for each frame says of a frame. */
+static uint64_t word_of_frame(const char *path, uint64_t frame)
+{
+	uint64_t word = UINT64_MAX;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (pread(fd, &word, sizeof(word), frame * sizeof(word)) != sizeof(word))
+		word = UINT64_MAX;
+	close(fd);
+	return word;
 }
 
 /* 0 if nothing is there. */
@@ -389,15 +405,17 @@ TEST_F(zero, a_million_mappings_leave_no_trace)
 	EXPECT_EQ(misplaced(self->area, PAGES), 0);
 }
 
-TEST_F(zero, the_administrator_sees_what_is_mapped)
+/* How often all of them are mapped; -1 if not each of them is told of. */
+static long all_mapped(void)
 {
 	char text[8192], *at = text, *end;
-	unsigned long sum = 0, count;
-	int fd = open(SYSFS "mapped", O_RDONLY | O_CLOEXEC), numbers = 0;
+	unsigned long sum = 0, count, numbers = 0;
+	int fd = open(SYSFS "mapped", O_RDONLY | O_CLOEXEC);
 	ssize_t got = read(fd, text, sizeof(text) - 1);
 
 	close(fd);
-	ASSERT_GT(got, 0);
+	if (got <= 0)
+		return -1;
 	text[got] = '\0';
 	for (count = strtoul(at, &end, 10); end != at;
 	     count = strtoul(at, &end, 10)) {
@@ -405,8 +423,118 @@ TEST_F(zero, the_administrator_sees_what_is_mapped)
 		sum += count;
 		at = end;
 	}
-	EXPECT_EQ(numbers, number);
-	EXPECT_GE(sum, PAGES);
+	return numbers == number ? (long)sum : -1;
+}
+
+TEST_F(zero, the_administrator_sees_what_is_mapped)
+{
+	EXPECT_GE(all_mapped(), PAGES);
+}
+
+/* Pages that a pipe holds are referred to while their mapping goes away. */
+static bool held_by_a_pipe(char *area)
+{
+	/* As many as a pipe holds. */
+	struct iovec vector = { area, 16 * page_size };
+	char page[1 << 12];
+	bool zero = true;
+	ssize_t got, i;
+	int ends[2];
+
+	if (pipe(ends))
+		return false;
+	if (vmsplice(ends[1], &vector, 1, 0) != (ssize_t)vector.iov_len)
+		zero = false;
+	madvise(area, 16 * page_size, MADV_DONTNEED);
+	close(ends[1]);
+	while ((got = read(ends[0], page, sizeof(page))) > 0)
+		for (i = 0; i < got; i++)
+			zero = zero && !page[i];
+	close(ends[0]);
+	return zero;
+}
+
+/*
+ * Maps, reads, forks and unmaps. A page that is written to makes fork() copy page
+ * tables, and zero pages with them.
+ */
+static bool use_zero_pages(int who)
+{
+	bool good = true;
+	int round, status;
+
+	for (round = 0; good && round < ROUNDS; round++) {
+		char *area = map_area(FEW);
+		pid_t child;
+
+		area[0] = 1;
+		good = is_zero(area + page_size, FEW - 1) &&
+		       misplaced(area + page_size, 4) == 0;
+		child = fork();
+		if (!child) {
+			good = is_zero(area + page_size, FEW - 1);
+			if (round % 2)
+				munmap(area, FEW / 2 * page_size);
+			_exit(!good);
+		}
+		if (who % 2)
+			good = good && held_by_a_pipe(area + page_size);
+		else
+			area[(FEW - 1) * page_size] = 2;
+		if (child < 0 || waitpid(child, &status, 0) != child || status)
+			good = false;
+		munmap(area, FEW * page_size);
+	}
+	return good;
+}
+
+/*
+ * Zero pages are mapped without being counted: what is counted of them, and how
+ * often they are mapped, is after many processes what it was before.
+ */
+TEST_F(zero, many_processes_at_once_leave_no_trace)
+{
+	uint64_t counts[PAGES], flags[PAGES];
+	long before = all_mapped();
+	pid_t children[PROCESSES];
+	int i, begin[2], status;
+	char nothing;
+
+	ASSERT_LE(number, PAGES);
+	for (i = 0; i < number; i++) {
+		counts[i] = word_of_frame("/proc/kpagecount", first + i);
+		flags[i] = word_of_frame("/proc/kpageflags", first + i);
+		ASSERT_NE(counts[i], UINT64_MAX);
+		ASSERT_NE(flags[i], UINT64_MAX);
+	}
+	ASSERT_GE(before, PAGES);
+	ASSERT_EQ(pipe(begin), 0);
+	for (i = 0; i < PROCESSES; i++) {
+		children[i] = fork();
+		ASSERT_GE(children[i], 0);
+		if (!children[i]) {
+			close(begin[1]);
+			/* All at once, when the last is there. */
+			if (read(begin[0], &nothing, 1))
+				_exit(2);
+			_exit(!use_zero_pages(i));
+		}
+	}
+	close(begin[1]);
+	close(begin[0]);
+	for (i = 0; i < PROCESSES; i++) {
+		ASSERT_EQ(waitpid(children[i], &status, 0), children[i]);
+		EXPECT_EQ(status, 0);
+	}
+	EXPECT_EQ(all_mapped(), before);
+	for (i = 0; i < number; i++) {
+		EXPECT_EQ(word_of_frame("/proc/kpagecount", first + i),
+			  counts[i]);
+		EXPECT_EQ(word_of_frame("/proc/kpageflags", first + i),
+			  flags[i]);
+	}
+	EXPECT_TRUE(is_zero(self->area, PAGES));
+	EXPECT_EQ(misplaced(self->area, PAGES), 0);
 }
 
 /* Of a task that may use some colors only, whatever was mapped before. */
