@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     arch::Arch,
-    boot::{Boot, Machine, Running, boot},
+    boot::{Boot, Machine, boot},
     kernel::{self, Request, Variant},
     progress::Progress,
     workspace::Workspace,
@@ -95,7 +95,7 @@ pub fn run(
     ensure!(stress.workers > 0 && stress.pages > 0, "there is nothing to do");
     let image = kernel::ensure(request, progress)?;
     let mut machine = Machine::plain(2, Bytes::mib(768));
-    machine.running = Running::freely(request.config);
+    machine.run_freely(request.config);
     if request.variant == Variant::Huepage {
         machine.kernel_options.push("zero_pages=8".into());
     }

@@ -52,7 +52,7 @@ impl Running {
     /// The host's time, and CPUs at once where the kernel's code never changes.
     pub fn freely(config: Config) -> Self {
         match config {
-            Config::Plain | Config::Lockstat | Config::Programs => Running::InTurn,
+            Config::Plain | Config::Lockstat | Config::Programs | Config::Mte => Running::InTurn,
             // `lab/configs` leave jump labels out.
             Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
         }
@@ -84,6 +84,17 @@ impl Machine {
             disks: Vec::new(),
             kernel_options: Vec::new(),
             qemu_options: Vec::new(),
+        }
+    }
+
+    /// As the kernels of a purpose want it where nothing is counted: time is the host's
+    /// ([`Running::freely`]), and there is the hardware that the purpose is about.
+    pub fn run_freely(&mut self, config: Config) {
+        self.running = Running::freely(config);
+        if config == Config::Mte {
+            // The last of two that say the same counts.
+            let options = ["-machine", "mte=on", "-cpu", "max"];
+            self.qemu_options.extend(options.map(str::to_owned));
         }
     }
 

@@ -159,7 +159,8 @@ pub(super) fn unconfigured(
     Ok(())
 }
 
-/// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only.
+/// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only. Tags
+/// are arm64's.
 fn check(request: &Request) -> anyhow::Result<()> {
     if request.config == Config::Kunit
         && (request.arch != Arch::X86_64 || env::consts::ARCH != "x86_64")
@@ -170,6 +171,9 @@ fn check(request: &Request) -> anyhow::Result<()> {
             request.arch,
             env::consts::ARCH
         );
+    }
+    if request.config == Config::Mte && request.arch != Arch::Arm64 {
+        bail!("mte is arm64's Memory Tagging Extension; this is {}", request.arch);
     }
     Ok(())
 }

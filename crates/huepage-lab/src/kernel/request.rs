@@ -40,6 +40,8 @@ pub enum Config {
     Lockstat,
     /// Programs of a distribution, and their files.
     Programs,
+    /// Memory tags, for programs (arm64).
+    Mte,
     /// Unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
@@ -80,7 +82,7 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug | Config::Selftests | Config::Lockstat | Config::Programs => {
+            Config::Debug | Config::Selftests | Config::Lockstat | Config::Programs | Config::Mte => {
                 let purpose = self.config.name();
                 let both = optional(format!("{purpose}-{arch}"));
                 vec![needed("base"), needed(arch), needed(purpose), both]
@@ -120,6 +122,7 @@ impl Config {
             Config::Selftests => "selftests",
             Config::Lockstat => "lockstat",
             Config::Programs => "programs",
+            Config::Mte => "mte",
             Config::Kunit => "kunit",
         }
     }

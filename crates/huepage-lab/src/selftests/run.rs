@@ -19,7 +19,7 @@ use super::{
     shell,
 };
 use crate::{
-    boot::{Machine, Node, Running, boot_with},
+    boot::{Machine, Node, boot_with},
     guest, initramfs,
     kernel::{self, Config, Request, Selftests, Variant, ktap::Outcome},
     progress::Progress,
@@ -179,7 +179,7 @@ fn machine(boots: &Boots) -> Machine {
     let mut machine = Machine::plain(4, Bytes(2 * memory.0));
     machine.nodes = [(0, 1), (2, 3)].map(|cpus| Node { memory, cpus: Some(cpus) }).into();
     // Some tests wait for the kernel in a loop: counted, they would have a CPU for long.
-    machine.running = Running::freely(boots.request.config);
+    machine.run_freely(boots.request.config);
     let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
     machine.kernel_options.extend(options.map(str::to_owned));
     if boots.request.variant == Variant::Huepage {
