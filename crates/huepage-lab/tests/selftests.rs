@@ -63,9 +63,10 @@ fn a_kernel_without_page_coloring_skips_its_selftest_and_says_why() {
     assert!(said.contains("needs CONFIG_PAGE_COLOR"), "{said}");
 }
 
-/// In a boot with eight zero pages; within color sets as far as coloring is on.
-fn zero_pages(arch: Arch, coloring: Option<&str>) {
-    let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
+/// In a boot with eight zero pages; within color sets as far as coloring is on, and with
+/// memory tags where the kernel is made for them.
+fn zero_pages(arch: Arch, config: Config, coloring: Option<&str>) {
+    let request = Request { arch, variant: Variant::Huepage, config };
     let run = run(request, coloring, Some("zero_pages/*"));
     assert_eq!(run.reports, [""; 0]);
     let [test] = &run.tests[..] else { panic!("{run:?}") };
@@ -79,16 +80,26 @@ fn zero_pages(arch: Arch, coloring: Option<&str>) {
     assert_eq!(part("zero.many_processes_at_once_leave_no_trace"), Outcome::Passed);
     let within = if coloring.is_some() { Outcome::Passed } else { Outcome::Skipped };
     assert_eq!(part("zero.sets_choose_among_their_own"), within);
+    assert_eq!(part("zero.merged_zeros_choose_alike_and_part_again"), Outcome::Passed);
+    if config == Config::Mte {
+        assert_eq!(part("zero.tags_are_zero"), Outcome::Passed);
+    }
 }
 
 #[test]
 fn zero_pages_pass_their_selftest_on_x86_64() {
-    zero_pages(Arch::X86_64, None);
+    zero_pages(Arch::X86_64, Config::Plain, None);
 }
 
 #[test]
 fn zero_pages_pass_their_selftest_on_arm64_within_color_sets() {
-    zero_pages(Arch::Arm64, Some("16M"));
+    zero_pages(Arch::Arm64, Config::Plain, Some("16M"));
+}
+
+/// KSM and the split of a huge page find pages of zeros there, too.
+#[test]
+fn zero_pages_have_no_memory_tags_on_arm64() {
+    zero_pages(Arch::Arm64, Config::Mte, None);
 }
 
 /// Builds two kernels and runs all tests on three: `cargo test -p huepage-lab --test

@@ -15,9 +15,9 @@ extern unsigned long zero_page_mask;
 	pfn_to_page(zero_pfn +						\
 		    (((unsigned long)(vaddr) & zero_page_mask) >> PAGE_SHIFT))
 
-/* How else an architecture wants zero pages to be allocated. */
-#ifndef zero_pages_gfp
-#define zero_pages_gfp()	((gfp_t)0)
+/* Where memory has tags: a page is to have none before it becomes one of them. */
+#ifndef zero_page_clear_tags
+#define zero_page_clear_tags(page)	((void)(page))
 #endif
 
 #endif /* _ASM_GENERIC_COLOR_ZERO_PAGE_H */

@@ -61,7 +61,7 @@ static int __init zero_pages_set_aside(void)
 	if (request.source == ZERO_PAGES_OFF)
 		return 0;
 	page = alloc_pages(GFP_KERNEL | __GFP_ZERO | __GFP_SKIP_KASAN |
-			   __GFP_NOWARN | zero_pages_gfp(), ilog2(number));
+			   __GFP_NOWARN, ilog2(number));
 	if (!page) {
 		pr_warn("no memory for %u pages in a row; there is one zero page\n",
 			number);
@@ -70,8 +70,10 @@ static int __init zero_pages_set_aside(void)
 		return 0;
 	}
 	split_page(page, ilog2(number));
-	for (i = 0; i < number; i++)
+	for (i = 0; i < number; i++) {
 		mark_page_reserved(page + i);
+		zero_page_clear_tags(page + i);
+	}
 	set_aside = number;
 	/* No page table refers to the one in the kernel image yet. */
 	zero_pfn = page_to_pfn(page);

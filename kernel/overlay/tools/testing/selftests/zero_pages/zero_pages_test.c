@@ -9,11 +9,14 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/prctl.h>
 #include <linux/userfaultfd.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -242,6 +245,80 @@ TEST_F(zero, a_tracer_writes_elsewhere)
 	EXPECT_EQ(status, 0);
 	EXPECT_TRUE(is_zero(self->area, PAGES));
 }
+
+#ifdef __aarch64__
+
+/* Where the C library is older. */
+#ifndef PROT_MTE
+#define PROT_MTE		0x20
+#endif
+#ifndef HWCAP2_MTE
+#define HWCAP2_MTE		0x40000
+#endif
+#ifndef PTRACE_PEEKMTETAGS
+#define PTRACE_PEEKMTETAGS	33
+#endif
+#define GRANULE			16
+
+/* How many granules of an area have a tag other than 0. */
+static size_t tagged(const char *area, size_t pages)
+{
+	size_t i, sum = 0;
+
+	for (i = 0; i < pages * page_size; i += GRANULE) {
+		uintptr_t at = (uintptr_t)area + i;
+
+		asm volatile(".arch armv8.5-a+memtag\n\tldg %0, [%0]"
+			     : "+r" (at) : : "memory");
+		sum += at >> 56 & 15 ? 1 : 0;
+	}
+	return sum;
+}
+
+/* Programs read zero pages with tags: by pointers that have the tag 0. */
+TEST_F(zero, tags_are_zero)
+{
+	const size_t size = PAGES * page_size;
+	unsigned char tags[1 << 12];
+	struct iovec vector = { tags, page_size / GRANULE };
+	int status, i, sum = 0;
+	char *area;
+	pid_t child;
+
+	if (!(getauxval(AT_HWCAP2) & HWCAP2_MTE))
+		SKIP(return, "the processor or the kernel has no memory tags");
+	area = map_area(PAGES);
+	ASSERT_EQ(mprotect(area, size, PROT_READ | PROT_WRITE | PROT_MTE), 0);
+	ASSERT_TRUE(is_zero(area, PAGES));
+	EXPECT_EQ(misplaced(area, PAGES), 0);
+	ASSERT_EQ(tagged(area, PAGES), 0);
+
+	/* A read by a pointer of another tag is answered by SIGSEGV. */
+	ASSERT_EQ(prctl(PR_SET_TAGGED_ADDR_CTRL,
+			PR_TAGGED_ADDR_ENABLE | PR_MTE_TCF_SYNC, 0, 0, 0), 0);
+	EXPECT_TRUE(is_zero(area, PAGES));
+
+	child = fork();
+	if (!child) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	ASSERT_TRUE(WIFSTOPPED(status));
+	memset(tags, 1, sizeof(tags));
+	ASSERT_EQ(ptrace(PTRACE_PEEKMTETAGS, child, area, &vector), 0);
+	ASSERT_EQ(vector.iov_len, page_size / GRANULE);
+	for (i = 0; i < vector.iov_len; i++)
+		sum += tags[i];
+	EXPECT_EQ(sum, 0);
+	ptrace(PTRACE_CONT, child, 0, 0);
+	ASSERT_EQ(waitpid(child, &status, 0), child);
+	EXPECT_EQ(status, 0);
+	munmap(area, size);
+}
+
+#endif
 
 /* Pages that a pipe holds are read only; reading into zero pages copies them. */
 TEST_F(zero, pipes_and_reads_do_not_write)
