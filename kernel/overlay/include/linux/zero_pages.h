@@ -52,4 +52,15 @@ static inline unsigned long vma_zero_pfn(const struct vm_area_struct *vma,
 
 #endif
 
+/* The same as a page: a constant, unlike zero_pfn, where there is one of them. */
+static inline struct page *vma_zero_page(const struct vm_area_struct *vma,
+					 unsigned long addr)
+{
+#ifdef CONFIG_COLOR_ZERO_PAGES
+	return pfn_to_page(vma_zero_pfn(vma, addr));
+#else
+	return ZERO_PAGE(addr);
+#endif
+}
+
 #endif /* _LINUX_ZERO_PAGES_H */
