@@ -82,7 +82,11 @@ impl Request {
         let optional = |name: String| Fragment { name: format!("{name}.config"), optional: true };
         let mut fragments = match self.config {
             Config::Plain => vec![needed("base"), needed(arch)],
-            Config::Debug | Config::Selftests | Config::Lockstat | Config::Programs | Config::Mte => {
+            Config::Debug
+            | Config::Selftests
+            | Config::Lockstat
+            | Config::Programs
+            | Config::Mte => {
                 let purpose = self.config.name();
                 let both = optional(format!("{purpose}-{arch}"));
                 vec![needed("base"), needed(arch), needed(purpose), both]
