@@ -41,8 +41,8 @@ their loads; with one of them in it a boot is another draw each time.
 A limit that is missed stands under *What failed*, with the worst row. `nodes-2` runs on a machine \
 of its own, with two nodes that have half of the memory and a CPU each, alone and bound to one \
 node and then to the other; `numa-balancing` has its pages on one node and goes on at the other \
-one, to which the kernel moves them (all but 0.1 %, which are counted as if they were in the same \
-cache).";
+one, to which the kernel moves them; those that it has not moved after half a minute, some 0.2 %, \
+are not counted.";
 
 fn share(value: f64) -> String {
     format!("{:.2}", value * 100.0)
