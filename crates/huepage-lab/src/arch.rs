@@ -24,6 +24,11 @@ impl Arch {
         }
     }
 
+    /// Whether it is this machine's.
+    pub fn is_native(self) -> bool {
+        std::env::consts::ARCH == if self == Arch::Arm64 { "aarch64" } else { "x86_64" }
+    }
+
     /// What a compiler for it is called: `x86_64-linux-gnu-gcc`.
     pub fn toolchain_prefix(self) -> &'static str {
         match self {

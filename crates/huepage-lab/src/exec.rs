@@ -17,7 +17,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     dose::Dose,
-    model::{Level, Model, Replacement, Scope},
+    model::{Level, Model, Replacement},
     placement::Placement,
 };
 
@@ -101,17 +101,12 @@ impl std::str::FromStr for Age {
 /// The caches if nothing else is said: an L1 of 32 KiB whose way is a page, and an L2 of
 /// 2 MiB with 16 ways, 32 colors.
 pub fn default_model() -> Model {
-    let level = |name: &str, size, ways, latency| Level {
-        name: name.into(),
-        size,
-        ways,
-        line: Bytes(64),
-        replacement: Replacement::TreePlru,
-        scope: Scope::Private,
-        latency,
-    };
+    let tree = Replacement::TreePlru;
     Model {
-        levels: vec![level("L1", Bytes::kib(32), 8, 4), level("L2", Bytes::mib(2), 16, 15)],
+        levels: vec![
+            Level::private("L1", Bytes::kib(32), 8, tree, 4),
+            Level::private("L2", Bytes::mib(2), 16, tree, 15),
+        ],
         ..Model::uncached(100)
     }
 }

@@ -89,11 +89,7 @@ fn compile(arch: Arch, source: &Path, shared: &Path, program: &Path) -> anyhow::
 }
 
 fn compiler(arch: Arch) -> String {
-    if arch.name() == std::env::consts::ARCH {
-        "cc".into()
-    } else {
-        arch.toolchain_prefix().to_owned() + "gcc"
-    }
+    if arch.is_native() { "cc".into() } else { arch.toolchain_prefix().to_owned() + "gcc" }
 }
 
 #[cfg(test)]

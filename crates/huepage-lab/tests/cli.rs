@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a user gets to read, above all when something is wrong.
 
+mod command;
+
 use std::{fs, path::Path};
 
-use assert_cmd::Command;
-
 fn lab(words: &[&str]) -> (Option<i32>, String, String) {
-    let output = Command::cargo_bin("huepage-lab").unwrap().args(words).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    command::lab(Path::new("."), words)
 }
 
 #[test]

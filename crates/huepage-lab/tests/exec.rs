@@ -2,16 +2,14 @@
 //! `huepage-lab exec`: a program with known accesses, and what a user reads when
 //! something is wrong.
 
+mod command;
+
 use std::path::{Path, PathBuf};
 
-use assert_cmd::Command;
 use serde_json::Value;
 
 fn exec(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
-    let mut command = Command::cargo_bin("huepage-lab").unwrap();
-    let output = command.current_dir(folder).arg("exec").args(words).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    command::lab(folder, &[&["exec"], words].concat())
 }
 
 /// `tests/programs/NAME.c`, dynamically linked, as programs of distributions are.

@@ -160,9 +160,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 fn checked(options: &Options) -> anyhow::Result<Model> {
     let root = &options.root;
     ensure!(root.is_dir(), "--root: {} is no folder", root.display());
-    let native = options.arch.name().replace("arm64", "aarch64") == std::env::consts::ARCH;
     ensure!(
-        native || root.as_os_str() != "/",
+        options.arch.is_native() || root.as_os_str() != "/",
         "the programs of this machine are not for {}: name a folder that has such with --root",
         options.arch
     );

@@ -14,7 +14,6 @@ use serde::Deserialize;
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
     boot::{Boot, Machine, boot},
-    dose::{DOSES, Dose},
     kernel::{self, Config, Request, Variant},
     model::Model,
     progress::Progress,
@@ -89,13 +88,14 @@ pub fn run(
 }
 
 fn arguments(job: &Job, age: Age) -> Vec<(String, String)> {
-    let (days, dose): (u32, Dose) = match age {
-        Age::Fresh => (0, DOSES[0]),
-        Age::Days(dose) => (DAYS, dose),
-    };
-    let mut arguments =
-        vec![("seed".to_owned(), job.seed.to_string()), ("days".into(), days.to_string())];
-    arguments.extend(dose.arguments());
+    let mut arguments = vec![("seed".to_owned(), job.seed.to_string())];
+    match age {
+        Age::Fresh => arguments.push(("days".into(), "0".into())),
+        Age::Days(dose) => {
+            arguments.push(("days".into(), DAYS.to_string()));
+            arguments.extend(dose.arguments());
+        }
+    }
     arguments
 }
 

@@ -18,7 +18,7 @@ use crate::{
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
-    model::{Level, Model, Replacement, Scope},
+    model::{Level, Model, Replacement},
     placement::Placement,
     results::{Plot, Results, Table},
     settings::Settings,
@@ -178,17 +178,12 @@ fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
 }
 
 fn model(l2_ways: u32) -> Model {
-    let level = |name: &str, size, ways, latency| Level {
-        name: name.into(),
-        size: Bytes(size),
-        ways,
-        line: Bytes(64),
-        replacement: Replacement::Lru,
-        scope: Scope::Private,
-        latency,
-    };
+    let lru = Replacement::Lru;
     Model {
-        levels: vec![level("L1", 32 << 10, 8, 4), level("L2", CACHE_PAGES * PAGE, l2_ways, 15)],
+        levels: vec![
+            Level::private("L1", Bytes::kib(32), 8, lru, 4),
+            Level::private("L2", Bytes(CACHE_PAGES * PAGE), l2_ways, lru, 15),
+        ],
         ..Model::uncached(100)
     }
 }

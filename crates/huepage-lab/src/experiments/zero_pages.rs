@@ -18,7 +18,7 @@ use crate::{
     boot::{Machine, Report},
     experiment::{Case, Experiment, Found, Scale, map},
     kernel::{Config, Variant},
-    model::{Level, Model, Replacement, Scope},
+    model::{Level, Model, Replacement},
     results::{Plot, Results, Table},
     settings::Settings,
 };
@@ -261,23 +261,14 @@ fn replacement(name: &str) -> anyhow::Result<Replacement> {
 
 /// Chance is in the cache that is fought over; the other one is an LRU.
 fn model(fought: Fought, replacement: Replacement) -> Model {
-    let level = |name: &str, size, ways, replacement, latency| Level {
-        name: name.into(),
-        size: Bytes(size),
-        ways,
-        line: Bytes(64),
-        replacement,
-        scope: Scope::Private,
-        latency,
-    };
     let [(l1_ways, l1), (l2_ways, l2)] = match fought {
         Fought::L1 => [(fought.ways(), replacement), (8, Replacement::Lru)],
         Fought::L2 => [(8, Replacement::Lru), (fought.ways(), replacement)],
     };
     Model {
         levels: vec![
-            level("L1", 32 << 10, l1_ways, l1, 4),
-            level("L2", 256 << 10, l2_ways, l2, 15),
+            Level::private("L1", Bytes::kib(32), l1_ways, l1, 4),
+            Level::private("L2", Bytes::kib(256), l2_ways, l2, 15),
         ],
         ..Model::uncached(100)
     }

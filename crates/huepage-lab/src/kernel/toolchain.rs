@@ -25,7 +25,7 @@ impl Toolchain {
     /// # Errors
     /// If there is none.
     pub fn find(arch: Arch) -> anyhow::Result<Self> {
-        let native = env::consts::ARCH == if arch == Arch::Arm64 { "aarch64" } else { "x86_64" };
+        let native = arch.is_native();
         let prefix = if native { "" } else { arch.toolchain_prefix() };
         let gcc = format!("{prefix}gcc");
         let output = Command::new(&gcc).arg("--version").env("LC_ALL", "C").output();

@@ -90,6 +90,27 @@ pub struct Level {
     pub latency: u32,
 }
 
+impl Level {
+    /// One of each CPU, with lines of 64 bytes.
+    pub fn private(
+        name: &str,
+        size: Bytes,
+        ways: u32,
+        replacement: Replacement,
+        latency: u32,
+    ) -> Self {
+        Level {
+            name: name.into(),
+            size,
+            ways,
+            line: Bytes(64),
+            replacement,
+            scope: Scope::Private,
+            latency,
+        }
+    }
+}
+
 /// Which line of a set is replaced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

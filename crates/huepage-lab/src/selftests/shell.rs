@@ -4,7 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    env, fs,
+    fs,
     path::Path,
     process::Command,
 };
@@ -34,7 +34,7 @@ const TOOLS: [&str; 15] = [
 
 /// Whether scripts can be run in a guest of this architecture.
 pub fn runs(arch: Arch) -> bool {
-    env::consts::ARCH == if arch == Arch::Arm64 { "aarch64" } else { "x86_64" }
+    arch.is_native()
 }
 
 /// The tools and what they are linked with, by their paths in an initial file system.
