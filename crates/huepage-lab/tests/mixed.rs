@@ -118,6 +118,10 @@ fn coloring_keeps_the_limits_under_every_load() {
     every_load_is_there(&results);
     // What results/mixed.md shows as missed, with room for the draw.
     let misses = ["half-huge", "thp-always", "mthp", "compaction"];
+    // A huge page made of small ones finds its colors free, or half of them held by
+    // others, as it happens: one boot says little, all of them together do.
+    let by_chance = ["collapse", "khugepaged"];
+    let mut drawn = Vec::new();
     for row in &results.rows {
         let fill = row.setting("fill").parse::<f64>();
         let (Some(within), Ok(fill)) = (row.metric("conflict_within"), fill) else {
@@ -125,12 +129,17 @@ fn coloring_keeps_the_limits_under_every_load() {
         };
         let load = row.setting("load");
         let limit = match load.as_str() {
-            "collapse" | "khugepaged" => 0.1,
+            load if by_chance.contains(&load) => {
+                drawn.push(within);
+                0.2
+            }
             load if misses.contains(&load) => 0.1,
             _ => 0.01,
         };
         assert!(fill > 1.0 || within <= limit, "{row:?}");
     }
+    let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
+    assert!(drawn.len() >= 12 && mean <= 0.08, "{drawn:?}");
 }
 
 #[test]
