@@ -267,16 +267,43 @@ static bool twin_wants(struct both *both, const struct page_color_wish *wish, u3
 	       both->twin.live[color] <= both->live->level;
 }
 
-/* The best copy among all, where all are looked at. */
+/* Whether a frame is in the pageblock of the last one, and in no copy before that. */
+static bool goes_on(struct both *both, unsigned long last, unsigned long frame)
+{
+	unsigned long whole = 1UL << both->twin.block_order;
+
+	return frame / whole == last / whole && frame / both->twin.colors >= last / both->twin.colors;
+}
+
+/* Whether it has enough of what is wanted, too. */
+static bool may_go_on(struct both *both, unsigned long last, bool poor, unsigned long frame,
+		      u64 some, unsigned int count)
+{
+	unsigned long whole = 1UL << both->twin.block_order;
+	unsigned int in_block, nr;
+
+	if (!some || !goes_on(both, last, frame))
+		return false;
+	in_block = twin_in_block(&both->twin, last);
+	nr = hweight64(twin_free_word(&both->twin, frame) & some);
+	count = hweight64(some) < count ? hweight64(some) : count;
+	return in_block && in_block < whole && nr && (poor || 4 * nr >= count);
+}
+
+/*
+ * A copy in the pageblock that was chosen last; else the best among all, where all
+ * are looked at.
+ */
 static void choose_copy(struct both *both)
 {
 	struct page_color_wish wish = random_wish(both);
 	unsigned int want = numbers_below(both->numbers, 4), count;
 	u32 colors = both->twin.colors, word = random_word(both);
 	struct page_color_part part = { 0 }, taken = { 0 };
-	unsigned long whole = 1UL << both->twin.block_order;
+	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last;
 	u64 some = page_color_wanted(&wish, colors, word, want), best = 0, mine = 0;
-	bool found;
+	unsigned int before = 0;
+	bool found, goes = false, may_go = false, poor = both->memory.poor;
 
 	for (u32 i = 0; i < 64; i++)
 		SAME(some >> i & 1, 64 * word + i < colors &&
@@ -297,6 +324,11 @@ static void choose_copy(struct both *both)
 		unsigned int nr = hweight64(free);
 
 		nr = nr < count ? nr : count;
+		if (frame != taken.frame && may_go_on(both, last, poor, frame, some, count)) {
+			may_go = may_go || before < 8;
+			goes = goes || (found && frame == part.frame);
+		}
+		before += goes_on(both, last, frame);
 		if (!nr || frame == taken.frame ||
 		    (wish.part && twin_in_block(&both->twin, frame) == whole))
 			continue;
@@ -308,7 +340,14 @@ static void choose_copy(struct both *both)
 			mine = score;
 	}
 	SAME(found, best != 0);
-	if (both->memory.copies <= PAGE_COLOR_COPIES)
+	/* Not all copies of a pageblock are looked at. */
+	if (may_go)
+		SAME(goes, true);
+	if (found)
+		SAME(both->memory.last, part.frame);
+	if (found && !goes)
+		SAME(both->memory.poor, !(mine >> 32));
+	if (!goes && both->memory.copies <= PAGE_COLOR_COPIES)
 		SAME(mine, best);
 }
 

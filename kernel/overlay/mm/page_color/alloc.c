@@ -166,7 +166,8 @@ static unsigned int gather_best(const struct place *place,
 
 /*
  * Pages that were unmapped in ways that nobody tells of are held for ever: when
- * there are many, what is held is counted anew. So is what was marked for
+ * there are many, what is held is counted anew. So is what an address space holds
+ * that was larger than the cache and is so no more, and what was marked for
  * another geometry.
  */
 static void check_space(struct page_color_space *space,
@@ -174,16 +175,18 @@ static void check_space(struct page_color_space *space,
 {
 	struct mm_struct *mm = current->page_color.whom;
 	u32 taken = READ_ONCE(space->held.taken);
-	unsigned long slack;
+	unsigned long slack, pages;
 
 	/* CPUs have pages ready, and their own part of the counter of pages. */
 	slack = node->colors / 64 + 64 * num_online_cpus() +
 		(unsigned long)run * refcount_read(&space->refs);
 
-	if (space->rounds || taken <= slack || space->marked < slack)
+	if (space->marked < slack)
 		return;
-	if (get_mm_counter(mm, space->kind == PAGE_COLOR_ANON ?
-			   MM_ANONPAGES : MM_SHMEMPAGES) + slack < taken) {
+	pages = slack + get_mm_counter(mm, space->kind == PAGE_COLOR_ANON ?
+				       MM_ANONPAGES : MM_SHMEMPAGES);
+	if (page_color_full(space) ? page_color_shrunk(space, pages) :
+				     pages < taken) {
 		space->marked = 0;
 		WRITE_ONCE(space->recount, true);
 	}
@@ -191,19 +194,31 @@ static void check_space(struct page_color_space *space,
 
 /*
  * Colors that one CPU has ready are lost for another one that asks for the same
- * address space: all of them together have half of what is left of a round.
+ * address space: all of them together have half of what is left of the cache. Who
+ * is larger than the cache gets each color of a round once, on whatever CPU.
  */
 static unsigned int fair_share(const struct page_color_space *space,
 			       const struct page_color_live *live,
 			       unsigned int count)
 {
-	u32 left = min(live->colors - READ_ONCE(space->held.taken),
-		       live->colors / 8);
 	/* Beside the address space itself; this one has a run. */
-	u32 cpus = max(refcount_read(&space->refs), 2U) - 1;
+	u32 cpus = max(refcount_read(&space->refs), 2U) - 1, left;
 
-	left = min_t(u32, left, max(atomic_read(&live->left), 0));
+	if (!live)
+		return count;
+	left = min3(live->colors - READ_ONCE(space->held.taken),
+		    live->colors / 8, (u32)max(atomic_read(&live->left), 0));
 	return min(count, max(left / (2 * cpus), 4U));
+}
+
+/*
+ * How many hold a color matters for what fits into the cache: who is larger
+ * holds all of them anyway.
+ */
+static const struct page_color_live *
+live_for(const struct page_color_space *space, const struct place *place)
+{
+	return space && page_color_full(space) ? NULL : place->node->live;
 }
 
 /* What is wanted, best first. */
@@ -233,9 +248,9 @@ static unsigned int first_want(struct page_color_space *space)
 }
 
 /*
- * @found less than was wished for, or not (@less); behind the last of what is
- * wanted where no frame was free. Who finds room in the cache searches each time
- * else: a color that came free meanwhile saves a conflict.
+ * @found, but less than half of what was wished for (@less); behind the last of
+ * what is wanted where no frame was free. Who finds room in the cache searches
+ * each time else: a color that came free meanwhile saves a conflict.
  */
 static void note_vain(struct page_color_space *space, unsigned int first,
 		      unsigned int found, bool less)
@@ -243,7 +258,7 @@ static void note_vain(struct page_color_space *space, unsigned int first,
 	unsigned int skipped = READ_ONCE(space->vain.skipped);
 
 	if (found < ARRAY_SIZE(wants)) {
-		if (!READ_ONCE(space->rounds))
+		if (!page_color_full(space))
 			return;
 		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
 	}
@@ -285,8 +300,8 @@ unsigned int page_color_reuse(struct zone *zone,
 	    (space && space->node != place.node->id))
 		return 0;
 	wish.held = space ? &space->held : NULL;
-	wish.live = place.node->live;
-	if (space && wish.live)
+	wish.live = live_for(space, &place);
+	if (space)
 		count = fair_share(space, wish.live, count);
 	colors = place.zone->memory.colors;
 	list_for_each_entry_safe(page, next, freed, pcp_list) {
@@ -296,7 +311,7 @@ unsigned int page_color_reuse(struct zone *zone,
 		if (nr == count || looked++ == PAGE_COLOR_LOOKS * (nr + 1))
 			break;
 		if (color / 64 != word) {
-			mark_reused(space, wish.live, word, mask);
+			mark_reused(space, place.node->live, word, mask);
 			mask = 0;
 			word = color / 64;
 			some = page_color_wanted(&wish, colors, word, want);
@@ -311,9 +326,9 @@ unsigned int page_color_reuse(struct zone *zone,
 	if (!nr)
 		return 0;
 	/* One that another thread has taken meanwhile is there twice. */
-	mark_reused(space, wish.live, word, mask);
+	mark_reused(space, place.node->live, word, mask);
 	if (space) {
-		if (wish.live)
+		if (place.node->live)
 			page_color_live_adjust(place.node->live);
 		count_vm_events(PAGE_COLOR_BEST, nr);
 	}
@@ -339,12 +354,12 @@ unsigned int page_color_gather(struct zone *zone,
 	}
 	if (!space && !ask->set)
 		return 0;
-	wish.live = place.node->live;
+	wish.live = live_for(space, &place);
 	wish.held = space ? &space->held : NULL;
-	if (space)
+	if (space) {
 		run = count;
-	if (space && place.node->live)
-		count = fair_share(space, place.node->live, count);
+		count = fair_share(space, wish.live, count);
+	}
 	wish.count = count;
 	wish.cursor = cursor_of(space, place.zone);
 	first = first_want(space);
@@ -363,7 +378,7 @@ unsigned int page_color_gather(struct zone *zone,
 	}
 	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
 	if (space) {
-		note_vain(space, first, i, wish.count);
+		note_vain(space, first, i, wish.count > count / 2);
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
 		count_vm_events(!i ? PAGE_COLOR_BEST :

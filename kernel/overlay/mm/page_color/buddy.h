@@ -274,13 +274,14 @@ static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
 
 /*
  * Take the frames of all parts; what was marked for @ask and is gone is held by
- * nobody. Under zone->lock.
+ * nobody. Under zone->lock. Returns how many were taken.
  */
-static void color_take_parts(struct zone *zone, struct page_color_part *parts,
-			     unsigned int nr, unsigned int alloc_flags,
-			     const struct page_color_ask *ask)
+static int color_take_parts(struct zone *zone, struct page_color_part *parts,
+			    unsigned int nr, unsigned int alloc_flags,
+			    const struct page_color_ask *ask)
 {
 	struct page_color_part *part;
+	int taken = 0;
 
 	for (part = parts; part < parts + nr; part++) {
 		u64 mask = part->mask;
@@ -288,19 +289,18 @@ static void color_take_parts(struct zone *zone, struct page_color_part *parts,
 		part->mask = color_take(zone, part->frame, mask, alloc_flags);
 		if (unlikely(mask != part->mask) && ask)
 			page_color_lost(zone, ask, part, mask & ~part->mask);
+		taken += hweight64(part->mask);
 	}
+	return taken;
 }
 
-/* Returns how many pages came to the list. */
-static int color_add_parts(struct list_head *list,
-			   const struct page_color_part *parts, unsigned int nr)
+static void color_add_parts(struct list_head *list,
+			    const struct page_color_part *parts, unsigned int nr)
 {
 	const struct page_color_part *part;
-	int added = 0;
 	u64 taken;
 
 	for (part = parts; part < parts + nr; part++) {
-		added += hweight64(part->mask);
 		for (taken = part->mask; taken; taken &= taken - 1) {
 			struct page *page =
 				pfn_to_page(part->frame + __ffs64(taken));
@@ -308,7 +308,6 @@ static int color_add_parts(struct list_head *list,
 			list_add_tail(&page->pcp_list, list);
 		}
 	}
-	return added;
 }
 
 /*
@@ -383,13 +382,14 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (!nr)
 		return false;
 	spin_lock_irqsave(&zone->lock, flags);
-	color_take_parts(zone, parts, nr, alloc_flags, ask);
+	count = color_take_parts(zone, parts, nr, alloc_flags, ask);
 	if (pindex == PCP_COLOR_LIST)
 		color_exchange(zone, pcp, count);
 	else
 		page_color_file_low(zone, parts[0].frame);
 	spin_unlock_irqrestore(&zone->lock, flags);
-	pcp->count += color_add_parts(list, parts, nr);
+	color_add_parts(list, parts, nr);
+	pcp->count += count;
 	return true;
 }
 
@@ -403,6 +403,7 @@ static int color_bulk(struct zone *zone, unsigned long count,
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	unsigned long flags;
 	unsigned int nr;
+	int taken = 0;
 
 	if (debug_guardpage_enabled())
 		return 0;
@@ -410,11 +411,12 @@ static int color_bulk(struct zone *zone, unsigned long count,
 	nr = page_color_gather_small(zone, count, parts);
 	if (nr) {
 		spin_lock_irqsave(&zone->lock, flags);
-		color_take_parts(zone, parts, nr, alloc_flags, NULL);
+		taken = color_take_parts(zone, parts, nr, alloc_flags, NULL);
 		spin_unlock_irqrestore(&zone->lock, flags);
 	}
 	rcu_read_unlock();
-	return color_add_parts(list, parts, nr);
+	color_add_parts(list, parts, nr);
+	return taken;
 }
 
 /* A page from the list of this CPU that is for those that ask. */

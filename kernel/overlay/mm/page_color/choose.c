@@ -7,6 +7,8 @@
 #include "set.h"
 #include "words.h"
 
+/* Copies of a word that are looked at in the pageblock that was chosen last. */
+#define PAGE_COLOR_GO_ON	8
 /* Places that a block of many colors is looked for at. */
 #define PAGE_COLOR_STRETCHES	64
 
@@ -39,6 +41,45 @@ static bool is_taken(const struct page_color_part *taken, unsigned int nr,
 	return false;
 }
 
+/*
+ * A pageblock in use that was the best remains so as frames are taken from it:
+ * the others need not be compared with it for each word.
+ */
+static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
+		  const struct page_color_wish *wish,
+		  const struct page_color_part *taken, unsigned int nr_taken,
+		  struct page_color_part *part)
+{
+	unsigned long last = READ_ONCE(memory->last);
+	unsigned long whole = 1UL << memory->free->block_order;
+	unsigned long frame = last / memory->colors * memory->colors + 64 * word;
+	unsigned long start = last & ~(whole - 1);
+	unsigned long end = copy_frame(memory, memory->copies, 0);
+	unsigned int free = page_color_free_in_block(memory->free, last);
+	unsigned int count = min(wish->count, (u32)hweight64(some));
+	unsigned int tries;
+
+	if (!free || free == whole)
+		return false;
+	if (frame < start)
+		frame += memory->colors;
+	end = min(end, start + whole);
+	for (tries = 0; tries < PAGE_COLOR_GO_ON && frame < end;
+	     tries++, frame += memory->colors) {
+		u64 mask = page_color_free_word(memory->free, frame) & some;
+
+		if (!mask || is_taken(taken, nr_taken, frame))
+			continue;
+		if (4 * hweight64(mask) < count && !READ_ONCE(memory->poor))
+			continue;
+		part->frame = frame;
+		part->mask = mask;
+		WRITE_ONCE(memory->last, frame);
+		return true;
+	}
+	return false;
+}
+
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, const struct page_color_wish *wish,
 			    const struct page_color_part *taken,
@@ -51,6 +92,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	unsigned long copy = 0;
 	u64 best = 0;
 
+	part->word = word;
+	if (!some)
+		return false;
+	if (go_on(memory, word, some, wish, taken, nr_taken, part))
+		return true;
 	if (copies > PAGE_COLOR_COPIES)
 		copy = memory->next % copies;
 	for (looked = 0; looked < copies; looked++) {
@@ -78,8 +124,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		part->mask = free;
 		memory->next = copy;
 	}
-	part->word = word;
-	return best;
+	if (!best)
+		return false;
+	WRITE_ONCE(memory->last, part->frame);
+	WRITE_ONCE(memory->poor, !(best >> 32));
+	return true;
 }
 
 /* Of the block of frames that begins with @color in a copy: is all of it free? */

@@ -41,6 +41,8 @@ struct page_color_part {
  * @first: the first copy is that of the frames from @first * @colors on
  * @copies: how many there are
  * @next: the copy that is looked at first where not all are
+ * @last: first frame of the copy that was chosen last
+ * @poor: it was the best, and had less than a quarter of what was wanted
  */
 struct page_color_memory {
 	struct page_color_free *free;
@@ -48,6 +50,8 @@ struct page_color_memory {
 	unsigned long first;
 	unsigned long copies;
 	unsigned long next;
+	unsigned long last;
+	bool poor;
 };
 
 /* What colors are wanted: not held, and held by few. */
@@ -79,8 +83,9 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		      unsigned int want);
 
 /*
- * The copy with a quarter of what is wanted, in the pageblock with the fewest
- * free frames; or that with the most. False if none of @some is free.
+ * The next copy in the pageblock that was chosen last, if it has a quarter of
+ * what is wanted, or anything if none had a quarter then. Else the copy with a quarter of what is wanted, in the pageblock with the
+ * fewest free frames; or that with the most. False if none of @some is free.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, const struct page_color_wish *wish,

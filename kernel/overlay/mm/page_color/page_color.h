@@ -76,7 +76,7 @@ struct page_color_zone {
  * @nid: the node
  * @kind: of the pages
  * @node: id of the node's cache
- * @lock: for @held, @gone and @marked. Nested in zone->lock, and outside of the
+ * @lock: for @held, @full_from, @gone and @marked. Nested in zone->lock, and outside of the
  *        locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
@@ -85,7 +85,9 @@ struct page_color_zone {
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
  * @blocks: it has been given several colors at once
- * @rounds: how often it has held all colors since
+ * @full_from: words from this one on count as held whatever @held says: the
+ *             space has held all colors, so that what it holds of the next round
+ *             makes no difference to others. Not a word if it has not.
  * @vain: what was searched for in vain, and is not for the next searches
  * @held: the colors
  */
@@ -104,7 +106,7 @@ struct page_color_space {
 	u32 marked;
 	u32 cursor;
 	bool blocks;
-	u32 rounds;
+	u32 full_from;
 	struct {
 		u8 want;
 		u8 skip;
@@ -113,6 +115,20 @@ struct page_color_space {
 	struct page_color_held *seen;
 	struct page_color_held held;
 };
+
+/* It has held all colors. */
+static inline bool page_color_full(const struct page_color_space *space)
+{
+	return READ_ONCE(space->full_from) <
+	       page_color_words(space->held.colors);
+}
+
+/* One that has held all colors fits into the cache again with so many pages. */
+static inline bool page_color_shrunk(const struct page_color_space *space,
+				     unsigned long pages)
+{
+	return pages < space->held.colors - space->held.colors / 8;
+}
 
 /* space.c */
 /* What an address space holds in a node, or NULL; under rcu_read_lock(). */

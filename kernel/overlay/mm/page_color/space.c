@@ -47,14 +47,10 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 			page_color_held_mark(space->seen, word, mask);
 		fresh = page_color_held_mark(&space->held, word, mask);
 		space->marked += hweight64(fresh);
-		/*
-		 * What it holds from the round before is counted until it is
-		 * gone: one more for every color makes no difference.
-		 */
-		if (page_color_held_round(&space->held))
-			space->rounds++;
-		if (live)
+		if (live && word < space->full_from)
 			page_color_live_add(live, word, fresh);
+		if (page_color_held_round(&space->held))
+			WRITE_ONCE(space->full_from, 0);
 	}
 	spin_unlock_irqrestore(&space->lock, flags);
 	return fresh;
@@ -69,7 +65,7 @@ u64 page_color_unmark(struct page_color_space *space,
 	spin_lock_irqsave(&space->lock, flags);
 	if (!space->gone) {
 		gone = page_color_held_unmark(&space->held, word, mask);
-		if (live)
+		if (live && word < space->full_from)
 			page_color_live_sub(live, word, gone);
 	}
 	spin_unlock_irqrestore(&space->lock, flags);
@@ -230,6 +226,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	space->cursor = PAGE_COLOR_NO_CURSOR;
 	space->node = id;
 	space->held.colors = colors;
+	space->full_from = page_color_words(colors);
 	return space;
 }
 
@@ -337,26 +334,24 @@ static const struct mm_walk_ops count_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
-/* The counts of all colors that a space holds, of each round, go up or down. */
+/* The counts of all colors that a space counts for go up or down. */
 static void count_held(const struct page_color_space *space,
 		       void (*count)(struct page_color_live *live, u32 word,
 				     u64 mask))
 {
-	u32 word, words = page_color_words(space->held.colors), round;
+	u32 word, words = page_color_words(space->held.colors);
 
 	for (word = 0; word < words; word++) {
-		u64 held = page_color_held_word(&space->held, word);
+		u64 held = word < space->full_from ?
+			page_color_held_word(&space->held, word) : ~0ULL;
 		struct page_color_node *node;
 
-		if (!held && !space->rounds)
+		if (!held)
 			continue;
 		rcu_read_lock();
 		node = node_of(space);
-		if (node && node->live) {
+		if (node && node->live)
 			count(node->live, word, held);
-			for (round = 0; round < space->rounds; round++)
-				count(node->live, word, ~0ULL);
-		}
 		rcu_read_unlock();
 		if (!(word % 1024))
 			cond_resched();
@@ -401,13 +396,15 @@ static void drop_stale(struct mm_struct *mm)
  * From here on marks are noted, too. Pages that CPUs have ready are marked but
  * in no page table: they are given back.
  */
-static void begin_count(struct page_color_space *space)
+static void begin_count(struct mm_struct *mm,
+			struct page_color_space *space)
 {
 	struct page_color_held *seen;
 
 	WRITE_ONCE(space->recount, false);
 	/* A color held twice cannot be told from one held once. */
-	if (space->rounds)
+	if (page_color_full(space) &&
+	    !page_color_shrunk(space, held_pages(mm, space->kind)))
 		return;
 	seen = kvzalloc(struct_size(seen, bits,
 				    page_color_words(space->held.colors)),
@@ -423,6 +420,26 @@ static void begin_count(struct page_color_space *space)
 	page_color_drop_runs(space);
 }
 
+/* A word of what was seen, or marked meanwhile, is what is held. */
+static void use_seen(struct page_color_space *space,
+		     struct page_color_live *live, u32 word)
+{
+	u64 held, counted;
+
+	spin_lock_irq(&space->lock);
+	held = page_color_held_word(space->seen, word);
+	counted = page_color_held_word(&space->held, word);
+	page_color_held_unmark(&space->held, word, ~held);
+	if (word >= space->full_from) {
+		page_color_held_mark(&space->held, word, held);
+		WRITE_ONCE(space->full_from, word + 1);
+		counted = ~0ULL;
+	}
+	if (live)
+		page_color_live_sub(live, word, counted & ~held);
+	spin_unlock_irq(&space->lock);
+}
+
 /* What was neither seen nor marked meanwhile is not held. */
 static void end_count(struct page_color_space *space)
 {
@@ -434,21 +451,18 @@ static void end_count(struct page_color_space *space)
 		return;
 	for (word = 0; word < page_color_words(seen->colors); word++) {
 		struct page_color_node *node;
-		u64 gone;
 
 		rcu_read_lock();
 		node = node_of(space);
-		spin_lock_irq(&space->lock);
-		gone = page_color_held_word(&space->held, word) &
-		       ~page_color_held_word(seen, word);
-		spin_unlock_irq(&space->lock);
-		if (node && gone)
-			page_color_unmark(space, node->live, word, gone);
+		if (node)
+			use_seen(space, node->live, word);
 		rcu_read_unlock();
 		if (!(word % 1024))
 			cond_resched();
 	}
 	spin_lock_irq(&space->lock);
+	if (page_color_held_round(&space->held))
+		WRITE_ONCE(space->full_from, 0);
 	space->seen = NULL;
 	spin_unlock_irq(&space->lock);
 	kvfree(seen);
@@ -470,7 +484,7 @@ static void count_spaces(struct mm_struct *mm)
 	drop_stale(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next)
-		begin_count(space);
+		begin_count(mm, space);
 	add_spaces(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next)
@@ -636,6 +650,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			continue;
 		}
 		space->blocks = old->blocks;
+		space->full_from = old->full_from;
 		for (word = 0; word < page_color_words(old->held.colors); word++)
 			page_color_held_mark(&space->held, word,
 					     page_color_held_word(&old->held,
