@@ -112,3 +112,41 @@ fn a_printed_model_can_be_read_back() {
     let again = exec(folder.path(), &["--model", "model.json", "--print-model"]).1;
     assert_eq!(again, model);
 }
+
+/// The command for users, as this workspace builds it.
+fn huepage() -> PathBuf {
+    let status = std::process::Command::new(env!("CARGO"))
+        .args(["build", "--quiet", "--locked", "--package", "huepage-cli", "--target-dir"])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target"))
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/debug/huepage");
+    file.canonicalize().unwrap()
+}
+
+/// `huepage run` on a kernel with page coloring: it is chosen, it gives a program
+/// its part, and it is not taken for one that places while it is off.
+#[test]
+fn the_kernel_places_what_huepage_run_starts() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("script.sh");
+    let run = format!("{} run -v --must", huepage().display());
+    let lines = [
+        format!("{run} --share 1/4 -- cat /proc/self/page_colors"),
+        format!("{run} --backend kernel --colors 3,8-9 -- cat /proc/self/page_colors"),
+        format!("{run} --report /tmp/report -- true; echo report: $?"),
+        "echo 0 > /sys/kernel/mm/page_color/enabled".to_owned(),
+        format!("{run} --backend kernel -- true; echo off: $?"),
+    ];
+    std::fs::write(&script, lines.join("\n")).unwrap();
+    let words = ["--policy", "on", "--", "sh", script.to_str().unwrap()];
+    let (code, out, error) = exec(folder.path(), &words);
+    assert_eq!(code, Some(0), "{out}{error}");
+    for said in ["0-7\n", "3,8-9\n", "report: 125\n", "off: 125\n"] {
+        assert!(out.contains(said), "{said}: {out}{error}");
+    }
+    assert!(error.contains("placed by the kernel, which knows colors"), "{error}");
+    assert!(error.contains("nothing heeds --report"), "{error}");
+    assert!(error.contains("off: echo 1 > /sys/kernel/mm/page_color/enabled"), "{error}");
+}

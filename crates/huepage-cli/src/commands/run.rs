@@ -13,7 +13,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::{ValueEnum, builder::NonEmptyStringValueParser};
 use huepage::{
     color::{
@@ -123,7 +123,21 @@ pub struct Options {
     program: Vec<OsString>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
+impl Options {
+    /// What was asked for and is nothing to a program that the kernel places.
+    fn what_the_kernel_does_not(&self) -> Vec<&'static str> {
+        let asked = [
+            (self.policy == Policy::Sequence, "--policy sequence"),
+            (self.only == Only::Heap, "--only heap"),
+            (self.split_huge, "--split-huge"),
+            (self.report.is_some(), "--report"),
+            (self.no_follow_forks, "--no-follow-forks"),
+        ];
+        asked.into_iter().filter_map(|(asked, name)| asked.then_some(name)).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Policy {
     Balanced,
     Sequence,
@@ -193,6 +207,12 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
         eprint!("{}", crate::escape::lines(&format!("huepage: {reason}\n")));
     }
     if backend == Chosen::Kernel {
+        let ignored = options.what_the_kernel_does_not();
+        if let Some(names) = (!ignored.is_empty()).then(|| ignored.join(", ")) {
+            let why = format!("the kernel places, and nothing heeds {names}");
+            ensure!(!options.must, "{why}: with --backend measure it is heeded");
+            eprint!("{}", crate::escape::lines(&format!("huepage: {why}\n")));
+        }
         let count = backend::kernel_colors()?;
         let colors =
             parts::colors(options.colors.as_deref(), options.share, count, &options.program[0])?;

@@ -2,7 +2,10 @@
 //! How a program's pages are placed: by the kernel, by a thread that tells colors
 //! by frame number or by timing, or by a malloc that does so.
 
-use std::fs;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -43,6 +46,8 @@ pub enum Chosen {
 
 /// What a kernel with page_color shows of this task.
 const PAGE_COLORS: &str = "/proc/self/page_colors";
+/// Where it shows whether it is on, and how many colors there are.
+const SYSFS: &str = "/sys";
 
 /// Which one to take, and why, as a sentence.
 ///
@@ -95,12 +100,31 @@ fn by_frame_number_or_time(cpu: u32, geometry: CacheGeometry) -> anyhow::Result<
 /// # Errors
 /// If it does not.
 pub fn kernel_colors() -> anyhow::Result<ColorCount> {
-    let needs = "the kernel's own placement needs its page_color patches";
-    let text =
-        fs::read_to_string(PAGE_COLORS).with_context(|| format!("{PAGE_COLORS}: {needs}"))?;
-    let colors = list::parse(text.trim(), u32::MAX).with_context(|| PAGE_COLORS.to_owned())?;
-    let count = colors.last().and_then(|last| ColorCount::new(last + 1));
-    count.with_context(|| format!("{PAGE_COLORS} lists none: the kernel has no cache to color for"))
+    kernel_colors_in(Path::new(SYSFS))
+}
+
+fn kernel_colors_in(sysfs: &Path) -> anyhow::Result<ColorCount> {
+    let folder = sysfs.join("kernel/mm/page_color");
+    let read = |path: PathBuf| {
+        let text = fs::read_to_string(&path);
+        text.map(|text| text.trim().to_owned()).with_context(|| path.display().to_string())
+    };
+    let enabled = folder.join("enabled");
+    let is_on =
+        read(enabled.clone()).context("the kernel's own placement needs its page_color patches")?;
+    if is_on != "1" {
+        bail!("the kernel's own placement is off: echo 1 > {}", enabled.display());
+    }
+    // A set may have the colors of the node that has the most.
+    let mut counts = vec![read(folder.join("colors"))?];
+    if counts[0] == "mixed" {
+        let nodes = fs::read_dir(sysfs.join("devices/system/node"))?;
+        let nodes = nodes.filter_map(|node| read(node.ok()?.path().join("page_color/colors")).ok());
+        counts = nodes.collect();
+    }
+    let most = counts.iter().filter_map(|count| count.parse().ok()).max();
+    let count = most.and_then(ColorCount::new);
+    count.with_context(|| format!("{}: no cache to color for", folder.display()))
 }
 
 /// Gives this task its colors, which the program keeps.
@@ -146,6 +170,31 @@ fn is_ambient(status: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_kernel_is_asked_for_its_colors() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let refused = || format!("{:#}", kernel_colors_in(root.path()).unwrap_err());
+        let (enabled, colors) = ("kernel/mm/page_color/enabled", "kernel/mm/page_color/colors");
+        assert!(refused().contains("page_color patches"), "{}", refused());
+        write(enabled, "0\n");
+        write(colors, "4096\n");
+        assert!(refused().contains("echo 1 >"), "{}", refused());
+        write(enabled, "1\n");
+        assert_eq!(kernel_colors_in(root.path()).unwrap().get(), 4096);
+        write(colors, "mixed\n");
+        write("devices/system/node/node0/page_color/colors", "1024\n");
+        write("devices/system/node/node1/page_color/colors", "16384\n");
+        write("devices/system/node/possible", "0-1\n");
+        assert_eq!(kernel_colors_in(root.path()).unwrap().get(), 16384);
+        write(colors, "0\n");
+        assert!(refused().contains("no cache to color for"), "{}", refused());
+    }
 
     #[test]
     fn ambient_capabilities_are_read_from_their_mask() {
