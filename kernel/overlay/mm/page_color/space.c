@@ -566,14 +566,22 @@ static void prepare(struct mm_struct *mm, enum page_color_kind kind,
 		request_count(mm, gfp);
 }
 
-/* What the default path has given to an address space is held by it, too. */
-static struct folio *end(struct mm_struct *whom, enum page_color_kind kind,
-			 struct folio *folio)
+static noinline void mark_folio(struct mm_struct *mm, enum page_color_kind kind,
+				struct folio *folio)
 {
-	current->page_color.whom = NULL;
-	if (folio && whom != PAGE_COLOR_FILE && !current->page_color.marked)
-		change_pages(whom, kind, &folio->page, folio_nr_pages(folio),
-			     page_color_mark);
+	change_pages(mm, kind, &folio->page, folio_nr_pages(folio),
+		     page_color_mark);
+}
+
+/* What the default path has given to an address space is held by it, too. */
+static __always_inline struct folio *
+end(struct mm_struct *whom, enum page_color_kind kind, struct folio *folio)
+{
+	struct page_color_task *task = &current->page_color;
+
+	task->whom = NULL;
+	if (unlikely(folio && !task->marked && whom != PAGE_COLOR_FILE))
+		mark_folio(whom, kind, folio);
 	return folio;
 }
 
