@@ -117,6 +117,8 @@ impl Machine {
         let (machine, cpu) = match arch {
             // No random numbers from the CPU: they have no seed.
             Arch::X86_64 => ("q35", "max,-rdrand,-rdseed,-la57"),
+            // The default interrupt controller knows no more than eight CPUs.
+            Arch::Arm64 if self.cpus > 8 => ("virt,gic-version=3", "cortex-a72"),
             Arch::Arm64 => ("virt", "cortex-a72"),
         };
         let mut options: Vec<String> = Vec::new();
@@ -205,6 +207,15 @@ mod tests {
             let text = text(&machine);
             assert!(text.contains(&format!("thread={threads}")), "{text}");
             assert!(!text.contains("-icount"), "{text}");
+        }
+    }
+
+    #[test]
+    fn more_cpus_than_the_interrupt_controller_knows_get_another_one() {
+        for (cpus, third) in [(8, false), (9, true), (64, true)] {
+            let machine = Machine::plain(cpus, Bytes(256 << 20));
+            let options = machine.options(Arch::Arm64, Path::new("k"), Path::new("i"), &[]);
+            assert_eq!(options.join(" ").contains("virt,gic-version=3"), third, "{cpus}");
         }
     }
 
