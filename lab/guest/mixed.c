@@ -46,6 +46,7 @@ static const struct load {
 	{ "khugepaged", load_khugepaged, false },
 	{ "offlining", load_offlining, false },
 	{ "memcg", load_memcg, true },
+	{ "shrunk", load_shrunk, false },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
 };

@@ -87,6 +87,27 @@ static inline void load_refault(struct mixed *mixed)
 	count(mixed, memory, mixed->pages);
 }
 
+/*
+ * Grown to twice the cache, of which the first eighth stays; then as large as any
+ * other load.
+ */
+static inline void load_shrunk(struct mixed *mixed)
+{
+	size_t grown = 2 * mixed->tally->colors, kept = mixed->tally->colors / 8;
+	char *memory = small_pages(grown);
+
+	touch(memory, grown);
+	if (munmap(memory + kept * PAGE, (grown - kept) * PAGE))
+		lab_fail("give back %zu pages", grown - kept);
+	char *more = small_pages(mixed->pages - kept);
+
+	touch(more, mixed->pages - kept);
+	uint32_t process = tally_process(mixed->tally);
+
+	tally_pages(mixed->tally, process, memory, kept);
+	tally_pages(mixed->tally, process, more, mixed->pages - kept);
+}
+
 /* Four threads, each with a quarter of the pages. */
 struct mixed_thread {
 	struct mixed mixed;

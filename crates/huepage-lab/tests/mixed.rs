@@ -7,7 +7,7 @@ use huepage_lab::{document, experiments, results::Results};
 use support::{number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 29] = [
+const LOADS: [(&str, usize); 30] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -38,6 +38,7 @@ const LOADS: [(&str, usize); 29] = [
     ("khugepaged", 1),
     (OFFLINING, 1),
     ("memcg", 1),
+    ("shrunk", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),

@@ -25,7 +25,7 @@ use crate::{
 
 /// As the guest names them, in the order in which they run; what they do is told there.
 /// The last ones leave memory in larger pieces than they find it.
-const LOADS: [&str; 28] = [
+const LOADS: [&str; 29] = [
     "alone",
     "alone-random",
     "anon-churn",
@@ -52,6 +52,7 @@ const LOADS: [&str; 28] = [
     "khugepaged",
     OFFLINING,
     "memcg",
+    "shrunk",
     "nodes-2",
     "numa-balancing",
 ];

@@ -22,7 +22,8 @@ gives way after every 16 pages, to a neighbor on its CPU or for as long to one o
 ones; `thp-always` has what `transparent_hugepage=always` gives; `collapse` makes a quarter \
 into huge pages afterward, and with `khugepaged` the kernel does that by itself. In `offlining` \
 (x86_64) the block of memory with the most of the program's pages goes offline. `refault` gives back half of its pages at random and touches them \
-again, six times. `processes-2`, `-4` and `-8` run at once, the eight as large as 1, 2, 3, 5, 8, \
+again, six times; `shrunk` was twice as large as the cache and kept an eighth before it took what \
+it has now. `processes-2`, `-4` and `-8` run at once, the eight as large as 1, 2, 3, 5, 8, \
 13, 21 and 34 parts; `copy-on-write` is a parent and a child that writes to all of its pages, \
 `server` a parent whose four children write to a quarter each, `threads` one process of four \
 threads. `tmpfs` is a file in memory, mapped; in `three-kinds` pages of a file in memory and of a \
