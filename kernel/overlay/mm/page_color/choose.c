@@ -56,7 +56,7 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 	unsigned long start = last & ~(whole - 1);
 	unsigned long end = copy_frame(memory, memory->copies, 0);
 	unsigned int free = page_color_free_in_block(memory->free, last);
-	unsigned int count = min(wish->count, (u32)hweight64(some));
+	unsigned int count = min_t(u32, wish->count, hweight64(some));
 	unsigned int tries;
 
 	if (!free || free == whole)

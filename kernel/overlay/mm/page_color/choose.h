@@ -84,8 +84,9 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 
 /*
  * The next copy in the pageblock that was chosen last, if it has a quarter of
- * what is wanted, or anything if none had a quarter then. Else the copy with a quarter of what is wanted, in the pageblock with the
- * fewest free frames; or that with the most. False if none of @some is free.
+ * what is wanted, or anything if none had a quarter then. Else the copy with a
+ * quarter of what is wanted, in the pageblock with the fewest free frames; or
+ * that with the most. False if none of @some is free.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, const struct page_color_wish *wish,
