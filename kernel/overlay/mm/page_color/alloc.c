@@ -183,8 +183,7 @@ static void check_space(struct page_color_space *space,
 
 	if (space->marked < slack)
 		return;
-	pages = slack + get_mm_counter(mm, space->kind == PAGE_COLOR_ANON ?
-				       MM_ANONPAGES : MM_SHMEMPAGES);
+	pages = slack + page_color_pages(mm, space->kind);
 	if (page_color_full(space) ? page_color_shrunk(space, pages) :
 				     pages < taken) {
 		space->marked = 0;

@@ -3,6 +3,7 @@
 #ifndef _MM_PAGE_COLOR_H
 #define _MM_PAGE_COLOR_H
 
+#include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/page_color.h>
 #include <linux/preempt.h>
@@ -121,6 +122,14 @@ static inline bool page_color_full(const struct page_color_space *space)
 {
 	return READ_ONCE(space->full_from) <
 	       page_color_words(space->held.colors);
+}
+
+/* Pages of a kind that an address space has, but for what CPUs have not told yet. */
+static inline unsigned long page_color_pages(struct mm_struct *mm,
+					     enum page_color_kind kind)
+{
+	return get_mm_counter(mm, kind == PAGE_COLOR_ANON ? MM_ANONPAGES :
+							    MM_SHMEMPAGES);
 }
 
 /* One that has held all colors fits into the cache again with so many pages. */

@@ -160,6 +160,20 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 	change_pages(mm, kind_of(page), page, nr, page_color_unmark);
 }
 
+/* Who was larger than the cache and is so no more is counted on its next fault. */
+static void note_shrunk(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		if (page_color_full(space) &&
+		    page_color_shrunk(space, page_color_pages(mm, space->kind)))
+			WRITE_ONCE(space->recount, true);
+	rcu_read_unlock();
+}
+
 /*
  * Pages that follow each other in memory are unmapped as one; a huge page is told
  * of where it is unmapped as a whole.
@@ -197,6 +211,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 	}
 	if (count)
 		__page_color_unmap(mm, first, count);
+	note_shrunk(mm);
 }
 
 static struct page_color_space *make_space(int nid, enum page_color_kind kind)
