@@ -282,7 +282,7 @@ static bool may_go_on(struct both *both, unsigned long last, bool poor, unsigned
 	unsigned long whole = 1UL << both->twin.block_order;
 	unsigned int in_block, nr;
 
-	if (!some || !goes_on(both, last, frame))
+	if (!goes_on(both, last, frame))
 		return false;
 	in_block = twin_in_block(&both->twin, last);
 	nr = hweight64(twin_free_word(&both->twin, frame) & some);
@@ -325,7 +325,7 @@ static void choose_copy(struct both *both)
 
 		nr = nr < count ? nr : count;
 		if (frame != taken.frame && may_go_on(both, last, poor, frame, some, count)) {
-			may_go = may_go || before < 8;
+			may_go = may_go || before < PAGE_COLOR_GO_ON;
 			goes = goes || (found && frame == part.frame);
 		}
 		before += goes_on(both, last, frame);

@@ -125,7 +125,7 @@ pub struct Options {
 
 impl Options {
     /// What was asked for and is nothing to a program that the kernel places.
-    fn what_the_kernel_does_not(&self) -> Vec<&'static str> {
+    fn unheeded_by_the_kernel(&self) -> Vec<&'static str> {
         let asked = [
             (self.policy == Policy::Sequence, "--policy sequence"),
             (self.only == Only::Heap, "--only heap"),
@@ -181,15 +181,19 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(fail(FAILED, &format!("{why:#}")));
         }
         Err(why) => {
-            fail(FAILED, &format!("not placed, runs as it is: {why:#}"));
+            say(&format!("not placed, runs as it is: {why:#}"));
         }
     }
     let error = command.exec();
     Ok(fail(CANNOT_EXECUTE, &format!("{}: {error}", file.display())))
 }
 
+fn say(what: &str) {
+    eprint!("{}", crate::escape::lines(&format!("huepage: {what}\n")));
+}
+
 fn fail(code: u8, why: &str) -> ExitCode {
-    eprint!("{}", crate::escape::lines(&format!("huepage: {why}\n")));
+    say(why);
     ExitCode::from(code)
 }
 
@@ -204,14 +208,14 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
     // What is left unplaced is said in any case.
     let less = backend == Chosen::Heap && options.backend == Backend::Auto;
     if options.verbose || less {
-        eprint!("{}", crate::escape::lines(&format!("huepage: {reason}\n")));
+        say(&reason);
     }
     if backend == Chosen::Kernel {
-        let ignored = options.what_the_kernel_does_not();
-        if let Some(names) = (!ignored.is_empty()).then(|| ignored.join(", ")) {
-            let why = format!("the kernel places, and nothing heeds {names}");
+        let unheeded = options.unheeded_by_the_kernel();
+        if !unheeded.is_empty() {
+            let why = format!("the kernel places, and nothing heeds {}", unheeded.join(", "));
             ensure!(!options.must, "{why}: with --backend measure it is heeded");
-            eprint!("{}", crate::escape::lines(&format!("huepage: {why}\n")));
+            say(&why);
         }
         let count = backend::kernel_colors()?;
         let colors =

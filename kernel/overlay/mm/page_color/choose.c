@@ -7,8 +7,6 @@
 #include "set.h"
 #include "words.h"
 
-/* Copies of a word that are looked at in the pageblock that was chosen last. */
-#define PAGE_COLOR_GO_ON	8
 /* Places that a block of many colors is looked for at. */
 #define PAGE_COLOR_STRETCHES	64
 
@@ -52,8 +50,9 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 {
 	unsigned long last = READ_ONCE(memory->last);
 	unsigned long whole = 1UL << memory->free->block_order;
-	unsigned long frame = last / memory->colors * memory->colors + 64 * word;
 	unsigned long start = last & ~(whole - 1);
+	unsigned long frame = last / memory->colors * memory->colors +
+			      64 * word;
 	unsigned long end = copy_frame(memory, memory->copies, 0);
 	unsigned int free = page_color_free_in_block(memory->free, last);
 	unsigned int count = min_t(u32, wish->count, hweight64(some));
@@ -93,8 +92,6 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	u64 best = 0;
 
 	part->word = word;
-	if (!some)
-		return false;
 	if (go_on(memory, word, some, wish, taken, nr_taken, part))
 		return true;
 	if (copies > PAGE_COLOR_COPIES)

@@ -22,6 +22,9 @@
 /* Copies of a word that are compared; the first is another one each time. */
 #define PAGE_COLOR_COPIES	64
 
+/* Copies that are looked at in the pageblock that was chosen last. */
+#define PAGE_COLOR_GO_ON	8
+
 /**
  * struct page_color_part - frames of one copy of a word of colors
  * @frame: the first of the copy

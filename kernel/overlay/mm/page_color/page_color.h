@@ -77,8 +77,8 @@ struct page_color_zone {
  * @nid: the node
  * @kind: of the pages
  * @node: id of the node's cache
- * @lock: for @held, @full_from, @gone and @marked. Nested in zone->lock, and outside of the
- *        locks of page_color_live.
+ * @lock: for @held, @full_from, @gone and @marked. Nested in zone->lock, and
+ *        outside of the locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
  * @counted: what its page tables have is marked, by whoever counts
@@ -124,12 +124,16 @@ static inline bool page_color_full(const struct page_color_space *space)
 	       page_color_words(space->held.colors);
 }
 
-/* Pages of a kind that an address space has, but for what CPUs have not told yet. */
+static inline int page_color_counter(enum page_color_kind kind)
+{
+	return kind == PAGE_COLOR_ANON ? MM_ANONPAGES : MM_SHMEMPAGES;
+}
+
+/* Pages of a kind, but for what CPUs have not told yet. */
 static inline unsigned long page_color_pages(struct mm_struct *mm,
 					     enum page_color_kind kind)
 {
-	return get_mm_counter(mm, kind == PAGE_COLOR_ANON ? MM_ANONPAGES :
-							    MM_SHMEMPAGES);
+	return get_mm_counter(mm, page_color_counter(kind));
 }
 
 /* One that has held all colors fits into the cache again with so many pages. */

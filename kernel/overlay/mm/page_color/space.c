@@ -247,7 +247,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 
 static unsigned long held_pages(struct mm_struct *mm, enum page_color_kind kind)
 {
-	int counter = kind == PAGE_COLOR_ANON ? MM_ANONPAGES : MM_SHMEMPAGES;
+	int counter = page_color_counter(kind);
 
 	return percpu_counter_sum_positive(&mm->rss_stat[counter]);
 }
@@ -411,8 +411,7 @@ static void drop_stale(struct mm_struct *mm)
  * From here on marks are noted, too. Pages that CPUs have ready are marked but
  * in no page table: they are given back.
  */
-static void begin_count(struct mm_struct *mm,
-			struct page_color_space *space)
+static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 {
 	struct page_color_held *seen;
 

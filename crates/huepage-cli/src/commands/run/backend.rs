@@ -2,10 +2,7 @@
 //! How a program's pages are placed: by the kernel, by a thread that tells colors
 //! by frame number or by timing, or by a malloc that does so.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -46,8 +43,6 @@ pub enum Chosen {
 
 /// What a kernel with page_color shows of this task.
 const PAGE_COLORS: &str = "/proc/self/page_colors";
-/// Where it shows whether it is on, and how many colors there are.
-const SYSFS: &str = "/sys";
 
 /// Which one to take, and why, as a sentence.
 ///
@@ -100,26 +95,27 @@ fn by_frame_number_or_time(cpu: u32, geometry: CacheGeometry) -> anyhow::Result<
 /// # Errors
 /// If it does not.
 pub fn kernel_colors() -> anyhow::Result<ColorCount> {
-    kernel_colors_in(Path::new(SYSFS))
+    kernel_colors_in(Path::new("/sys"))
 }
 
 fn kernel_colors_in(sysfs: &Path) -> anyhow::Result<ColorCount> {
     let folder = sysfs.join("kernel/mm/page_color");
-    let read = |path: PathBuf| {
-        let text = fs::read_to_string(&path);
+    let read = |path: &Path| {
+        let text = fs::read_to_string(path);
         text.map(|text| text.trim().to_owned()).with_context(|| path.display().to_string())
     };
     let enabled = folder.join("enabled");
     let is_on =
-        read(enabled.clone()).context("the kernel's own placement needs its page_color patches")?;
+        read(&enabled).context("the kernel's own placement needs its page_color patches")?;
     if is_on != "1" {
         bail!("the kernel's own placement is off: echo 1 > {}", enabled.display());
     }
     // A set may have the colors of the node that has the most.
-    let mut counts = vec![read(folder.join("colors"))?];
+    let mut counts = vec![read(&folder.join("colors"))?];
     if counts[0] == "mixed" {
         let nodes = fs::read_dir(sysfs.join("devices/system/node"))?;
-        let nodes = nodes.filter_map(|node| read(node.ok()?.path().join("page_color/colors")).ok());
+        let nodes =
+            nodes.filter_map(|node| read(&node.ok()?.path().join("page_color/colors")).ok());
         counts = nodes.collect();
     }
     let most = counts.iter().filter_map(|count| count.parse().ok()).max();

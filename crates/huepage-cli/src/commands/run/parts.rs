@@ -63,7 +63,7 @@ pub fn colors(
         // Only for others to see: what keeps it from being noted is no reason
         // not to run.
         if let Err(error) = shares().and_then(|shares| shares.note(colors.clone(), &program)) {
-            eprint!("{}", escape::lines(&format!("huepage: not listed: {error}\n")));
+            super::say(&format!("not listed: {error}"));
         }
         return Ok(Some(colors));
     }
