@@ -34,7 +34,7 @@ bench:
 lab:
 	./setup lab
 	cargo build --release --locked --package huepage-lab
-	for experiment in aging ksm-nodes working-set zero-pages sequential-io \
-	fault-cost zone-lock mixed; do \
+	for experiment in aging ksm-nodes working-set zero-pages frame-order \
+	sequential-io fault-cost zone-lock mixed; do \
 		target/release/huepage-lab run $$experiment > /dev/null || exit; done
 	target/release/huepage-lab report -o results/lab.md

@@ -60,6 +60,18 @@ static inline void mount_disks(uint64_t disks, const char *type)
 	}
 }
 
+static inline void disks_read_ahead(uint64_t disks, uint64_t kib)
+{
+	char disk[NAME_MAX + 1], path[PATH_MAX], text[32];
+
+	snprintf(text, sizeof(text), "%" PRIu64, kib);
+	for (uint64_t target = 0; target < disks; target++) {
+		disk_name(target, disk);
+		snprintf(path, sizeof(path), "/sys/block/%s/queue/read_ahead_kb", disk);
+		lab_write(path, text);
+	}
+}
+
 /* A read of one sector of a disk, past the cache: `sector` tells what it means. */
 static inline void mark(uint64_t target, uint64_t sector)
 {

@@ -1,69 +1,88 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Parallel sequential readers, a disk and a file each: through the page cache,
- * then past it. What a phase asked of the disks is counted by the emulator; a
- * read of one sector of the last disk marks where a phase begins and ends.
+ * Sequential readers, a disk and a file each, on a machine whose memory is much less
+ * than they read: how fast that is, and how often and how long they wait for memory.
  */
 #define _GNU_SOURCE
-#include "age.h"
 #include "coloring.h"
 #include "disks.h"
 #include "lab.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define READ_SIZE (128UL << 10)
-#define DIRECT_SIZE MIB
-/* Readers share it: what they read is the same in every file. */
-#define DIRECT_BUFFER (16 * MIB)
+static uint64_t readers, bytes, record;
 
-enum { CACHED, DIRECT, DIRECT_HUGE, PHASES };
-static const char *const phase_names[PHASES] = { "cached", "direct", "direct-huge" };
+/* What the kernel counts of waiting for memory. */
+struct waits {
+	uint64_t stalls, scanned_direct, scanned_kswapd;
+	uint64_t stalled_us; /* at least one task */
+	uint64_t waits, waited_ms; /* of lab.wait */
+};
 
-static const size_t buffer_size[PHASES] = { READ_SIZE, DIRECT_BUFFER, HUGE_PAGE };
-static uint64_t readers, bytes, direct_bytes;
-static char *direct_buffer[PHASES];
-
-static void file_path(uint64_t reader, char *path, size_t size)
+static void read_vmstat(struct waits *waits)
 {
-	snprintf(path, size, "/disk%" PRIu64 "/file", reader);
+	char name[64];
+	uint64_t value;
+	FILE *file = fopen("/proc/vmstat", "r");
+
+	if (!file)
+		lab_fail("open /proc/vmstat");
+	while (fscanf(file, "%63s %" SCNu64, name, &value) == 2) {
+		if (!strncmp(name, "allocstall_", strlen("allocstall_")))
+			waits->stalls += value;
+		else if (!strcmp(name, "pgscan_direct"))
+			waits->scanned_direct = value;
+		else if (!strcmp(name, "pgscan_kswapd"))
+			waits->scanned_kswapd = value;
+	}
+	fclose(file);
 }
 
-static void read_file(uint64_t reader, int phase)
+static struct waits read_waits(void)
 {
-	char path[64];
-	size_t size = phase == CACHED ? READ_SIZE : DIRECT_SIZE;
-	uint64_t end = phase == CACHED ? bytes : direct_bytes;
-	char *cached = lab_map(READ_SIZE);
+	struct waits waits = { 0 };
+	FILE *file;
 
-	file_path(reader, path, sizeof(path));
-	int file = open(path, O_RDONLY | (phase == CACHED ? 0 : O_DIRECT));
+	read_vmstat(&waits);
+	file = fopen("/proc/pressure/memory", "r");
+	if (!file || fscanf(file, "some %*s %*s %*s total=%" SCNu64, &waits.stalled_us) != 1)
+		lab_fail("read /proc/pressure/memory");
+	fclose(file);
+	file = fopen("/sys/module/lab/parameters/waits", "r");
+	if (!file || fscanf(file, "%" SCNu64 "%" SCNu64, &waits.waits, &waits.waited_ms) != 2)
+		lab_fail("read the parameter lab.waits");
+	fclose(file);
+	return waits;
+}
+
+static void read_file(uint64_t reader, bool direct)
+{
+	char path[64], *buffer = lab_map(record);
+
+	snprintf(path, sizeof(path), "/disk%" PRIu64 "/file", reader);
+	int file = open(path, O_RDONLY | (direct ? O_DIRECT : 0));
 
 	if (file < 0)
 		lab_fail("open %s", path);
-	for (uint64_t at = 0; at < end; at += size) {
-		/* A reader of its own part, so that all of the buffer is used. */
-		uint64_t part = (reader * end + at) % buffer_size[phase];
-		char *buffer = phase == CACHED ? cached : direct_buffer[phase] + part;
+	for (uint64_t at = 0; at < bytes; at += record) {
 		uint64_t block;
 
-		if (read(file, buffer, size) != (ssize_t)size)
+		if (read(file, buffer, record) != (ssize_t)record)
 			lab_fail("read %s at %" PRIu64, path, at);
 		memcpy(&block, buffer, sizeof(block));
-		if (phase == CACHED && block != at / PAGE)
+		if (block != at / PAGE)
 			lab_fail("%s at %" PRIu64 " holds block %" PRIu64, path, at, block);
 	}
 }
 
-static void run(int phase)
+static void run(const char *mode, bool direct)
 {
-	uint64_t reads[2], sectors[2];
 	int gate[2];
 
 	if (pipe(gate))
@@ -80,12 +99,13 @@ static void run(int phase)
 			/* All begin when the gate is closed by the parent. */
 			if (read(gate[0], &go, 1))
 				lab_fail("the gate holds a byte");
-			read_file(reader, phase);
+			read_file(reader, direct);
 			_exit(0);
 		}
 	}
-	disks_read(readers, &reads[0], &sectors[0]);
-	mark(readers, 2 * phase);
+	struct waits before = read_waits();
+	double begin = lab_seconds();
+
 	close(gate[1]);
 	for (uint64_t reader = 0; reader < readers; reader++) {
 		int status;
@@ -93,102 +113,34 @@ static void run(int phase)
 		if (wait(&status) < 0 || status)
 			lab_fail("a reader ended with status %d", status);
 	}
-	mark(readers, 2 * phase + 1);
-	disks_read(readers, &reads[1], &sectors[1]);
+	double seconds = lab_seconds() - begin;
+	struct waits after = read_waits();
+
 	close(gate[0]);
-	lab_result("{\"phase\":\"%s\",\"reads\":%" PRIu64 ",\"sectors\":%" PRIu64 "}",
-		   phase_names[phase], reads[1] - reads[0], sectors[1] - sectors[0]);
-}
-
-/* How the frames of consecutive cached pages of the files follow each other. */
-static void frames(void)
-{
-	uint64_t pairs = 0, up = 0, down = 0;
-	int pagemap = open("/proc/self/pagemap", O_RDONLY);
-
-	for (uint64_t reader = 0; reader < readers; reader++) {
-		static unsigned char resident[1 << 20];
-		char path[64];
-		uint64_t before = 0;
-
-		file_path(reader, path, sizeof(path));
-		int file = open(path, O_RDONLY);
-		char *map = mmap(NULL, bytes, PROT_READ, MAP_SHARED, file, 0);
-
-		if (map == MAP_FAILED || bytes / PAGE > sizeof(resident) ||
-		    mincore(map, bytes, resident))
-			lab_fail("map %s", path);
-		for (uint64_t page = 0; page < bytes / PAGE; page++) {
-			uint64_t entry = 0;
-
-			if (resident[page] & 1) {
-				(void)*(volatile char *)(map + page * PAGE);
-				if (pread(pagemap, &entry, 8, ((uintptr_t)map / PAGE + page) * 8) != 8)
-					lab_fail("read pagemap");
-			}
-			uint64_t frame = entry & ((1ULL << 55) - 1);
-
-			if (before && frame) {
-				pairs++;
-				up += frame == before + 1;
-				down += frame + 1 == before;
-			}
-			before = frame;
-		}
-		munmap(map, bytes);
-		close(file);
-	}
-	lab_result("{\"pairs\":%" PRIu64 ",\"ascending\":%" PRIu64 ",\"descending\":%" PRIu64 "}",
-		   pairs, up, down);
-}
-
-/* Days of other work; their files are on the last disk. */
-static void age_memory(uint64_t days, const struct age_dose *dose)
-{
-	char disk[NAME_MAX + 1], device[PATH_MAX];
-	struct age aged = { .random = { lab_number("seed") }, .disk = device };
-
-	disk_name(readers, disk);
-	snprintf(device, sizeof(device), "/dev/%s", disk);
-	for (uint64_t day = 0; day < days; day++)
-		age_day(&aged, dose);
+	lab_result("{\"mode\":\"%s\",\"bytes\":%" PRIu64 ",\"seconds\":%.6f,\"stalls\":%" PRIu64
+		   ",\"scanned_direct\":%" PRIu64 ",\"scanned_kswapd\":%" PRIu64
+		   ",\"stalled_us\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"waited_ms\":%" PRIu64 "}",
+		   mode, readers * bytes, seconds, after.stalls - before.stalls,
+		   after.scanned_direct - before.scanned_direct,
+		   after.scanned_kswapd - before.scanned_kswapd, after.stalled_us - before.stalled_us,
+		   after.waits - before.waits, after.waited_ms - before.waited_ms);
 }
 
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
-	const struct age_dose dose = {
-		.pages = lab_number("pages"),
-		.rounds = lab_number("rounds"),
-		.keep = lab_number("keep"),
-		.forked = lab_number("forked"),
-		.files = lab_number("files"),
-	};
-
 	coloring_check();
 	readers = lab_number("readers");
 	bytes = lab_number("bytes");
-	direct_bytes = lab_number("direct");
+	record = lab_number("record");
 	mount_disks(readers, lab_text("fs"));
-	age_memory(lab_number("age"), &dose);
-	for (int phase = DIRECT; phase < PHASES; phase++) {
-		int flags = MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE;
-
-		direct_buffer[phase] = mmap(NULL, buffer_size[phase], PROT_READ | PROT_WRITE,
-					    flags | (phase == DIRECT ? 0 : MAP_HUGETLB), -1, 0);
-		if (direct_buffer[phase] == MAP_FAILED)
-			lab_fail("map a buffer for direct reads");
-	}
+	disks_read_ahead(readers, lab_number("read_ahead"));
 	lab_result("{\"max_segments\":%" PRIu64 ",\"max_segment_size\":%" PRIu64
-		   ",\"max_sectors_kb\":%" PRIu64 ",\"read_ahead_kb\":%" PRIu64
-		   ",\"free\":%" PRIu64 ",\"memory\":%" PRIu64 "}",
+		   ",\"max_sectors_kb\":%" PRIu64 ",\"read_ahead_kb\":%" PRIu64 "}",
 		   queue_limit("max_segments"), queue_limit("max_segment_size"),
-		   queue_limit("max_sectors_kb"), queue_limit("read_ahead_kb"), age_free_pages() * PAGE,
-		   (uint64_t)sysconf(_SC_PHYS_PAGES) * PAGE);
+		   queue_limit("max_sectors_kb"), queue_limit("read_ahead_kb"));
 	lab_note("%" PRIu64 " readers of %" PRIu64 " MiB each", readers, bytes / MIB);
-	run(CACHED);
-	frames();
-	run(DIRECT);
-	run(DIRECT_HUGE);
+	run("cached", false);
+	run("direct", true);
 	lab_done();
 }

@@ -3,6 +3,7 @@
 
 mod aging;
 mod fault_cost;
+mod frame_order;
 mod ksm_nodes;
 mod mixed;
 mod sequential_io;
@@ -18,6 +19,7 @@ pub const ALL: &[&dyn Experiment] = &[
     &ksm_nodes::KsmNodes,
     &working_set::WorkingSet,
     &zero_pages::ZeroPages,
+    &frame_order::FrameOrder,
     &sequential_io::SequentialIo,
     &fault_cost::FaultCost,
     &zone_lock::ZoneLock,

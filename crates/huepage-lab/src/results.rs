@@ -2,6 +2,7 @@
 //! Results as they are written: JSON for programs, a table and a picture for
 //! people.
 
+mod boots;
 mod plot;
 mod query;
 mod table;
@@ -12,6 +13,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use boots::Boots;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use table::{Table, thousands};
 

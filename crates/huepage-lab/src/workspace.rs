@@ -69,4 +69,9 @@ impl Workspace {
     pub fn kernel(&self) -> PathBuf {
         self.root.join("kernel")
     }
+
+    /// As [`kernel`](Self::kernel), of kernels that experiments compare with.
+    pub fn lab_kernel(&self) -> PathBuf {
+        self.root.join("lab/kernel")
+    }
 }

@@ -52,7 +52,9 @@ impl Running {
     /// The host's time, and CPUs at once where the kernel's code never changes.
     pub fn freely(config: Config) -> Self {
         match config {
-            Config::Plain | Config::Lockstat | Config::Programs | Config::Mte => Running::InTurn,
+            Config::Plain | Config::Lockstat | Config::Programs | Config::Mte | Config::Lab => {
+                Running::InTurn
+            }
             // `lab/configs` leave jump labels out.
             Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
         }

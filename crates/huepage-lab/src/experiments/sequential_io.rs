@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! S5: parallel sequential readers, and how many requests their pages take when a
-//! controller merges only what is contiguous in memory.
+//! S5: what ascending frames cost under memory pressure. Sequential readers of files
+//! much larger than memory, on disks that take time: how fast they are, and how often
+//! and how long they wait for memory.
 
-mod pairs;
-mod phase;
-mod plot;
-mod show;
+mod shown;
 
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use huepage::units::Bytes;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::{
     arch::Arch,
@@ -19,23 +17,20 @@ use crate::{
     experiment::{Case, Experiment, Found, Scale, map},
     kernel::{Config, Variant},
     placement::Placement,
-    results::{Plot, Results, Row, Table},
+    results::{Plot, Results, Table},
     settings::{Point, Settings},
 };
-use phase::{Costs, Counts, Phase};
 
 /// The experiment.
 pub struct SequentialIo;
 
-/// A day of other work, as in `lab/guest/age.h`: percent of free memory faulted and
-/// freed in random order, how often, one page of how many stays; percent copied by
-/// children, percent read from files. Machines are small here: with more, they run
-/// out of memory.
-const DAY: [(&str, u64); 5] =
-    [("pages", 60), ("rounds", 2), ("keep", 16), ("forked", 4), ("files", 15)];
+/// What a reader asks for at once, which its part is a whole number of.
+const RECORD: u64 = 64 << 10;
 
-/// What readers are given at once when they pass the cache; parts are whole ones.
-const DIRECT_READ: u64 = 1 << 20;
+const PAGE: u64 = 4096;
+
+/// Looked at one at a time: of two of these, one has its first value.
+const ONE_AT_A_TIME: [&str; 5] = ["fs", "memory", "read_ahead", "segments", "segment_size"];
 
 impl Experiment for SequentialIo {
     fn name(&self) -> &'static str {
@@ -43,59 +38,64 @@ impl Experiment for SequentialIo {
     }
 
     fn about(&self) -> &'static str {
-        "Requests of parallel sequential readers on fresh and aged memory (S5)"
+        "Throughput of sequential readers under memory pressure, by order of frames (S5)"
     }
 
     fn settings(&self, scale: Scale) -> Settings {
-        let (arch, fs, memory, readers, repeats, total, direct) = match scale {
-            Scale::Full => {
-                ("x86_64", "ext2,ext4", "256M,320M", "1,2,4,8,16,32,64", "2", "512M", "64M")
-            }
-            Scale::Quick => ("x86_64,arm64", "ext2", "128M", "1,8", "1", "192M", "16M"),
+        let (fs, memory, policies, readers, repeats, total) = match scale {
+            Scale::Full => (
+                "ext2,ext4",
+                "256M,320M",
+                "stock,reverse,on,wait,wait-reverse,wait-each",
+                "1,2,4,8,16,32,64",
+                "3",
+                "1G",
+            ),
+            Scale::Quick => ("ext2", "128M", "stock,wait-each", "16", "1", "192M"),
         };
-        let policies = match scale {
-            Scale::Full => "stock,on",
-            Scale::Quick => "stock",
+        let (read_ahead, segments, segment_size) = match scale {
+            Scale::Full => ("128K,1M", "126,1", "4K,64K"),
+            Scale::Quick => ("128K", "126", "4K"),
         };
         Settings::new(&[
-            ("arch", arch),
+            ("arch", "x86_64"),
             ("fs", fs),
             ("memory", memory),
-            ("readers", readers),
-            // on takes the kernel variant huepage, and colors for a direct-mapped cache of
-            // this size.
+            ("read_ahead", read_ahead),
+            // Most segments of a request, and most bytes of a segment: the source's
+            // controller merged no pages.
+            ("segments", segments),
+            ("segment_size", segment_size),
+            // reverse: frames of a refill in reverse. wait: direct reclaim waits as in Linux
+            // 2.6.31; wait-each: each time. on: colors for a direct-mapped cache of this size.
             ("policy", policies),
             ("cache", "16M"),
-            // Days of other work before: 0 is a fresh boot.
-            ("age", "0,1"),
-            ("seed", "1"),
-            // Boots of each point with the first file system and memory.
+            ("readers", readers),
+            // Boots of each point with the first of what is looked at one at a time.
             ("repeats", repeats),
-            // Read by all readers together, through the cache and past it.
+            // Read by all readers together, through the page cache, then past it.
             ("total", total),
-            ("direct", direct),
-            ("segments", "14"),
-            // The controller's time.
+            // The time of each disk.
             ("request_us", "100"),
-            ("segment_us", "1"),
-            ("link_mbs", "400"),
+            ("segment_us", "0"),
+            ("disk_mbs", "20"),
         ])
     }
 
     fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let repeats: u32 = settings.only("repeats")?;
         ensure!(repeats > 0, "setting repeats=0 leaves nothing to run");
-        let first = |name: &str| settings.values(name)[0].clone();
-        let (first_fs, first_memory) = (first("fs"), first("memory"));
+        let mut names = vec!["arch"];
+        names.extend(ONE_AT_A_TIME);
+        names.extend(["policy", "readers"]);
         let mut cases = Vec::new();
-        for point in settings.grid(&["arch", "fs", "memory", "policy", "readers", "age"]) {
-            // Other file systems and more memory are looked at one at a time.
-            let usual = (point.text("fs") == first_fs, point.text("memory") == first_memory);
-            if usual == (false, false) {
+        for point in settings.grid(&names) {
+            let first = |name: &&&str| point.text(name) == settings.values(name)[0];
+            let others = ONE_AT_A_TIME.len() - ONE_AT_A_TIME.iter().filter(first).count();
+            if others > 1 {
                 continue;
             }
-            let main = usual == (true, true);
-            for repeat in 1..=if main { repeats } else { 1 } {
+            for repeat in 1..=if others == 0 { repeats } else { 1 } {
                 cases.push(case(settings, &point, variant, repeat)?);
             }
         }
@@ -103,159 +103,142 @@ impl Experiment for SequentialIo {
     }
 
     fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        let costs = Costs::of(&case.settings)?;
-        let readers = case.machine.disks.len() as u32 - 1;
-        let said = |key: &str| {
-            let found = report.results.iter().find(|result| result.get(key).is_some());
-            found.with_context(|| format!("the guest printed no {key}"))
-        };
-        let frames = said("pairs")?;
-        let share = |name: &str| {
-            let count = |name: &str| frames.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            Value::from(count(name) / count("pairs").max(1.0))
-        };
-        let mut rows = Vec::new();
-        for phase in Phase::ALL {
-            let counts = Counts::of(&report.requests, readers, phase)?;
-            let guest = report.results.iter().find(|result| result["phase"] == phase.name());
-            let guest = guest.with_context(|| format!("the guest reports no {}", phase.name()))?;
+        let row = |mode: &str| {
+            let said = report.results.iter().find(|said| said["mode"] == mode);
+            let said = said.with_context(|| format!("the guest did not read {mode}"))?;
+            let number = |name: &str| {
+                let value = said.get(name).and_then(Value::as_f64);
+                value.with_context(|| format!("the guest said no {name} of {mode}"))
+            };
+            let seconds = number("seconds")?;
+            ensure!(seconds > 0.0, "the guest read in no time");
+            let waits = case.settings["policy"].as_str().is_some_and(|p| p.starts_with("wait"));
             ensure!(
-                guest["reads"] == counts.requests && guest["sectors"] == counts.bytes / 512,
-                "the guest completed {} reads of {} sectors in the phase {}, the emulator saw {} \
-                 of {}",
-                guest["reads"],
-                guest["sectors"],
-                phase.name(),
-                counts.requests,
-                counts.bytes / 512
+                waits || number("waits")? == 0.0,
+                "the kernel waited {} times as it did in 2009, and was not to",
+                number("waits")?
             );
-            let mut metrics = counts.metrics(&costs);
-            if phase == Phase::Cached {
-                metrics.insert("ascending_share".into(), share("ascending"));
-                metrics.insert("descending_share".into(), share("descending"));
-                let limits = said("max_segments")?.as_object().context("limits are an object")?;
-                metrics.extend(limits.clone());
-            }
-            rows.push((map([("mode", phase.name().into())]), metrics));
-        }
-        Ok(rows)
-    }
-
-    fn finish(&self, mut rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        let point = |row: &Row| {
-            let mut settings = row.settings.clone();
-            settings.remove("repeat");
-            (row.variant.clone(), settings)
+            let metrics = map([
+                ("mbs", (number("bytes")? / 1e6 / seconds).into()),
+                ("seconds", seconds.into()),
+                ("stalls", number("stalls")?.into()),
+                ("scanned_direct", number("scanned_direct")?.into()),
+                ("scanned_kswapd", number("scanned_kswapd")?.into()),
+                ("stalled_share", (number("stalled_us")? / 1e6 / seconds).into()),
+                ("waits", number("waits")?.into()),
+                ("waited_seconds", (number("waited_ms")? / 1e3).into()),
+            ]);
+            Ok((map([("mode", mode.into())]), metrics))
         };
-        for number in 0..rows.len() {
-            let this = point(&rows[number]);
-            let same = rows.iter().filter(|row| point(row) == this);
-            let requests: Vec<f64> = same.filter_map(|row| row.metric("requests")).collect();
-            if requests.len() > 1 {
-                rows[number].metrics.insert("spread".into(), spread(&requests).into());
-            }
-        }
-        Ok(rows)
+        ["cached", "direct"].map(row).into_iter().collect()
     }
 
     fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        show::tables(results)
+        shown::tables(results)
     }
 
     fn plot(&self, results: &Results) -> Plot {
-        plot::plot(results)
+        shown::plot(results)
     }
 
     fn against_source(&self, results: &Results) -> (String, Table) {
-        show::against_source(results)
+        shown::against_source(results)
     }
 
     fn remarks(&self) -> &'static str {
-        show::REMARKS
+        shown::REMARKS
     }
-}
-
-/// Largest less smallest, as a share of the mean.
-fn spread(values: &[f64]) -> f64 {
-    let largest = values.iter().copied().fold(f64::MIN, f64::max);
-    let smallest = values.iter().copied().fold(f64::MAX, f64::min);
-    (largest - smallest) * values.len() as f64 / values.iter().sum::<f64>()
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
+    let read_ahead: Bytes = point.parsed("read_ahead")?;
+    let segments: u32 = point.parsed("segments")?;
+    let segment_size: Bytes = point.parsed("segment_size")?;
     let readers: u64 = point.parsed("readers")?;
-    let segments: u32 = settings.only("segments")?;
+    let total: Bytes = settings.only("total")?;
+    let policy = point.text("policy");
     ensure!((1..=128).contains(&readers), "setting readers={readers}: 1 to 128");
     ensure!(
-        Disk::can_limit(segments),
-        "setting segments={segments}: 2 less than a power of two, such as 14 or 62"
+        segments == 1 || Disk::can_limit(segments),
+        "setting segments={segments}: 1, or 2 less than a power of two, such as 14 or 126"
     );
-    let part = |name: &str| {
-        let total: Bytes = settings.only(name)?;
-        ensure!(
-            total.0 > 0 && total.0.is_multiple_of(readers * DIRECT_READ),
-            "setting {name}={total} is no whole number of MiB for each of {readers} readers"
-        );
-        Ok(total.0 / readers)
+    ensure!(
+        read_ahead.0 >= PAGE && read_ahead.0.is_multiple_of(PAGE),
+        "setting read_ahead={read_ahead}: whole pages of 4 KiB"
+    );
+    ensure!(
+        (PAGE..=64 << 10).contains(&segment_size.0) && segment_size.0.is_power_of_two(),
+        "setting segment_size={segment_size}: a power of two from 4K to 64K"
+    );
+    ensure!(
+        total.0 > 0 && total.0.is_multiple_of(readers * RECORD),
+        "setting total={total} is no whole number of 64 KiB for each of {readers} readers"
+    );
+    let bytes = total.0 / readers;
+    let (placement, lab): (Placement, &[&str]) = match policy {
+        "reverse" => (Placement::Stock, &["lab.reverse=1"]),
+        "wait" => (Placement::Stock, &["lab.wait=1"]),
+        "wait-each" => (Placement::Stock, &["lab.wait=2"]),
+        "wait-reverse" => (Placement::Stock, &["lab.wait=1", "lab.reverse=1"]),
+        _ => (point.parsed("policy").context("or reverse, wait, wait-reverse, wait-each")?, &[]),
     };
-    let (bytes, direct) = (part("total")?, part("direct")?);
-    ensure!(direct <= bytes, "setting direct: more than total, but it is read from the same files");
 
     let mut machine = Machine::plain(1, memory);
+    // A queue takes 2 at least.
     let file = Content::FileSystem(FileSystem { kind, file: Bytes(bytes) });
-    machine.disks = vec![Disk { content: file, segments }; readers as usize];
-    // A read of one sector of it marks where a phase begins or ends; aging reads it.
-    machine.disks.push(Disk { content: Content::Zeros(memory), segments });
+    let disk = Disk { content: file, segments: segments.max(2) };
+    machine.disks = vec![disk; readers as usize];
     // While a processor sleeps, the emulator's time jumps from timer to timer, and
     // reads that wait for the host would time out.
     let awake = match arch {
         Arch::X86_64 => "idle=poll",
         Arch::Arm64 => "nohlt",
     };
-    machine.kernel_options = [awake, "hugepagesz=2M", "hugepages=1"].map(str::to_owned).to_vec();
-
+    let mut options: Vec<String> = lab.iter().map(|&option| option.to_owned()).collect();
+    options.push(awake.into());
+    if segments == 1 {
+        options.push("lab_disk.segments=1".into());
+    }
+    options.push(format!("lab_disk.segment_size={}", segment_size.0));
     let mut shown = point.json();
-    let seed: u64 = settings.only("seed")?;
-    let age: u64 = point.parsed("age")?;
-    let number = |name: &str| settings.only::<f64>(name).map(Value::from);
-    let more: Map<String, Value> = map([
+    shown.extend(map([
         ("repeat", repeat.into()),
         ("cache", settings.only::<Bytes>("cache")?.to_string().into()),
-        ("seed", seed.into()),
         ("bytes_per_reader", bytes.into()),
-        ("direct_bytes_per_reader", direct.into()),
-        ("segments", segments.into()),
-        ("request_us", number("request_us")?),
-        ("segment_us", number("segment_us")?),
-        ("link_mbs", number("link_mbs")?),
-    ]);
-    shown.extend(more);
-    shown.extend(DAY.map(|(name, value)| (format!("aging_{name}"), value.into())));
-    let cache: Bytes = settings.only("cache")?;
-    let placement: Placement = point.parsed("policy")?;
-    let arguments =
-        [("readers", readers), ("bytes", bytes), ("direct", direct), ("age", age), ("seed", seed)];
-    let mut arguments: Vec<(String, String)> = arguments
-        .iter()
-        .chain(&DAY)
-        .map(|(name, value)| ((*name).to_owned(), value.to_string()))
-        .collect();
+    ]));
+    for (name, option) in
+        [("request_us", "request_us"), ("segment_us", "segment_us"), ("disk_mbs", "mbs")]
+    {
+        let value: u32 = settings.only(name)?;
+        options.push(format!("lab_disk.{option}={value}"));
+        shown.insert(name.into(), value.into());
+    }
+    machine.kernel_options = options;
+
+    let numbers = [
+        ("readers", readers),
+        ("bytes", bytes),
+        ("record", RECORD),
+        ("read_ahead", read_ahead.0 >> 10),
+    ];
+    let mut arguments: Vec<(String, String)> =
+        numbers.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec();
     arguments.push(("fs".into(), kind.name().into()));
-    placement.apply(cache, 1, &mut machine, &mut arguments);
+    placement.apply(settings.only("cache")?, 1, &mut machine, &mut arguments);
     Ok(Case {
         arch,
         variant: placement.variant(variant),
-        config: Config::Plain,
+        config: Config::Lab,
         machine,
         guest: "sequential-io",
         arguments,
         model: None,
         regions: Vec::new(),
         settings: shown,
-        limit: Duration::from_secs(300),
+        limit: Duration::from_secs(1800),
     })
 }
 

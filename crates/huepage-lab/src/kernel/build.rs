@@ -31,11 +31,20 @@ use crate::{arch::Arch, progress::Progress, workspace::Workspace};
 /// take an option of a fragment, or the build fails.
 pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
     let workspace = Workspace::find()?;
-    let changes = match request.variant {
+    let changes = changes_of(&workspace, request)?;
+    ensure_with(&workspace, request, &changes, Options::MustExist, progress)
+}
+
+/// What a kernel differs in from Debian's.
+fn changes_of(workspace: &Workspace, request: &Request) -> anyhow::Result<Changes> {
+    let ours = match request.variant {
         Variant::Stock => Changes::none(),
         Variant::Huepage => Changes::read(&workspace.kernel())?,
     };
-    ensure_with(&workspace, request, &changes, Options::MustExist, progress)
+    Ok(match request.config {
+        Config::Lab => ours.and(Changes::read(&workspace.lab_kernel())?),
+        _ => ours,
+    })
 }
 
 /// What to do about options of our own that the kernel does not know.
@@ -86,7 +95,7 @@ pub(super) fn ensure_with(
     }
     let begin = Instant::now();
     let source = archive.unpack(workspace, progress)?;
-    let (tree, _tree_lock) = tree_of(workspace, &archive, &source, changes, progress)?;
+    let (tree, _tree_lock) = tree_of(workspace, request, &archive, &source, changes, progress)?;
     let make = Make {
         tree: &tree,
         objects: &workspace.lab().join("objects").join(&objects_name),
@@ -100,10 +109,12 @@ pub(super) fn ensure_with(
     Ok(image)
 }
 
-/// The tree to build in; held during the build, since all kernels with changes are
-/// built from one.
+/// The tree to build in; held during the build, since all kernels with our changes are
+/// built from one. Those for the lab have trees of their own: files that come and go are
+/// compiled anew.
 fn tree_of(
     workspace: &Workspace,
+    request: &Request,
     archive: &Archive,
     source: &Source,
     changes: &Changes,
@@ -112,7 +123,11 @@ fn tree_of(
     if changes.is_empty() {
         return Ok((source.directory.clone(), None));
     }
-    let (tree, lock) = tree::apply(workspace, &archive.id, source, changes, progress)?;
+    let name = match request.config {
+        Config::Lab => format!("tree-{}-lab-{}", request.variant.name(), archive.id),
+        _ => format!("tree-{}", archive.id),
+    };
+    let (tree, lock) = tree::apply(workspace, &name, source, changes, progress)?;
     Ok((tree, Some(lock)))
 }
 
@@ -127,10 +142,7 @@ pub(super) fn unconfigured(
     to: &Path,
     progress: &Progress,
 ) -> anyhow::Result<()> {
-    let changes = match request.variant {
-        Variant::Stock => Changes::none(),
-        Variant::Huepage => Changes::read(&workspace.kernel())?,
-    };
+    let changes = changes_of(workspace, request)?;
     let archive = Archive::find()?;
     let toolchain = Toolchain::find(request.arch)?;
     // Stock kernels know none of our options.
@@ -149,7 +161,7 @@ pub(super) fn unconfigured(
     };
     let _lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
     let source = archive.unpack(workspace, progress)?;
-    let (tree, _tree_lock) = tree_of(workspace, &archive, &source, &changes, progress)?;
+    let (tree, _tree_lock) = tree_of(workspace, request, &archive, &source, &changes, progress)?;
     let objects = workspace.lab().join("objects").join(&name);
     let arch = request.kbuild_arch();
     let make = Make { tree: &tree, objects: &objects, arch, toolchain: &toolchain };

@@ -48,6 +48,13 @@ impl Changes {
         Ok(Changes { overlay, hooks })
     }
 
+    /// These, and then others.
+    pub fn and(mut self, others: Changes) -> Self {
+        self.overlay.extend(others.overlay);
+        self.hooks.extend(others.hooks);
+        self
+    }
+
     /// Only those files that `keep` says, by their name relative to `kernel/`.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let kept = |files: &[ChangeFile]| -> Vec<ChangeFile> {

@@ -42,6 +42,9 @@ pub enum Config {
     Programs,
     /// Memory tags, for programs (arm64).
     Mte,
+    /// As `Plain`, with `lab/kernel`: what experiments compare with, such as frames in
+    /// reverse. Each piece is off unless a boot asks for it.
+    Lab,
     /// Unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
@@ -86,7 +89,8 @@ impl Request {
             | Config::Selftests
             | Config::Lockstat
             | Config::Programs
-            | Config::Mte => {
+            | Config::Mte
+            | Config::Lab => {
                 let purpose = self.config.name();
                 let both = optional(format!("{purpose}-{arch}"));
                 vec![needed("base"), needed(arch), needed(purpose), both]
@@ -127,6 +131,7 @@ impl Config {
             Config::Lockstat => "lockstat",
             Config::Programs => "programs",
             Config::Mte => "mte",
+            Config::Lab => "lab",
             Config::Kunit => "kunit",
         }
     }

@@ -23,20 +23,19 @@ use crate::{progress::Progress, workspace::Workspace};
 /// Which files of the tree are not Debian's.
 const CHANGED: &str = ".huepage-changed";
 
-/// Makes the tree what `changes` say. It stays so while the lock is held.
+/// Makes the tree of this name what `changes` say. It stays so while the lock is held.
 ///
 /// # Errors
 /// If a hook does not apply, or an overlay file is one of the kernel's own.
 pub fn apply(
     workspace: &Workspace,
-    id: &str,
+    name: &str,
     source: &Source,
     changes: &Changes,
     progress: &Progress,
 ) -> anyhow::Result<(PathBuf, Lock)> {
-    let name = format!("tree-{id}");
-    let lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
-    let tree = workspace.lab().join(&name);
+    let lock = lock::take(&workspace.lab().join("locks"), name, progress)?;
+    let tree = workspace.lab().join(name);
     if !tree.is_dir() {
         progress.stage("linking a copy of the source");
         link(&source.directory, &tree)?;
@@ -127,7 +126,7 @@ mod tests {
         let workspace = Workspace::at(sample.path("."), sample.path("lab"));
         let source = Source { directory: sample.source(), version: "6.12.1".into() };
         let changes = Changes::read(&sample.kernel())?;
-        Ok(apply(&workspace, "1", &source, &changes, &Progress::silent())?.0)
+        Ok(apply(&workspace, "tree-1", &source, &changes, &Progress::silent())?.0)
     }
 
     fn age(path: &Path) -> SystemTime {

@@ -2,7 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::boot::Request;
+use crate::results::Row;
 
 fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
     let mut settings = SequentialIo.settings(Scale::Full);
@@ -13,16 +13,24 @@ fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
 }
 
 #[test]
-fn every_point_is_booted_and_those_of_the_source_repeatedly() {
-    let cases = cases(&["readers=1,16", "repeats=3", "policy=stock"]).unwrap();
-    // 2 readers, 2 ages: the first file system and memory thrice, the others once.
-    assert_eq!(cases.len(), 4 * (3 + 1 + 1));
-    let disks = |case: &Case| case.machine.disks.len();
-    assert!(cases.iter().all(|case| {
-        let readers = case.settings["readers"].as_u64().unwrap();
-        disks(case) == readers as usize + 1
-            && case.settings["bytes_per_reader"] == (512 << 20) / readers
-    }));
+fn every_policy_is_booted_with_what_it_takes() {
+    let cases = cases(&["readers=1,16", "repeats=3"]).unwrap();
+    // 6 policies, 2 readers: what comes first thrice, and 5 others once.
+    assert_eq!(cases.len(), 12 * (3 + 5));
+    for case in &cases {
+        let policy = case.settings["policy"].as_str().unwrap();
+        let options = case.machine.kernel_options.join(" ");
+        let waits = ["wait", "wait-reverse"].contains(&policy);
+        assert_eq!(options.contains("lab.wait=1"), waits, "{options}");
+        assert_eq!(options.contains("lab.wait=2"), policy == "wait-each", "{options}");
+        assert_eq!(options.contains("lab.reverse=1"), policy.ends_with("reverse"), "{options}");
+        assert_eq!(options.contains("page_color=16384K"), policy == "on", "{options}");
+        let single = case.settings["segments"] == 1;
+        assert_eq!(options.contains("lab_disk.segments=1"), single, "{options}");
+        let merges = case.settings["segment_size"] == "64K";
+        assert_eq!(options.contains("lab_disk.segment_size=65536"), merges, "{options}");
+        assert!(options.contains("lab_disk.mbs=20"), "{options}");
+    }
 }
 
 #[test]
@@ -31,52 +39,42 @@ fn settings_that_make_no_sense_are_named() {
         ("segments=16", "segments=16"),
         ("readers=3", "3 readers"),
         ("readers=0", "readers=0"),
+        ("read_ahead=1000", "read_ahead"),
+        ("segment_size=128K", "segment_size"),
         ("fs=xfs", "xfs"),
-        ("direct=1G", "direct"),
+        ("policy=best", "or reverse, wait, wait-reverse, wait-each"),
         ("repeats=0", "repeats=0"),
-        ("arch=vax", "arch=vax"),
+        ("disk_mbs=fast", "disk_mbs=fast"),
     ] {
         let error = format!("{:#}", cases(&[wrong]).unwrap_err());
         assert!(error.contains(said), "{error}");
     }
 }
 
-/// A report: in each phase one request of 64 KiB in `segments`.
-fn report(readers: u32, segments: u32) -> Report {
-    let read = |target, sector, bytes, segments| Request { target, sector, bytes, segments };
+fn report(seconds: f64, waits: u64) -> Report {
     let mut report = Report::default();
-    for (number, phase) in Phase::ALL.iter().enumerate() {
-        let mark = 2 * number as u64;
-        report.requests.push(read(readers, mark, 512, 1));
-        report.requests.push(read(0, 8, 65_536, segments));
-        report.requests.push(read(readers, mark + 1, 512, 1));
-        report.results.push(json!({"phase": phase.name(), "reads": 1, "sectors": 128}));
+    for mode in ["cached", "direct"] {
+        report.results.push(json!({
+            "mode": mode, "bytes": 100_000_000, "seconds": seconds, "stalls": 2000,
+            "scanned_direct": 5, "scanned_kswapd": 6, "stalled_us": 500_000, "waits": waits,
+            "waited_ms": 20 * waits,
+        }));
     }
-    report.results.push(json!({"pairs": 10, "ascending": 5, "descending": 1}));
-    report.results.push(json!({"max_segments": 14, "read_ahead_kb": 128}));
     report
 }
 
-#[test]
-fn a_boot_gives_a_row_per_phase_and_both_counts_must_agree() {
-    let case = &cases(&["readers=1"]).unwrap()[0];
-    let rows = SequentialIo.rows(case, &report(1, 4)).unwrap();
-    assert_eq!(rows.len(), 3);
-    assert_eq!(rows[0].0["mode"], "cached");
-    assert_eq!(rows[0].1["ascending_share"], 0.5);
-    assert_eq!(rows[0].1["pages_per_segment"], 4.0);
-    let mut wrong = report(1, 4);
-    wrong.results[0]["reads"] = 2.into();
-    let error = SequentialIo.rows(case, &wrong).unwrap_err().to_string();
-    assert!(error.contains("completed 2 reads"), "{error}");
-}
-
 fn results() -> Results {
+    let usual = ["fs=ext2", "memory=256M", "read_ahead=128K", "segments=126", "readers=16"];
+    let usual = [&usual[..], &["segment_size=4K"]].concat();
     let mut rows = Vec::new();
-    for case in cases(&["readers=1,16", "fs=ext2", "memory=256M", "policy=stock"]).unwrap() {
-        let segments = if case.settings["age"] == 0 { 1 } else { 14 };
-        let readers = case.machine.disks.len() as u32 - 1;
-        for (more, metrics) in SequentialIo.rows(&case, &report(readers, segments)).unwrap() {
+    for case in cases(&usual).unwrap() {
+        let (seconds, waits) = match case.settings["policy"].as_str().unwrap() {
+            "wait" => (20.0, 700),
+            "wait-reverse" => (16.0, 500),
+            "stock" if case.settings["repeat"] == 1 => (9.0, 0),
+            _ => (10.0, 0),
+        };
+        for (more, metrics) in SequentialIo.rows(&case, &report(seconds, waits)).unwrap() {
             let mut settings = case.settings.clone();
             settings.extend(more);
             rows.push(Row { variant: "stock".into(), settings, metrics });
@@ -86,18 +84,29 @@ fn results() -> Results {
 }
 
 #[test]
-fn repeats_have_a_spread_and_the_tables_say_what_is_lost() {
-    let mut results = results();
-    results.rows[0].metrics["requests"] = 3.into();
-    results.rows = SequentialIo.finish(results.rows).unwrap();
-    // 3 and 1 requests of the same point: 2 apart, 2 on average.
-    assert_eq!(results.rows[0].metric("spread"), Some(1.0));
-    assert_eq!(results.rows[1].metric("spread"), Some(0.0));
-    let tables = SequentialIo.tables(&results);
-    let text = tables[0].1.markdown();
-    // 100 + 1 + 163.84 µs and 100 + 14 + 163.84 µs: 1 − 264.84 / 277.84.
-    assert!(text.contains("1.00 → 14.00") && text.contains("4.7 %"), "{text}");
-    assert!(SequentialIo.plot(&results).svg().unwrap().contains("ext2, 256 MiB, x86_64, aged"));
+fn boots_become_means_and_losses() {
+    let results = results();
+    let (heading, table) = &SequentialIo.tables(&results)[0];
+    assert_eq!(heading, "x86_64, ext2, 256 MiB, 128 KiB read ahead, 126 segments of 4 KiB");
+    let text = table.markdown();
+    // Stock: 11.1, 10 and 10 MB/s; waiting for memory 0.5 of 9 or 10 seconds.
+    assert!(text.contains("10.4 (10.0 to 11.1)"), "{text}");
+    assert!(text.contains("5.2 % (5.0 % to 5.6 %)") && text.contains("2,000"), "{text}");
+    // 5 MB/s against 10.37.
+    assert!(text.contains("51.8 %") && text.contains("700"), "{text}");
     let source = SequentialIo.against_source(&results).1.markdown();
-    assert!(source.contains("76 %"), "{source}");
+    // 5 MB/s against 6.25.
+    assert!(source.contains("76 %") && source.contains("20.0 %"), "{source}");
+    assert!(SequentialIo.plot(&results).svg().unwrap().contains("wait-reverse"));
+}
+
+#[test]
+fn a_kernel_that_waits_unasked_is_an_error() {
+    let case = &cases(&["readers=16", "policy=stock"]).unwrap()[0];
+    let error = SequentialIo.rows(case, &report(1.0, 3)).unwrap_err().to_string();
+    assert!(error.contains("waited 3 times"), "{error}");
+    let mut wrong = report(1.0, 0);
+    wrong.results.pop();
+    let error = SequentialIo.rows(case, &wrong).unwrap_err().to_string();
+    assert!(error.contains("did not read direct"), "{error}");
 }

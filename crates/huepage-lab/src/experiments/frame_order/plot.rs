@@ -2,7 +2,7 @@
 //! The picture.
 
 use super::pairs::{Group, Pair};
-use crate::results::{Axis, Panel, Plot, Results, Row, Series};
+use crate::results::{Axis, Boots, Panel, Plot, Results, Series};
 
 /// What is drawn, and whether reads past the page cache stand beside it.
 const METRICS: [(&str, &str, bool); 3] = [
@@ -11,9 +11,11 @@ const METRICS: [(&str, &str, bool); 3] = [
     ("modelled throughput (MB/s)", "modelled_mbs", false),
 ];
 
-/// A row of panels for each policy.
+/// A row of panels for each policy; of the machines that were booted with all seeds.
 pub(super) fn plot(results: &Results) -> Plot {
-    let groups = Group::all(results);
+    let mut groups = Group::all(results);
+    let main = groups.first().map(Group::machine);
+    groups.retain(|group| Some(group.machine()) == main);
     let policies = results.values("policy");
     let panels = policies.iter().flat_map(|policy| {
         let groups: Vec<&Group> = groups.iter().filter(|group| group.policy == *policy).collect();
@@ -23,7 +25,7 @@ pub(super) fn plot(results: &Results) -> Plot {
             if let Some(main) = groups.first().filter(|_| direct) {
                 series.push(Series {
                     name: "direct, huge page, aged".into(),
-                    points: points(&main.pairs(results, "direct-huge"), metric, |p| p.aged),
+                    points: points(&main.pairs(results, "direct-huge"), metric, |p| &p.aged),
                     reference: true,
                 });
             }
@@ -44,10 +46,10 @@ pub(super) fn plot(results: &Results) -> Plot {
     Plot {
         title: "Sequential reads: what scattered pages cost a disk controller".into(),
         caption: format!(
-            "Linux {}, at most {} segments per request; counts exact; modelled: {} µs per \
+            "Linux {}, {}; means of all seeds; counts exact; modelled: {} µs per \
              request, {} µs per segment, link of {} MB/s",
             results.kernel.version,
-            setting("segments"),
+            main.unwrap_or_default(),
             setting("request_us"),
             setting("segment_us"),
             setting("link_mbs")
@@ -60,16 +62,20 @@ pub(super) fn plot(results: &Results) -> Plot {
 fn fresh_and_aged(results: &Results, group: &Group, metric: &str) -> [Series; 2] {
     let pairs = group.pairs(results, "cached");
     let series = |age: &str, points| Series {
-        name: format!("{}, {age}", group.machine()),
+        name: format!("{}, {age}", group.policy),
         points,
         reference: false,
     };
     [
-        series("fresh", points(&pairs, metric, |p| p.fresh)),
-        series("aged", points(&pairs, metric, |p| p.aged)),
+        series("fresh", points(&pairs, metric, |p| &p.fresh)),
+        series("aged", points(&pairs, metric, |p| &p.aged)),
     ]
 }
 
-fn points<'a>(pairs: &[Pair<'a>], metric: &str, side: fn(&Pair<'a>) -> &'a Row) -> Vec<(f64, f64)> {
-    pairs.iter().filter_map(|p| Some((p.readers, side(p).metric(metric)?))).collect()
+fn points<'a>(
+    pairs: &[Pair<'a>],
+    metric: &str,
+    side: for<'p> fn(&'p Pair<'a>) -> &'p Boots<'a>,
+) -> Vec<(f64, f64)> {
+    pairs.iter().filter_map(|p| Some((p.readers, side(p).mean(metric)?))).collect()
 }

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Boots of one point, which differ in their seed or number only.
+
+use super::Row;
+
+/// Rows of one point, one for each boot.
+#[derive(Clone, Debug, Default)]
+pub struct Boots<'a>(Vec<&'a Row>);
+
+impl<'a> Boots<'a> {
+    /// Of all these rows.
+    pub fn of(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        Boots(rows.into_iter().collect())
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Of the boots that have this metric.
+    pub fn mean(&self, name: &str) -> Option<f64> {
+        let values = self.values(name);
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// The least and the most of all boots, if there are several.
+    pub fn range(&self, name: &str) -> Option<(f64, f64)> {
+        let values = self.values(name);
+        let least = values.iter().copied().fold(f64::MAX, f64::min);
+        let most = values.iter().copied().fold(f64::MIN, f64::max);
+        (values.len() > 1).then_some((least, most))
+    }
+
+    /// The mean and, if they can be told apart as shown, the least and the most:
+    /// `3.1 (2.8 to 3.4)`.
+    pub fn text(&self, name: &str, show: impl Fn(f64) -> String) -> String {
+        let Some(mean) = self.mean(name) else { return "–".into() };
+        match self.range(name) {
+            Some((least, most)) if show(least) != show(most) => {
+                format!("{} ({} to {})", show(mean), show(least), show(most))
+            }
+            _ => show(mean),
+        }
+    }
+
+    fn values(&self, name: &str) -> Vec<f64> {
+        self.0.iter().filter_map(|row| row.metric(name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::map;
+
+    fn row(value: f64) -> Row {
+        let metrics = map([("x", json!(value))]);
+        Row { variant: "stock".into(), settings: map([]), metrics }
+    }
+
+    #[test]
+    fn several_boots_show_how_far_they_are_apart() {
+        let rows = [row(1.0), row(2.0), row(6.0)];
+        let show = |value: f64| format!("{value:.1}");
+        let of = |rows: &[Row]| Boots::of(rows).text("x", show);
+        assert_eq!(of(&rows), "3.0 (1.0 to 6.0)");
+        assert_eq!(of(&rows[..1]), "1.0");
+        assert_eq!(of(&[row(1.0), row(1.01)]), "1.0");
+        assert_eq!(of(&[]), "–");
+        assert_eq!(Boots::of(&rows).text("y", show), "–");
+        assert!(Boots::of(&rows[..0]).is_empty());
+    }
+}
