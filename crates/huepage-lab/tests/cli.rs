@@ -63,6 +63,15 @@ fn a_report_without_results_says_what_to_run() {
     let (code, out, error) = lab(&["report", "--input", folder]);
     assert_eq!((code, out.as_str()), (Some(1), ""));
     assert!(error.contains("no results in") && error.contains("huepage-lab run"), "{error}");
+    fs::write(
+        empty.path().join("aging.json"),
+        r#"{"schema": "huepage.lab/1", "experiment": "aging", "kind": "modelled", "command": "",
+            "kernel": {"version": "", "variant": "", "arch": ""}, "model": null, "rows": []}"#,
+    )
+    .unwrap();
+    let (code, out, error) = lab(&["report", "--input", folder]);
+    assert_eq!((code, out.as_str()), (Some(1), ""));
+    assert!(error.contains("has no rows") && error.contains("run aging"), "{error}");
 }
 
 #[test]

@@ -44,6 +44,12 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             continue;
         }
         let results = Results::read(&path)?;
+        anyhow::ensure!(
+            !results.rows.is_empty(),
+            "{} has no rows, so there is nothing to report: huepage-lab run {}",
+            path.display(),
+            experiment.name()
+        );
         if options.redraw {
             let picture = experiment.plot(&results).svg();
             let document = document::of(*experiment, &results);
