@@ -42,7 +42,7 @@ fn pages_that_share_a_color_miss_and_no_others() {
         }
     }
     let page = document::of(experiment(), &results);
-    assert!(page.contains("80 % of peak up to"), "{page}");
+    assert!(page.contains("bandwidth at 8/8 of L2, of colored"), "{page}");
     let svg = experiment().plot(&results).svg().unwrap();
     assert!(svg.contains("arm64, direct-mapped: bandwidth"));
 }

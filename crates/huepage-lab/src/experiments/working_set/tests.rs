@@ -126,21 +126,21 @@ fn the_guest_gets_enough_pages_for_all_it_measures() {
 }
 
 #[test]
-fn where_80_percent_ends_is_read_off_the_line_between_sizes() {
-    let row = |eighths: u64, share: f64| Row {
+fn bandwidth_is_told_against_colored_pages_as_in_the_source() {
+    let row = |placement: &str, share: f64| Row {
         variant: "stock".into(),
         settings: crate::experiment::map([
             ("arch", "arm64".into()),
             ("l2_ways", 1.into()),
             ("miss_cost", 3.1.into()),
             ("work", "read".into()),
-            ("placement", "aged".into()),
-            ("eighths", eighths.into()),
+            ("placement", placement.into()),
+            ("eighths", 8.into()),
         ]),
         metrics: crate::experiment::map([("modelled_peak_share", share.into())]),
     };
-    let results = Results::of("working-set", vec![row(4, 0.9), row(8, 0.7)]);
+    let results = Results::of("working-set", vec![row("aged", 0.4), row("contiguous", 0.8)]);
     let table = shown::against_source(&results).1.markdown();
-    // Half way from 0.5 to 1.
-    assert!(table.lines().nth(2).unwrap().contains(" 0.75 |"), "{table}");
+    let line = table.lines().find(|line| line.contains("8/8")).unwrap();
+    assert!(line.contains("0.38 to 0.63") && line.contains(" 0.50 |"), "{table}");
 }
