@@ -38,11 +38,12 @@ mod toolchain;
 mod tree;
 
 pub use bisect::bisect;
-pub use build::ensure;
+pub use build::{ensure, hash};
 pub use changes::Changes;
 pub use checkpatch::{Verdict, check};
 pub use export::export;
 pub use identical::{Comparison, compare_unconfigured};
+pub(crate) use inputs::Hasher;
 pub use install::Image;
 pub use kunit::run as run_kunit;
 pub use request::{Config, Request, Variant};

@@ -4,6 +4,7 @@
 
 pub mod arch;
 pub mod boot;
+pub mod cases;
 pub mod document;
 pub mod dose;
 pub mod exec;

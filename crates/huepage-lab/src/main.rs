@@ -25,8 +25,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    Cases(commands::cases::Options),
     Exec(commands::exec::Options),
     Kernel(commands::kernel::Options),
+    Merge(commands::merge::Options),
     Report(commands::report::Options),
     Run(commands::run::Options),
 }
@@ -44,8 +46,10 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
+        Command::Cases(options) => commands::cases::run(options),
         Command::Exec(options) => commands::exec::run(options),
         Command::Kernel(options) => commands::kernel::run(options),
+        Command::Merge(options) => commands::merge::run(options),
         Command::Report(options) => commands::report::run(options),
         Command::Run(options) => commands::run::run(options),
     }

@@ -11,81 +11,128 @@ use serde_json::{Map, Value};
 
 use crate::{
     boot::{Boot, boot},
+    cases::{self, Kept, Outcome},
     experiment::{Case, Experiment},
-    kernel::{self, Image, Variant},
+    kernel::{self, Image},
     progress::Progress,
     results::{Failed, Kernel, Results, Row, SCHEMA, words},
-    settings::Settings,
     workspace::Workspace,
 };
 
-/// Builds what is needed, boots every case, and collects. A boot that fails, or a check
-/// across boots that does not hold, takes no rows away: it is named in the results.
-///
-/// # Errors
-/// A kernel that does not build, no boot without a failure.
-pub fn run(
-    workspace: &Workspace,
-    experiment: &dyn Experiment,
-    settings: &Settings,
-    variant: Variant,
-    jobs: usize,
-    command: String,
-) -> anyhow::Result<Results> {
-    let cases = experiment.cases(settings, variant)?;
-    anyhow::ensure!(!cases.is_empty(), "the settings leave nothing to run");
-    let images = images(&cases)?;
-    let progress = Boots {
-        shown: Progress::stderr(),
-        name: experiment.name(),
-        all: cases.len(),
-        over: AtomicUsize::new(0),
-    };
-    let outcomes = all(&cases, jobs, |number| {
-        let case = &cases[number];
-        let rows = one(workspace, experiment, case, &images[number], &progress)
-            .with_context(|| format!("{} ({})", experiment.name(), words(&case.settings)));
-        progress.done(&words(&case.settings), rows.as_ref().err());
-        rows
-    });
-    drop(progress);
-    let (rows, mut failed) = parted(&cases, outcomes)?;
-    let rows = experiment.finish(rows.clone()).unwrap_or_else(|error| {
-        failed.push(Failed { settings: Map::new(), reason: format!("{error:#}") });
-        rows
-    });
-    Ok(Results {
-        schema: SCHEMA.into(),
-        experiment: experiment.name().into(),
-        kind: "modelled".into(),
-        command,
-        kernel: Kernel {
-            version: joined(images.iter().map(|image| image.version.clone())),
-            variant: joined(cases.iter().map(|case| case.variant.name().to_owned())),
-            arch: joined(cases.iter().map(|case| case.arch.name().to_owned())),
-        },
-        model: model(&cases),
-        rows,
-        failed,
-    })
+/// What to run, and how.
+pub struct Run<'a> {
+    /// Where the lab is.
+    pub workspace: &'a Workspace,
+    /// What reads the reports.
+    pub experiment: &'a dyn Experiment,
+    /// Boots at once.
+    pub jobs: usize,
+    /// Where outcomes are kept, if they are.
+    pub kept: Option<Kept>,
+}
+
+/// What came of a case, if it has been run.
+pub type Tried = Option<anyhow::Result<Outcome>>;
+
+impl Run<'_> {
+    /// What is kept of these cases.
+    ///
+    /// # Errors
+    /// A kept file that is none.
+    pub fn kept(&self, cases: &[Case]) -> anyhow::Result<Vec<Tried>> {
+        let Some(kept) = &self.kept else { return Ok(cases.iter().map(|_| None).collect()) };
+        let ids = cases::ids(self.workspace, self.experiment, cases)?;
+        ids.iter().map(|id| Ok(kept.find(id)?.map(Ok))).collect()
+    }
+
+    /// Builds what is needed, boots every case that has no outcome, and keeps what comes of
+    /// it.
+    ///
+    /// # Errors
+    /// A kernel that does not build. Boots that fail are among the outcomes.
+    pub fn boot(&self, cases: &[Case], tried: Vec<Tried>) -> anyhow::Result<Vec<Tried>> {
+        let todo: Vec<usize> = (0..cases.len()).filter(|&n| tried[n].is_none()).collect();
+        let ids = match &self.kept {
+            Some(_) => cases::ids(self.workspace, self.experiment, cases)?,
+            None => vec![String::new(); cases.len()],
+        };
+        let images = images(todo.iter().map(|&number| &cases[number]))?;
+        let progress = Boots {
+            shown: Progress::stderr(),
+            name: self.experiment.name(),
+            all: todo.len(),
+            over: AtomicUsize::new(0),
+        };
+        let outcomes = all(todo.len(), self.jobs, |index| {
+            let (case, image) = (&cases[todo[index]], &images[index]);
+            let outcome = one(self.workspace, self.experiment, case, image, &progress)
+                .map(|rows| Outcome::new(&ids[todo[index]], &image.version, rows))
+                .and_then(|outcome| {
+                    self.kept.as_ref().map_or(Ok(()), |kept| kept.put(&outcome))?;
+                    Ok(outcome)
+                })
+                .with_context(|| format!("{} ({})", self.experiment.name(), words(&case.settings)));
+            progress.done(&words(&case.settings), outcome.as_ref().err());
+            outcome
+        });
+        let mut tried = tried;
+        for (number, outcome) in todo.into_iter().zip(outcomes) {
+            tried[number] = Some(outcome);
+        }
+        Ok(tried)
+    }
+
+    /// Puts the outcomes together. A boot that failed, or a check across boots that does not
+    /// hold, takes no rows away: it is named in the results, as is a case without outcome.
+    ///
+    /// # Errors
+    /// No boot without a failure.
+    pub fn results(
+        &self,
+        cases: &[Case],
+        tried: Vec<Tried>,
+        command: String,
+    ) -> anyhow::Result<Results> {
+        let version =
+            joined(tried.iter().flatten().flatten().map(|outcome| outcome.kernel.clone()));
+        let (rows, mut failed) = parted(cases, tried)?;
+        let rows = self.experiment.finish(rows.clone()).unwrap_or_else(|error| {
+            failed.push(Failed { settings: Map::new(), reason: format!("{error:#}") });
+            rows
+        });
+        Ok(Results {
+            schema: SCHEMA.into(),
+            experiment: self.experiment.name().into(),
+            kind: "modelled".into(),
+            command,
+            kernel: Kernel {
+                version,
+                variant: joined(cases.iter().map(|case| case.variant.name().to_owned())),
+                arch: joined(cases.iter().map(|case| case.arch.name().to_owned())),
+            },
+            model: model(cases),
+            rows,
+            failed,
+        })
+    }
 }
 
 /// Rows, and the boots without any.
-fn parted(
-    cases: &[Case],
-    outcomes: Vec<anyhow::Result<Vec<Row>>>,
-) -> anyhow::Result<(Vec<Row>, Vec<Failed>)> {
+fn parted(cases: &[Case], tried: Vec<Tried>) -> anyhow::Result<(Vec<Row>, Vec<Failed>)> {
     let (mut rows, mut failed, mut first) = (Vec::new(), Vec::new(), None);
-    for (case, outcome) in cases.iter().zip(outcomes) {
-        match outcome {
-            Ok(more) => rows.extend(more),
-            Err(error) => {
-                let reason = error.root_cause().to_string();
-                let reason = reason.lines().next().unwrap_or_default().to_owned();
-                failed.push(Failed { settings: case.settings.clone(), reason });
-                first.get_or_insert(error);
+    for (case, tried) in cases.iter().zip(tried) {
+        let error = match tried {
+            Some(Ok(outcome)) => {
+                rows.extend(outcome.rows);
+                continue;
             }
-        }
+            Some(Err(error)) => error,
+            None => anyhow::anyhow!("it has not been run"),
+        };
+        let reason = error.root_cause().to_string();
+        let reason = reason.lines().next().unwrap_or_default().to_owned();
+        failed.push(Failed { settings: case.settings.clone(), reason });
+        first.get_or_insert(error);
     }
     match first {
         Some(error) if rows.is_empty() => Err(error),
@@ -122,7 +169,7 @@ impl Boots<'_> {
 }
 
 /// The kernel of each case; each is built once.
-fn images(cases: &[Case]) -> anyhow::Result<Vec<Image>> {
+fn images<'a>(cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<Vec<Image>> {
     let mut built: Vec<(kernel::Request, Image)> = Vec::new();
     let mut images = Vec::new();
     for case in cases {
@@ -172,13 +219,13 @@ fn one(
         .collect())
 }
 
-/// Calls `work` for every case on `jobs` threads; results in the order of cases.
-fn all<T: Send>(cases: &[Case], jobs: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+/// Calls `work` for every number on `jobs` threads; results in order.
+fn all<T: Send>(count: usize, jobs: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<Option<T>>> = Mutex::new(cases.iter().map(|_| None).collect());
+    let results: Mutex<Vec<Option<T>>> = Mutex::new((0..count).map(|_| None).collect());
     let worker = || loop {
         let number = next.fetch_add(1, Ordering::Relaxed);
-        if number >= cases.len() {
+        if number >= count {
             return;
         }
         let result = work(number);
@@ -224,7 +271,7 @@ mod tests {
     use crate::{
         arch::Arch,
         boot::{BootError, Machine},
-        kernel::Config,
+        kernel::{Config, Variant},
     };
 
     fn case(number: u32) -> Case {
@@ -255,18 +302,20 @@ mod tests {
     #[test]
     fn a_boot_that_fails_leaves_the_others_and_is_named() {
         let cases = [0, 1, 2].map(case);
-        let outcomes =
-            all(&cases, 2, |n| if n == 1 { Err(failure()) } else { Ok(vec![row(&cases[n])]) });
+        let outcome = |n: usize| Outcome::new("", "6.12", vec![row(&cases[n])]);
+        let outcomes = all(3, 2, |n| Some(if n == 1 { Err(failure()) } else { Ok(outcome(n)) }));
         let (rows, failed) = parted(&cases, outcomes).unwrap();
         assert_eq!(rows, [row(&cases[0]), row(&cases[2])]);
         assert_eq!(failed.len(), 1);
         assert_eq!(failed[0].settings["number"], 1);
         assert_eq!(failed[0].reason, "the kernel panicked: no init");
+        let (_, failed) = parted(&cases[..2], vec![Some(Ok(outcome(0))), None]).unwrap();
+        assert_eq!(failed[0].reason, "it has not been run");
     }
 
     #[test]
     fn where_every_boot_fails_there_are_no_results() {
-        let error = parted(&[case(0)], vec![Err(failure())]).unwrap_err();
+        let error = parted(&[case(0)], vec![Some(Err(failure()))]).unwrap_err();
         assert_eq!(error.to_string(), "aging (number=1)");
     }
 }

@@ -65,6 +65,11 @@ impl Workspace {
         self.root.join("lab/configs")
     }
 
+    /// The plugin.
+    pub fn model(&self) -> PathBuf {
+        self.root.join("lab/model")
+    }
+
     /// The overlay and the hooks.
     pub fn kernel(&self) -> PathBuf {
         self.root.join("kernel")

@@ -35,6 +35,21 @@ pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
     ensure_with(&workspace, request, &changes, Options::MustExist, progress)
 }
 
+/// The hash of all that goes into an image, which is part of its name; nothing is built.
+///
+/// # Errors
+/// If the source or a compiler is missing, or a fragment is none.
+pub fn hash(workspace: &Workspace, request: &Request) -> anyhow::Result<String> {
+    let inputs = Inputs {
+        request,
+        source: &Archive::find()?.id,
+        toolchain: &Toolchain::find(request.arch)?,
+        changes: &changes_of(workspace, request)?,
+        settings: &Settings::read(&workspace.configs(), &request.fragments())?,
+    };
+    Ok(inputs.hash())
+}
+
 /// What a kernel differs in from Debian's.
 fn changes_of(workspace: &Workspace, request: &Request) -> anyhow::Result<Changes> {
     let ours = match request.variant {

@@ -6,7 +6,7 @@ use huepage_lab::{
     experiments,
     kernel::Variant,
     results::{Results, Row},
-    runner,
+    runner::Run,
     workspace::Workspace,
 };
 
@@ -24,8 +24,13 @@ pub fn quick_whatever_failed(name: &str, set: &[&str]) -> Results {
     let mut settings = experiment.settings(Scale::Quick);
     set.iter().for_each(|assignment| settings.set(assignment).unwrap());
     let workspace = Workspace::find().unwrap();
-    let run = runner::run(&workspace, experiment, &settings, Variant::Stock, 1, "test".into());
-    run.unwrap_or_else(|error| panic!("{error:#}"))
+    let run = Run { workspace: &workspace, experiment, jobs: 1, kept: None };
+    let cases = experiment.cases(&settings, Variant::Stock).unwrap();
+    let results = run
+        .kept(&cases)
+        .and_then(|tried| run.boot(&cases, tried))
+        .and_then(|tried| run.results(&cases, tried, "test".into()));
+    results.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
 /// A metric that the row must have.

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The boots of a sweep, each under a name that says all it is made of, so that they can
+//! run anywhere and in any order, be killed, run again, and be put together.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use anyhow::{Context, ensure};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    experiment::{Case, Experiment},
+    kernel::{self, Hasher, Request},
+    results::Row,
+    workspace::Workspace,
+};
+
+/// Raised when rows of the same boot would be others.
+const RECIPE: &str = "1";
+const SCHEMA: &str = "huepage.lab.case/1";
+
+/// What came of a boot.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    schema: String,
+    /// The case's name.
+    pub id: String,
+    /// Kernel version with the version of Debian's package.
+    pub kernel: String,
+    /// One per point.
+    pub rows: Vec<Row>,
+}
+
+impl Outcome {
+    /// Of the case with this name.
+    pub fn new(id: &str, kernel: &str, rows: Vec<Row>) -> Self {
+        Outcome { schema: SCHEMA.into(), id: id.into(), kernel: kernel.into(), rows }
+    }
+}
+
+/// The names of cases, in their order: a hash of the program that asks, of the sources of
+/// kernel, guest and model with the compiler, and of the machine and what is set. No
+/// kernel is built for it.
+///
+/// # Errors
+/// A source or a compiler that is missing.
+pub fn ids(
+    workspace: &Workspace,
+    experiment: &dyn Experiment,
+    cases: &[Case],
+) -> anyhow::Result<Vec<String>> {
+    let program = std::env::current_exe().context("where this program is")?;
+    let program = hash_of_files(&[program])?;
+    let sources = [sources(&workspace.root().join("lab/guest"))?, sources(&workspace.model())?];
+    let sources = hash_of_files(&sources.concat())?;
+    let mut kernels: BTreeMap<String, String> = BTreeMap::new();
+    let mut ids = Vec::new();
+    for case in cases {
+        let request = Request { arch: case.arch, variant: case.variant, config: case.config };
+        let kernel = match kernels.get(&request.name()) {
+            Some(kernel) => kernel.clone(),
+            None => {
+                let kernel = kernel::hash(workspace, &request)?;
+                kernels.insert(request.name(), kernel.clone());
+                kernel
+            }
+        };
+        let booted = json!({
+            "machine": case.machine, "guest": case.guest, "arguments": case.arguments,
+            "model": case.model, "regions": case.regions, "settings": case.settings,
+        });
+        let mut hasher = Hasher::new();
+        for (name, part) in [
+            ("recipe", RECIPE),
+            ("program", &program),
+            ("sources", &sources),
+            ("kernel", &kernel),
+            ("request", &request.name()),
+            ("experiment", experiment.name()),
+            ("booted", &booted.to_string()),
+        ] {
+            hasher.add(name, part);
+        }
+        ids.push(hasher.finish());
+    }
+    Ok(ids)
+}
+
+/// The C files in a folder, in order.
+fn sources(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let what = || format!("read {}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).with_context(what)? {
+        let path = entry.with_context(what)?.path();
+        if path.extension().is_some_and(|suffix| suffix == "c" || suffix == "h") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Of names and content.
+fn hash_of_files(files: &[PathBuf]) -> anyhow::Result<String> {
+    let mut hasher = Hasher::new();
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        hasher.add(&name, fs::read(file).with_context(|| format!("read {}", file.display()))?);
+    }
+    Ok(hasher.finish())
+}
+
+/// Where outcomes are kept, a file each.
+#[derive(Clone, Debug)]
+pub struct Kept(PathBuf);
+
+impl Kept {
+    /// In this folder, which need not be there yet.
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Kept(folder.into())
+    }
+
+    /// The outcome of a case, if it is there.
+    ///
+    /// # Errors
+    /// A file that is none, or of another case.
+    pub fn find(&self, id: &str) -> anyhow::Result<Option<Outcome>> {
+        let path = self.path(id);
+        let what = || format!("{}: remove it, and the case is run again", path.display());
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            text => text.with_context(what)?,
+        };
+        let outcome: Outcome = serde_json::from_str(&text).with_context(what)?;
+        ensure!(
+            outcome.schema == SCHEMA && outcome.id == id && !outcome.rows.is_empty(),
+            "no outcome of the case: {}",
+            what()
+        );
+        Ok(Some(outcome))
+    }
+
+    /// Keeps one: all of it or nothing, whoever else does the same.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn put(&self, outcome: &Outcome) -> anyhow::Result<()> {
+        let what = || format!("write {}", self.path(&outcome.id).display());
+        fs::create_dir_all(&self.0).with_context(what)?;
+        let mut file = tempfile::NamedTempFile::new_in(&self.0).with_context(what)?;
+        serde_json::to_writer(&mut file, outcome).with_context(what)?;
+        file.as_file().sync_all().with_context(what)?;
+        file.persist(self.path(&outcome.id)).with_context(what)?;
+        Ok(())
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.0.join(format!("{id}.json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{experiment::Scale, experiments, kernel::Variant};
+
+    #[test]
+    fn what_a_boot_is_made_of_is_its_name() {
+        let workspace = Workspace::find().unwrap();
+        let experiment = experiments::find("frame-order").unwrap();
+        let settings = experiment.settings(Scale::Quick);
+        let mut cases = experiment.cases(&settings, Variant::Stock).unwrap();
+        let before = ids(&workspace, experiment, &cases).unwrap();
+        assert_eq!(ids(&workspace, experiment, &cases).unwrap(), before);
+        let mut different = before.clone();
+        different.sort();
+        different.dedup();
+        assert_eq!(different.len(), cases.len());
+        cases[0].arguments.push(("more".into(), "1".into()));
+        cases[1].machine.cpus += 1;
+        cases[2].variant = Variant::Huepage;
+        let after = ids(&workspace, experiment, &cases).unwrap();
+        let same: Vec<bool> = before.iter().zip(&after).map(|(b, a)| b == a).collect();
+        assert_eq!(same[..3], [false; 3]);
+        assert!(same[3..].iter().all(|same| *same));
+    }
+
+    #[test]
+    fn what_is_kept_is_found_and_what_is_damaged_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let kept = Kept::at(folder.path().join("new"));
+        assert_eq!(kept.find("a").unwrap(), None);
+        let row = Row {
+            variant: "stock".into(),
+            settings: crate::experiment::map([]),
+            metrics: crate::experiment::map([]),
+        };
+        let outcome = Outcome::new("a", "6.12", vec![row]);
+        kept.put(&outcome).unwrap();
+        kept.put(&outcome).unwrap();
+        assert_eq!(kept.find("a").unwrap(), Some(outcome));
+        let names: Vec<_> = fs::read_dir(folder.path().join("new")).unwrap().collect();
+        assert_eq!(names.len(), 1, "{names:?}");
+        fs::copy(kept.path("a"), kept.path("b")).unwrap();
+        let error = kept.find("b").unwrap_err().to_string();
+        assert!(error.contains("no outcome") && error.contains("remove it"), "{error}");
+        fs::write(kept.path("a"), "{").unwrap();
+        assert!(kept.find("a").unwrap_err().to_string().contains("remove it"));
+    }
+}

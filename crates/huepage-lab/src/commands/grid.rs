@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What `run`, `cases` and `merge` have in common: an experiment and the boots of it.
+
+use std::{path::PathBuf, process::ExitCode};
+
+use clap::Args;
+
+use huepage_lab::{
+    cases::Kept,
+    document,
+    experiment::{Case, Experiment, Scale},
+    experiments,
+    kernel::Variant,
+    output::print,
+    results::Results,
+    settings::Settings,
+    workspace::Workspace,
+};
+
+/// An experiment and its settings.
+#[derive(Args)]
+pub struct Grid {
+    /// Which one
+    #[arg(value_parser = names())]
+    experiment: String,
+    /// The kernel: Debian's as it is, or with huepage's changes
+    #[arg(long, value_enum, default_value = "stock")]
+    variant: Variant,
+    /// Replace the values of a setting: NAME=VALUE or NAME=VALUE,VALUE
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+    /// The same code paths within seconds, into target/lab/quick
+    #[arg(long)]
+    quick: bool,
+}
+
+fn names() -> clap::builder::PossibleValuesParser {
+    experiments::ALL.iter().map(|experiment| experiment.name()).collect::<Vec<_>>().into()
+}
+
+/// The experiments, for `--help`.
+pub fn after_help() -> String {
+    let width = experiments::ALL.iter().map(|e| e.name().len()).max().unwrap_or(0);
+    let lines = experiments::ALL.iter().map(|e| format!("  {:width$}  {}\n", e.name(), e.about()));
+    format!("Experiments:\n{}", lines.collect::<String>())
+}
+
+impl Grid {
+    pub fn experiment(&self) -> &'static dyn Experiment {
+        experiments::find(&self.experiment).expect("clap knows the names")
+    }
+
+    /// The settings and the boots that they amount to; a wrong setting is a usage error,
+    /// which has been printed.
+    pub fn cases(&self) -> Result<(Settings, Vec<Case>), ExitCode> {
+        let experiment = self.experiment();
+        let mut settings = experiment.settings(if self.quick { Scale::Quick } else { Scale::Full });
+        let set = self.set.iter().try_for_each(|assignment| settings.set(assignment));
+        let cases = set.and_then(|()| experiment.cases(&settings, self.variant));
+        let cases = cases.and_then(|cases| {
+            anyhow::ensure!(!cases.is_empty(), "the settings leave nothing to run");
+            Ok(cases)
+        });
+        match cases {
+            Ok(cases) => Ok((settings, cases)),
+            Err(error) => {
+                eprintln!("huepage-lab: {error:#}");
+                Err(ExitCode::from(2))
+            }
+        }
+    }
+
+    /// The command that gives the same results.
+    pub fn command(&self) -> String {
+        let mut words = vec!["huepage-lab run".to_owned(), self.experiment.clone()];
+        if self.variant != Variant::Stock {
+            words.push(format!("--variant {}", self.variant.name()));
+        }
+        words.extend(self.set.iter().map(|set| format!("--set {set}")));
+        if self.quick {
+            words.push("--quick".into());
+        }
+        words.join(" ")
+    }
+}
+
+/// Where outcomes of cases are kept.
+#[derive(Args)]
+pub struct Keeping {
+    /// Where outcomes of boots are kept, a file each [default: target/lab/cases/]
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+}
+
+impl Keeping {
+    pub fn kept(&self, workspace: &Workspace) -> Kept {
+        Kept::at(self.keep.clone().unwrap_or_else(|| workspace.lab().join("cases")))
+    }
+}
+
+/// How results are shown.
+#[derive(Args)]
+pub struct Showing {
+    /// Where the results go [default: results/]
+    #[arg(long, short, value_name = "FOLDER")]
+    output: Option<PathBuf>,
+    /// Print the results as JSON instead of the table
+    #[arg(long)]
+    json: bool,
+}
+
+impl Showing {
+    /// Writes and prints them; says what failed.
+    pub fn show(
+        &self,
+        workspace: &Workspace,
+        grid: &Grid,
+        results: &Results,
+    ) -> anyhow::Result<ExitCode> {
+        let experiment = grid.experiment();
+        let folder = match (&self.output, grid.quick) {
+            (Some(folder), _) => folder.clone(),
+            (None, true) => workspace.lab().join("quick"),
+            (None, false) => workspace.root().join("results"),
+        };
+        let document = document::of(experiment, results);
+        // A part of the grid may leave nothing to draw; its figures are kept.
+        let picture = experiment.plot(results).svg();
+        results.write(&folder, &document, picture.as_deref().ok())?;
+        if self.json {
+            print(&(serde_json::to_string_pretty(results)? + "\n"))?;
+        } else {
+            print(&document)?;
+        }
+        let files = folder.join(experiment.name());
+        match &picture {
+            Ok(_) => eprintln!("huepage-lab: wrote {}.{{json,md,svg}}", files.display()),
+            Err(error) => {
+                let files = files.display();
+                eprintln!("huepage-lab: wrote {files}.{{json,md}}, no picture: {error}");
+            }
+        }
+        for failed in &results.failed {
+            eprintln!("huepage-lab: failed: {failed}");
+        }
+        Ok(match picture {
+            _ if !results.failed.is_empty() => ExitCode::FAILURE,
+            Ok(_) => ExitCode::SUCCESS,
+            Err(_) => ExitCode::from(3),
+        })
+    }
+}
