@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 pub use boots::Boots;
 pub use plot::{Axis, Panel, Plot, Series};
-pub use table::{Table, thousands};
+pub use table::{Table, percent, thousands};
 
 /// The version of the format; see docs/lab.md.
 pub const SCHEMA: &str = "huepage.lab/1";

@@ -75,6 +75,12 @@ pub fn thousands(count: f64) -> String {
     text
 }
 
+/// A share: `12.3 %`; a dash if it is no number.
+pub fn percent(share: f64) -> String {
+    let text = format!("{:.1} %", 100.0 * share);
+    if !share.is_finite() { "–".into() } else { text.replace("-0.0 %", "0.0 %") }
+}
+
 fn numeric(cell: &str) -> bool {
     let digits = cell.trim_end_matches([' ', '%', '×']).replace(',', "");
     cell.is_empty() || cell == "–" || digits.parse::<f64>().is_ok()
@@ -83,6 +89,14 @@ fn numeric(cell: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shares_are_percent_and_nothing_has_no_sign() {
+        assert_eq!(
+            [0.1234, -0.0004, -0.1, f64::NAN].map(percent),
+            ["12.3 %", "0.0 %", "-10.0 %", "–"]
+        );
+    }
 
     #[test]
     fn counts_have_commas() {

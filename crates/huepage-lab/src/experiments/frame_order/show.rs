@@ -2,12 +2,7 @@
 //! Tables, and what they mean.
 
 use super::pairs::{self, Group, Pair};
-use crate::results::{Boots, Results, Table, thousands};
-
-fn percent(share: f64) -> String {
-    let text = format!("{:.1} %", 100.0 * share);
-    if !share.is_finite() { "–".into() } else { text.replace("-0.0 %", "0.0 %") }
-}
+use crate::results::{Boots, Results, Table, percent, thousands};
 
 fn hundredths(value: f64) -> String {
     format!("{value:.2}")

@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use crate::results::{Axis, Boots, Panel, Plot, Results, Row, Series, Table, thousands};
+use crate::results::{Axis, Boots, Panel, Plot, Results, Row, Series, Table, percent, thousands};
 
 pub(super) const REMARKS: &str = "\
 What the report of December 2009 was about. On an s390 system with 256 MB, FCP disks and ext2, \
@@ -62,11 +62,6 @@ fn machines(results: &Results) -> Vec<String> {
 fn boots<'a>(results: &'a Results, on: &str, policy: &str, readers: &str, mode: &str) -> Boots<'a> {
     let those = [("policy", policy), ("readers", readers), ("mode", mode)];
     Boots::of(results.with(&those).filter(|row| machine(row) == on))
-}
-
-fn percent(share: f64) -> String {
-    let text = format!("{:.1} %", 100.0 * share);
-    if !share.is_finite() { "–".into() } else { text.replace("-0.0 %", "0.0 %") }
 }
 
 /// The share of throughput that the first have less than the others.
