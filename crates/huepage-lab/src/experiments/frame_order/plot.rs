@@ -11,40 +11,34 @@ const METRICS: [(&str, &str, bool); 3] = [
     ("modelled throughput (MB/s)", "modelled_mbs", false),
 ];
 
-/// A row of panels for each policy; of the machines that were booted with all seeds.
+/// Of the machine that was booted with all seeds.
 pub(super) fn plot(results: &Results) -> Plot {
     let mut groups = Group::all(results);
     let main = groups.first().map(Group::machine);
     groups.retain(|group| Some(group.machine()) == main);
-    let policies = results.values("policy");
-    let panels = policies.iter().flat_map(|policy| {
-        let groups: Vec<&Group> = groups.iter().filter(|group| group.policy == *policy).collect();
-        METRICS.map(|(heading, metric, direct)| {
-            let mut series: Vec<Series> =
-                groups.iter().flat_map(|group| fresh_and_aged(results, group, metric)).collect();
-            if let Some(main) = groups.first().filter(|_| direct) {
-                series.push(Series {
-                    name: "direct, huge page, aged".into(),
-                    points: points(&main.pairs(results, "direct-huge"), metric, |p| &p.aged),
-                    reference: true,
-                });
-            }
-            Panel {
-                heading: format!("{policy}: {heading}"),
-                x_label: "parallel readers".into(),
-                x: Axis::Doublings,
-                top: results
-                    .with(&[("mode", "cached")])
-                    .filter_map(|row| row.metric(metric))
-                    .fold(0.0, f64::max),
-                series,
-            }
-        })
+    let panels = METRICS.map(|(heading, metric, direct)| {
+        let mut series: Vec<Series> =
+            groups.iter().flat_map(|group| fresh_and_aged(results, group, metric)).collect();
+        if let Some(main) = groups.first().filter(|_| direct) {
+            series.push(Series {
+                name: "direct, huge page, aged".into(),
+                points: points(&main.pairs(results, "direct-huge"), metric, |p| &p.aged),
+                reference: true,
+            });
+        }
+        let values = series.iter().flat_map(|series| &series.points).map(|(_, value)| *value);
+        Panel {
+            heading: heading.into(),
+            x_label: "parallel readers".into(),
+            x: Axis::Doublings,
+            top: values.fold(0.0, f64::max),
+            series,
+        }
     });
     let settings = results.rows.first();
     let setting = |name: &str| settings.map(|row| row.setting(name)).unwrap_or_default();
     Plot {
-        title: "Sequential reads: what scattered pages cost a disk controller".into(),
+        title: "Order of frames: what a disk controller merges".into(),
         caption: format!(
             "Linux {}, {}; means of all seeds; counts exact; modelled: {} µs per \
              request, {} µs per segment, link of {} MB/s",
@@ -54,7 +48,7 @@ pub(super) fn plot(results: &Results) -> Plot {
             setting("segment_us"),
             setting("link_mbs")
         ),
-        panels: panels.collect(),
+        panels: panels.into(),
     }
 }
 
