@@ -19,7 +19,8 @@ Linux 6.12 has no such wait. `wait` brings it back, where Linux 2.6.31 had it (`
 after direct reclaim that freed pages of which none is left for the task, 20 ms, also for \
 read-ahead, which gives up there today; and after a round of reclaim at a low priority, 100 ms. \
 `wait-each` waits 20 ms after every direct reclaim that freed pages, as if there were never one \
-left: it shows whether this experiment can see such waits at all. `reverse` gives the frames of a \
+left: it shows how much of such waits this experiment can see, which is little where the \
+processor is what limits the readers: others run meanwhile. `reverse` gives the frames of a \
 refill in reverse, as before the commit of 2009.
 
 Throughput is in the guest's time, in which an instruction takes 8 ns and each disk the \
