@@ -47,15 +47,15 @@ impl Experiment for SequentialIo {
                 "ext2,ext4",
                 "256M,320M",
                 "stock,reverse,on,wait,wait-reverse,wait-each",
-                "1,2,4,8,16,32,64",
-                "3",
-                "1G",
+                "4,16,64",
+                "2",
+                "512M",
             ),
             Scale::Quick => ("ext2", "128M", "stock,wait-each", "16", "1", "192M"),
         };
-        let (read_ahead, segments, segment_size) = match scale {
-            Scale::Full => ("128K,1M", "126,1", "4K,64K"),
-            Scale::Quick => ("128K", "126", "4K"),
+        let (read_ahead, segments, segment_size, disk_mbs) = match scale {
+            Scale::Full => ("128K,1M", "126,1", "4K,64K", "40"),
+            Scale::Quick => ("128K", "126", "4K", "20"),
         };
         Settings::new(&[
             ("arch", "x86_64"),
@@ -78,7 +78,7 @@ impl Experiment for SequentialIo {
             // The time of each disk.
             ("request_us", "100"),
             ("segment_us", "0"),
-            ("disk_mbs", "20"),
+            ("disk_mbs", disk_mbs),
         ])
     }
 

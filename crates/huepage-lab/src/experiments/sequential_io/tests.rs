@@ -29,7 +29,7 @@ fn every_policy_is_booted_with_what_it_takes() {
         assert_eq!(options.contains("lab_disk.segments=1"), single, "{options}");
         let merges = case.settings["segment_size"] == "64K";
         assert_eq!(options.contains("lab_disk.segment_size=65536"), merges, "{options}");
-        assert!(options.contains("lab_disk.mbs=20"), "{options}");
+        assert!(options.contains("lab_disk.mbs=40"), "{options}");
     }
 }
 
@@ -65,7 +65,7 @@ fn report(seconds: f64, waits: u64) -> Report {
 
 fn results() -> Results {
     let usual = ["fs=ext2", "memory=256M", "read_ahead=128K", "segments=126", "readers=16"];
-    let usual = [&usual[..], &["segment_size=4K"]].concat();
+    let usual = [&usual[..], &["segment_size=4K", "repeats=3"]].concat();
     let mut rows = Vec::new();
     for case in cases(&usual).unwrap() {
         let (seconds, waits) = match case.settings["policy"].as_str().unwrap() {
