@@ -9,13 +9,13 @@
 #include "coloring.h"
 #include "disks.h"
 #include "lab.h"
+#include "readers.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define READ_SIZE (128UL << 10)
@@ -64,38 +64,14 @@ static void read_file(uint64_t reader, int phase)
 static void run(int phase)
 {
 	uint64_t reads[2], sectors[2];
-	int gate[2];
+	struct readers all;
 
-	if (pipe(gate))
-		lab_fail("pipe");
-	for (uint64_t reader = 0; reader < readers; reader++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			lab_fail("fork");
-		if (!child) {
-			char go;
-
-			close(gate[1]);
-			/* All begin when the gate is closed by the parent. */
-			if (read(gate[0], &go, 1))
-				lab_fail("the gate holds a byte");
-			read_file(reader, phase);
-			_exit(0);
-		}
-	}
+	readers_fork(&all, readers, read_file, phase);
 	disks_read(readers, &reads[0], &sectors[0]);
 	mark(readers, 2 * phase);
-	close(gate[1]);
-	for (uint64_t reader = 0; reader < readers; reader++) {
-		int status;
-
-		if (wait(&status) < 0 || status)
-			lab_fail("a reader ended with status %d", status);
-	}
+	readers_run(&all);
 	mark(readers, 2 * phase + 1);
 	disks_read(readers, &reads[1], &sectors[1]);
-	close(gate[0]);
 	lab_result("{\"phase\":\"%s\",\"reads\":%" PRIu64 ",\"sectors\":%" PRIu64 "}",
 		   phase_names[phase], reads[1] - reads[0], sectors[1] - sectors[0]);
 }

@@ -7,13 +7,13 @@
 #include "coloring.h"
 #include "disks.h"
 #include "lab.h"
+#include "readers.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static uint64_t readers, bytes, record;
@@ -61,7 +61,7 @@ static struct waits read_waits(void)
 	return waits;
 }
 
-static void read_file(uint64_t reader, bool direct)
+static void read_file(uint64_t reader, int direct)
 {
 	char path[64], *buffer = lab_map(record);
 
@@ -81,42 +81,18 @@ static void read_file(uint64_t reader, bool direct)
 	}
 }
 
-static void run(const char *mode, bool direct)
+static void run(const char *mode, int direct)
 {
-	int gate[2];
+	struct readers all;
 
-	if (pipe(gate))
-		lab_fail("pipe");
-	for (uint64_t reader = 0; reader < readers; reader++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			lab_fail("fork");
-		if (!child) {
-			char go;
-
-			close(gate[1]);
-			/* All begin when the gate is closed by the parent. */
-			if (read(gate[0], &go, 1))
-				lab_fail("the gate holds a byte");
-			read_file(reader, direct);
-			_exit(0);
-		}
-	}
+	readers_fork(&all, readers, read_file, direct);
 	struct waits before = read_waits();
 	double begin = lab_seconds();
 
-	close(gate[1]);
-	for (uint64_t reader = 0; reader < readers; reader++) {
-		int status;
-
-		if (wait(&status) < 0 || status)
-			lab_fail("a reader ended with status %d", status);
-	}
+	readers_run(&all);
 	double seconds = lab_seconds() - begin;
 	struct waits after = read_waits();
 
-	close(gate[0]);
 	lab_result("{\"mode\":\"%s\",\"bytes\":%" PRIu64 ",\"seconds\":%.6f,\"stalls\":%" PRIu64
 		   ",\"scanned_direct\":%" PRIu64 ",\"scanned_kswapd\":%" PRIu64
 		   ",\"stalled_us\":%" PRIu64 ",\"waits\":%" PRIu64 ",\"waited_ms\":%" PRIu64 "}",

@@ -2,11 +2,7 @@
 //! The boots of a sweep, each under a name that says all it is made of, so that they can
 //! run anywhere and in any order, be killed, run again, and be put together.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::PathBuf};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -55,7 +51,8 @@ pub fn ids(
 ) -> anyhow::Result<Vec<String>> {
     let program = std::env::current_exe().context("where this program is")?;
     let program = hash_of_files(&[program])?;
-    let sources = [sources(&workspace.root().join("lab/guest"))?, sources(&workspace.model())?];
+    let sources = ["lab/guest", "lab/model"].map(|folder| workspace.c_files(folder));
+    let sources: Vec<Vec<PathBuf>> = sources.into_iter().collect::<anyhow::Result<_>>()?;
     let sources = hash_of_files(&sources.concat())?;
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut ids = Vec::new();
@@ -88,20 +85,6 @@ pub fn ids(
         ids.push(hasher.finish());
     }
     Ok(ids)
-}
-
-/// The C files in a folder, in order.
-fn sources(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let what = || format!("read {}", folder.display());
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).with_context(what)? {
-        let path = entry.with_context(what)?.path();
-        if path.extension().is_some_and(|suffix| suffix == "c" || suffix == "h") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// Of names and content.

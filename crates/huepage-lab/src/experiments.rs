@@ -6,6 +6,7 @@ mod fault_cost;
 mod frame_order;
 mod ksm_nodes;
 mod mixed;
+mod readers;
 mod sequential_io;
 mod working_set;
 mod zero_pages;

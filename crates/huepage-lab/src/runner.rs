@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     boot::{Boot, boot},
-    cases::{self, Kept, Outcome},
+    cases::{Kept, Outcome},
     experiment::{Case, Experiment},
     kernel::{self, Image},
     progress::Progress,
@@ -19,7 +19,7 @@ use crate::{
     workspace::Workspace,
 };
 
-/// What to run, and how.
+/// What to run, and how. Names of cases are asked for once: they are hashes of all sources.
 pub struct Run<'a> {
     /// Where the lab is.
     pub workspace: &'a Workspace,
@@ -27,8 +27,8 @@ pub struct Run<'a> {
     pub experiment: &'a dyn Experiment,
     /// Boots at once.
     pub jobs: usize,
-    /// Where outcomes are kept, if they are.
-    pub kept: Option<Kept>,
+    /// Where outcomes are kept, and the names of the cases, if they are.
+    pub kept: Option<(Kept, Vec<String>)>,
 }
 
 /// What came of a case, if it has been run.
@@ -40,8 +40,9 @@ impl Run<'_> {
     /// # Errors
     /// A kept file that is none.
     pub fn kept(&self, cases: &[Case]) -> anyhow::Result<Vec<Tried>> {
-        let Some(kept) = &self.kept else { return Ok(cases.iter().map(|_| None).collect()) };
-        let ids = cases::ids(self.workspace, self.experiment, cases)?;
+        let Some((kept, ids)) = &self.kept else {
+            return Ok(cases.iter().map(|_| None).collect());
+        };
         ids.iter().map(|id| Ok(kept.find(id)?.map(Ok))).collect()
     }
 
@@ -52,10 +53,6 @@ impl Run<'_> {
     /// A kernel that does not build. Boots that fail are among the outcomes.
     pub fn boot(&self, cases: &[Case], tried: Vec<Tried>) -> anyhow::Result<Vec<Tried>> {
         let todo: Vec<usize> = (0..cases.len()).filter(|&n| tried[n].is_none()).collect();
-        let ids = match &self.kept {
-            Some(_) => cases::ids(self.workspace, self.experiment, cases)?,
-            None => vec![String::new(); cases.len()],
-        };
         let images = images(todo.iter().map(|&number| &cases[number]))?;
         let progress = Boots {
             shown: Progress::stderr(),
@@ -66,9 +63,10 @@ impl Run<'_> {
         let outcomes = all(todo.len(), self.jobs, |index| {
             let (case, image) = (&cases[todo[index]], &images[index]);
             let outcome = one(self.workspace, self.experiment, case, image, &progress)
-                .map(|rows| Outcome::new(&ids[todo[index]], &image.version, rows))
-                .and_then(|outcome| {
-                    self.kept.as_ref().map_or(Ok(()), |kept| kept.put(&outcome))?;
+                .and_then(|rows| {
+                    let id = self.kept.as_ref().map_or("", |(_, ids)| &ids[todo[index]]);
+                    let outcome = Outcome::new(id, &image.version, rows);
+                    self.kept.as_ref().map_or(Ok(()), |(kept, _)| kept.put(&outcome))?;
                     Ok(outcome)
                 })
                 .with_context(|| format!("{} ({})", self.experiment.name(), words(&case.settings)));

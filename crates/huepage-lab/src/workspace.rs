@@ -2,7 +2,7 @@
 //! Where things are: the repository, and the directory for what the lab makes.
 
 use std::{
-    env,
+    env, fs,
     path::{Path, PathBuf},
 };
 
@@ -65,9 +65,21 @@ impl Workspace {
         self.root.join("lab/configs")
     }
 
-    /// The plugin.
-    pub fn model(&self) -> PathBuf {
-        self.root.join("lab/model")
+    /// The C files in a folder of the checkout, in a fixed order.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn c_files(&self, folder: &str) -> anyhow::Result<Vec<PathBuf>> {
+        let folder = self.root.join(folder);
+        let mut files = Vec::new();
+        for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
+            let file = entry?.path();
+            if file.extension().is_some_and(|e| e == "c" || e == "h") {
+                files.push(file);
+            }
+        }
+        files.sort();
+        Ok(files)
     }
 
     /// The overlay and the hooks.

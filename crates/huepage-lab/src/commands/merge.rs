@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use huepage_lab::{runner::Run, workspace::Workspace};
+use huepage_lab::{cases, runner::Run, workspace::Workspace};
 
 use super::grid::{Grid, Keeping, Showing, after_help};
 
@@ -33,7 +33,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let kept = options.keeping.kept(&workspace);
     let experiment = options.grid.experiment();
-    let run = Run { workspace: &workspace, experiment, jobs: 1, kept: Some(kept) };
+    let ids = cases::ids(&workspace, experiment, &cases)?;
+    let run = Run { workspace: &workspace, experiment, jobs: 1, kept: Some((kept, ids)) };
     let tried = run.kept(&cases)?;
     anyhow::ensure!(
         tried.iter().any(Option::is_some),

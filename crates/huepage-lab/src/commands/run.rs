@@ -56,9 +56,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let kept = options.keeping.kept(&workspace);
     let experiment = options.grid.experiment();
-    let run = Run { workspace: &workspace, experiment, jobs, kept: Some(kept) };
-    if !options.case.is_empty() {
-        let ids = cases::ids(&workspace, experiment, &cases)?;
+    let mut ids = cases::ids(&workspace, experiment, &cases)?;
+    let one_by_one = !options.case.is_empty();
+    if one_by_one {
         for case in &options.case {
             if !ids.contains(case) {
                 bail!(
@@ -68,8 +68,13 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
                 );
             }
         }
-        let mut ids = ids.iter();
-        cases.retain(|_| ids.next().is_some_and(|id| options.case.contains(id)));
+        let wanted = |id: &String| options.case.contains(id);
+        let mut each = ids.iter();
+        cases.retain(|_| each.next().is_some_and(wanted));
+        ids.retain(wanted);
+    }
+    let run = Run { workspace: &workspace, experiment, jobs, kept: Some((kept, ids)) };
+    if one_by_one {
         let tried = run.kept(&cases)?;
         for outcome in run.boot(&cases, tried)? {
             outcome.expect("all have been tried")?;

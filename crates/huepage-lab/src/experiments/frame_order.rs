@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 use serde_json::{Map, Value};
 
+use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
@@ -92,10 +93,9 @@ impl Experiment for FrameOrder {
         let mut names = vec!["arch"];
         names.extend(ONE_AT_A_TIME);
         names.extend(["policy", "readers", "age", "seed"]);
-        let is_first = |point: &Point, name: &str| point.text(name) == settings.values(name)[0];
         let points = settings.grid(&names).into_iter().filter(|point| {
-            let others = ONE_AT_A_TIME.iter().filter(|name| !is_first(point, name)).count();
-            others == 0 || others == 1 && is_first(point, "seed")
+            let others = |names: &[&str]| readers::others(settings, point, names);
+            others(&ONE_AT_A_TIME) == 0 || others(&ONE_AT_A_TIME) + others(&["seed"]) == 1
         });
         points.map(|point| case(settings, &point, variant)).collect()
     }
@@ -184,19 +184,8 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
     let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
-    let readers: u64 = point.parsed("readers")?;
-    let segments: u32 = point.parsed("segments")?;
-    let read_ahead: Bytes = point.parsed("read_ahead")?;
+    let (readers, read_ahead, segments) = readers::checked(point)?;
     let policy = point.text("policy");
-    ensure!((1..=128).contains(&readers), "setting readers={readers}: 1 to 128");
-    ensure!(
-        segments == 1 || Disk::can_limit(segments),
-        "setting segments={segments}: 1, or 2 less than a power of two, such as 14 or 62"
-    );
-    ensure!(
-        read_ahead.0 >= 4096 && read_ahead.0.is_multiple_of(4096),
-        "setting read_ahead={read_ahead}: whole pages of 4 KiB"
-    );
     let part = |name: &str| {
         let total: Bytes = settings.only(name)?;
         ensure!(
@@ -215,13 +204,8 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
     machine.disks = vec![Disk { content: file, segments: queue }; readers as usize];
     // A read of one sector of it marks where a phase begins or ends; aging reads it.
     machine.disks.push(Disk { content: Content::Zeros(memory), segments: queue });
-    // While a processor sleeps, the emulator's time jumps from timer to timer, and
-    // reads that wait for the host would time out.
-    let awake = match arch {
-        Arch::X86_64 => "idle=poll",
-        Arch::Arm64 => "nohlt",
-    };
-    machine.kernel_options = [awake, "hugepagesz=2M", "hugepages=1"].map(str::to_owned).to_vec();
+    machine.kernel_options =
+        [readers::awake(arch), "hugepagesz=2M", "hugepages=1"].map(str::to_owned).to_vec();
 
     let mut config = Config::Plain;
     let mut lab = |option: String| {

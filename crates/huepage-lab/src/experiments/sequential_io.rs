@@ -11,6 +11,7 @@ use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 use serde_json::Value;
 
+use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
@@ -90,8 +91,7 @@ impl Experiment for SequentialIo {
         names.extend(["policy", "readers"]);
         let mut cases = Vec::new();
         for point in settings.grid(&names) {
-            let first = |name: &&&str| point.text(name) == settings.values(name)[0];
-            let others = ONE_AT_A_TIME.len() - ONE_AT_A_TIME.iter().filter(first).count();
+            let others = readers::others(settings, &point, &ONE_AT_A_TIME);
             if others > 1 {
                 continue;
             }
@@ -154,21 +154,10 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
     let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
-    let read_ahead: Bytes = point.parsed("read_ahead")?;
-    let segments: u32 = point.parsed("segments")?;
+    let (readers, read_ahead, segments) = readers::checked(point)?;
     let segment_size: Bytes = point.parsed("segment_size")?;
-    let readers: u64 = point.parsed("readers")?;
     let total: Bytes = settings.only("total")?;
     let policy = point.text("policy");
-    ensure!((1..=128).contains(&readers), "setting readers={readers}: 1 to 128");
-    ensure!(
-        segments == 1 || Disk::can_limit(segments),
-        "setting segments={segments}: 1, or 2 less than a power of two, such as 14 or 126"
-    );
-    ensure!(
-        read_ahead.0 >= PAGE && read_ahead.0.is_multiple_of(PAGE),
-        "setting read_ahead={read_ahead}: whole pages of 4 KiB"
-    );
     ensure!(
         (PAGE..=64 << 10).contains(&segment_size.0) && segment_size.0.is_power_of_two(),
         "setting segment_size={segment_size}: a power of two from 4K to 64K"
@@ -191,14 +180,8 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
     let file = Content::FileSystem(FileSystem { kind, file: Bytes(bytes) });
     let disk = Disk { content: file, segments: segments.max(2) };
     machine.disks = vec![disk; readers as usize];
-    // While a processor sleeps, the emulator's time jumps from timer to timer, and
-    // reads that wait for the host would time out.
-    let awake = match arch {
-        Arch::X86_64 => "idle=poll",
-        Arch::Arm64 => "nohlt",
-    };
     let mut options: Vec<String> = lab.iter().map(|&option| option.to_owned()).collect();
-    options.push(awake.into());
+    options.push(readers::awake(arch).into());
     if segments == 1 {
         options.push("lab_disk.segments=1".into());
     }

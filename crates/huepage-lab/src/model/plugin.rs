@@ -35,7 +35,7 @@ const FLAGS: [&str; 8] = [
 /// # Errors
 /// If the sources are not found, or the compiler is missing or refuses them.
 pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
-    let sources = sources()?;
+    let sources = Workspace::find()?.c_files("lab/model")?;
     let plugin = out_dir.join(format!("huepage-model-{:016x}.so", hash(&sources)?));
     if plugin.exists() {
         return Ok(plugin);
@@ -58,20 +58,6 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
     }
     fs::rename(&unfinished, &plugin).with_context(|| format!("write {}", plugin.display()))?;
     Ok(plugin)
-}
-
-/// The files of the plugin in a fixed order.
-fn sources() -> anyhow::Result<Vec<PathBuf>> {
-    let folder = Workspace::find()?.root().join("lab/model");
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
-        let file = entry?.path();
-        if file.extension().is_some_and(|e| e == "c" || e == "h") {
-            files.push(file);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 fn hash(sources: &[PathBuf]) -> anyhow::Result<u64> {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What experiments with sequential readers have in common.
+
+use anyhow::ensure;
+use huepage::units::Bytes;
+
+use crate::{
+    arch::Arch,
+    boot::Disk,
+    settings::{Point, Settings},
+};
+
+/// How many of the named settings have another than their first value.
+pub fn others(settings: &Settings, point: &Point, names: &[&str]) -> usize {
+    names.iter().filter(|name| point.text(name) != settings.values(name)[0]).count()
+}
+
+/// While a processor sleeps, the emulator's time jumps from timer to timer, and reads that
+/// wait for the host would time out: the kernel option that keeps it awake.
+pub fn awake(arch: Arch) -> &'static str {
+    match arch {
+        Arch::X86_64 => "idle=poll",
+        Arch::Arm64 => "nohlt",
+    }
+}
+
+/// The settings `readers`, `read_ahead` and `segments`.
+///
+/// # Errors
+/// One that makes no sense, named.
+pub fn checked(point: &Point) -> anyhow::Result<(u64, Bytes, u32)> {
+    let readers: u64 = point.parsed("readers")?;
+    let read_ahead: Bytes = point.parsed("read_ahead")?;
+    let segments: u32 = point.parsed("segments")?;
+    ensure!((1..=128).contains(&readers), "setting readers={readers}: 1 to 128");
+    ensure!(
+        read_ahead.0 >= 4096 && read_ahead.0.is_multiple_of(4096),
+        "setting read_ahead={read_ahead}: whole pages of 4 KiB"
+    );
+    ensure!(
+        segments == 1 || Disk::can_limit(segments),
+        "setting segments={segments}: 1, or 2 less than a power of two, such as 14 or 62"
+    );
+    Ok((readers, read_ahead, segments))
+}
