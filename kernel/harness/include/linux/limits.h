@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdint.h>
 
+#define U8_MAX UINT8_MAX
 #define U64_MAX UINT64_MAX
 
 #endif
