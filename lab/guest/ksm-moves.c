@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What happens to merged pages when things change under them: merge_across_nodes
- * is switched and switched back (event=switch), or memory with merged pages goes
- * offline (event=offline). Every page is verified after each step.
+ * or merge_distance is switched and switched back (event=switch), or memory with
+ * merged pages goes offline (event=offline). Every page is verified after each step.
  */
 #define _GNU_SOURCE
 #include "ksm_frames.h"
@@ -32,6 +32,36 @@ static void switch_knob(int across)
 	ksm_settle();
 	report_state("merged-again", 0);
 	report_wrong("verified", 0);
+}
+
+/*
+ * Another distance while pages are merged: refused if strict, taken otherwise, and
+ * ksmd moves what is in the wrong place. Contents are read while it does so.
+ */
+static void change_distance(const char *to)
+{
+	char strict[40];
+
+	snprintf(strict, sizeof(strict), "strict %s", to);
+	int refused = ksm_set("merge_distance", strict);
+	int accepted = ksm_set("merge_distance", to);
+
+	report_state("changed", 0);
+	report_wrong("verified-changed", 0);
+	ksm_settle();
+	lab_result("{\"step\":\"change\",\"refused\":%d,\"accepted\":%d}", refused, accepted);
+	report_state("settled", 0);
+	report_wrong("verified-settled", 0);
+}
+
+/* There and back while pages are merged; then all are unmerged. */
+static void change_distances(void)
+{
+	change_distance(lab_text("to"));
+	change_distance(lab_text("distance"));
+	lab_write(KSM "run", "2");
+	report_state("unmerged", 0);
+	report_wrong("verified-unmerged", 0);
 }
 
 /* Blocks of memory that were plugged in, by number; how many there are. */
@@ -135,8 +165,7 @@ int main(int argc, char **argv)
 	start_workers();
 	if (offline)
 		count = wait_for_hot(blocks, 64);
-	if (ksm_switch(across))
-		lab_fail("set merge_across_nodes");
+	ksm_set_up();
 	/*
 	 * Of equal pages ksmd keeps one of the process that declared its pages
 	 * first: here that of the last node, which is to lose its memory.
@@ -147,6 +176,8 @@ int main(int argc, char **argv)
 	report_state("merged", 0);
 	if (offline) {
 		lose_memory(blocks, count);
+	} else if (strcmp(lab_text("to"), "none")) {
+		change_distances();
 	} else {
 		switch_knob(across);
 		switch_knob(!across);

@@ -10,8 +10,7 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	start_workers();
-	if (ksm_switch(lab_number("across")))
-		lab_fail("set merge_across_nodes");
+	ksm_set_up();
 	ask_all(FILL, 0);
 	lab_note("pages are filled");
 	report_state("unmerged", 0);

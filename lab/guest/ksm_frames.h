@@ -120,18 +120,71 @@ static inline const char *list(const uint64_t *numbers, char text[200])
 	return text;
 }
 
+/* What a kernel with merge domains tells of them. */
+struct domains {
+	uint64_t of[MAX_NODES]; /* by node, the lowest of its domain */
+	uint64_t remote;	/* mappings of pages elsewhere than where theirs was */
+};
+
+/* Lines as "nodes 0-1,3 shared 5 sharing 6 saved 24576 remote 2". */
+static inline struct domains read_domains(void)
+{
+	struct domains domains = { 0 };
+	FILE *file = fopen(KSM "merge_domains", "r");
+	char line[400], list[200];
+	uint64_t remote;
+
+	if (!file)
+		lab_fail("open merge_domains");
+	while (fgets(line, sizeof(line), file)) {
+		uint64_t lowest = MAX_NODES;
+
+		if (sscanf(line, "nodes %199s shared %*u sharing %*u saved %*u remote %ju", list,
+			   &remote) != 2)
+			lab_fail("merge_domains says: %s", line);
+		domains.remote += remote;
+		for (char *part = strtok(list, ","); part; part = strtok(NULL, ",")) {
+			uint64_t from, to;
+
+			if (sscanf(part, "%ju-%ju", &from, &to) < 2)
+				to = from;
+			if (lowest == MAX_NODES)
+				lowest = from;
+			for (; from <= to && from < MAX_NODES; from++)
+				domains.of[from] = lowest;
+		}
+	}
+	fclose(file);
+	return domains;
+}
+
 /* The counts of ksmd and the places of an area's pages, as one result. */
 static inline void report_state(const char *step, int area)
 {
 	struct ksm_counts counts = ksm_counts();
 	struct places places = find_places(area);
-	char on[200], merged[200];
+	char on[200], merged[200], of[200], more[700] = "";
 
+	if (strcmp(lab_text("distance"), "none")) {
+		struct domains domains = read_domains();
+
+		snprintf(more, sizeof(more),
+			 ",\"domain_of\":[%s],\"remote\":%ju,\"distance\":%ju,\"unplaced\":%ju,"
+			 "\"spanning\":%ju,\"split\":%ju,\"folded\":%ju,\"moved\":%ju",
+			 list(domains.of, of), (uintmax_t)domains.remote,
+			 (uintmax_t)lab_read_number(KSM "merge_distance"),
+			 (uintmax_t)lab_read_number(KSM "merge_unplaced"),
+			 (uintmax_t)lab_read_number(KSM "merge_spanning"),
+			 (uintmax_t)lab_read_number(KSM "merge_split"),
+			 (uintmax_t)lab_read_number(KSM "merge_folded"),
+			 (uintmax_t)lab_read_number(KSM "merge_moved"));
+	}
 	lab_result("{\"step\":\"%s\",\"shared\":%ju,\"sharing\":%ju,\"chains\":%ju,\"dups\":%ju,"
-		   "\"on\":[%s],\"local\":%ju,\"merged\":[%s],\"hot\":%ju}",
+		   "\"on\":[%s],\"local\":%ju,\"merged\":[%s],\"hot\":%ju%s}",
 		   step, (uintmax_t)counts.shared, (uintmax_t)counts.sharing,
 		   (uintmax_t)counts.chains, (uintmax_t)counts.dups, list(places.on, on),
-		   (uintmax_t)places.local, list(places.merged, merged), (uintmax_t)places.hot);
+		   (uintmax_t)places.local, list(places.merged, merged), (uintmax_t)places.hot,
+		   more);
 }
 
 #endif

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -54,17 +55,38 @@ static inline struct ksm_counts ksm_settle(void)
 	return now;
 }
 
-/* The errno of setting merge_across_nodes, 0 if it was accepted. */
-static inline int ksm_switch(int across)
+/* The errno of writing to one of KSM's files, 0 if it was accepted. */
+static inline int ksm_set(const char *name, const char *value)
 {
-	int file = open(KSM "merge_across_nodes", O_WRONLY);
-	int error;
+	char path[100];
+
+	snprintf(path, sizeof(path), KSM "%s", name);
+	int file = open(path, O_WRONLY);
 
 	if (file < 0)
-		lab_fail("open merge_across_nodes");
-	error = write(file, across ? "1" : "0", 1) == 1 ? 0 : errno;
+		lab_fail("open %s", path);
+	ssize_t length = strlen(value);
+	int error = write(file, value, length) == length ? 0 : errno;
+
 	close(file);
 	return error;
+}
+
+static inline int ksm_switch(int across)
+{
+	return ksm_set("merge_across_nodes", across ? "1" : "0");
+}
+
+/* As the command line says: by distance, or everywhere or within nodes. */
+static inline void ksm_set_up(void)
+{
+	const char *distance = lab_text("distance");
+	int error = strcmp(distance, "none") ? ksm_set("merge_distance", distance) :
+					       ksm_switch(lab_number("across"));
+
+	errno = error;
+	if (error)
+		lab_fail("say what may be merged");
 }
 
 #endif

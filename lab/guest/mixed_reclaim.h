@@ -6,11 +6,11 @@
 #include "files.h"
 #include "neighbors.h"
 #include "placement.h"
+#include "swap.h"
 
 #include <linux/limits.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/swap.h>
 
 #define GROUPS "/groups"
 #define GROUP GROUPS "/mixed"
@@ -65,23 +65,6 @@ static inline void load_memcg(struct mixed *mixed)
 	group_leave();
 }
 
-/* What mkswap writes. */
-static inline void swap_begin(const char *device, uint64_t pages)
-{
-	static char header[PAGE];
-	uint32_t *info = (uint32_t *)(header + 1024);
-	int disk = open_disk(SWAP_DISK, O_RDWR);
-
-	info[0] = 1; /* version */
-	info[1] = pages - 1;
-	memcpy(header + PAGE - 10, "SWAPSPACE2", 10);
-	if (pwrite(disk, header, PAGE, 0) != (ssize_t)PAGE || fsync(disk))
-		lab_fail("write the header of the swap disk");
-	close(disk);
-	if (swapon(device, 0))
-		lab_fail("swap on");
-}
-
 /* All pages go to the disk, and come back in random order. */
 static inline void load_swap(struct mixed *mixed)
 {
@@ -94,7 +77,7 @@ static inline void load_swap(struct mixed *mixed)
 	uint64_t pages = lab_read_number(device) / 8;
 
 	snprintf(device, sizeof(device), "/dev/%s", disk);
-	swap_begin(device, pages);
+	swap_on(device, pages);
 	group_enter(mixed);
 	char *memory = small_pages(mixed->pages);
 	uint32_t *order = shuffled(&mixed->random, mixed->pages);

@@ -9,13 +9,13 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
+#include "swap.h"
 
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/swap.h>
 #include <sys/wait.h>
 
 #define LIST "/selftests/list"
@@ -24,24 +24,12 @@
 #define LINE 900
 
 /* Compressed in memory: enough to see pages leave and come back. */
-static void swap_on(void)
+static void swap_to_memory(void)
 {
-	const char *device = "/dev/zram0";
-	const uint32_t pages = (256 * MIB) / PAGE;
-	static char header[PAGE];
-	const uint32_t about[] = { 1, pages - 1, 0 };
-
 	if (access("/sys/block/zram0/disksize", W_OK))
 		return;
 	lab_write("/sys/block/zram0/disksize", "256M");
-	memcpy(header + 1024, about, sizeof(about));
-	memcpy(header + PAGE - 10, "SWAPSPACE2", 10);
-	int file = open(device, O_WRONLY);
-
-	if (file < 0 || write(file, header, PAGE) != (ssize_t)PAGE || close(file))
-		lab_fail("write %s", device);
-	if (swapon(device, 0))
-		lab_fail("swap on %s", device);
+	swap_on("/dev/zram0", 256 * MIB / PAGE);
 }
 
 static void mount_tmpfs(const char *path)
@@ -193,7 +181,7 @@ int main(int argc, char **argv)
 	mkdir("/etc", 0755);
 	close(open("/etc/passwd", O_WRONLY | O_CREAT, 0644));
 	lab_write("/etc/passwd", "root:x:0:0::/:/bin/sh\n");
-	swap_on();
+	swap_to_memory();
 	FILE *list = fopen(LIST, "re");
 
 	if (!list)

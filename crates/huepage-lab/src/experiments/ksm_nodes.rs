@@ -4,6 +4,7 @@
 
 mod layout;
 mod moves;
+mod reach;
 mod read;
 mod show;
 mod times;
@@ -12,11 +13,12 @@ use std::time::Duration;
 
 use anyhow::{bail, ensure};
 use clap::ValueEnum;
+use huepage::units::Bytes;
 use serde_json::{Map, Value};
 
-use self::layout::Layout;
+use self::{layout::Layout, reach::Reach};
 use crate::{
-    boot::Report,
+    boot::{Content, Disk, Report},
     experiment::{Case, Experiment, Found, Scale},
     kernel::{Config, Variant},
     results::{Plot, Results, Row, Table},
@@ -30,6 +32,8 @@ pub struct KsmNodes;
 const MERGE: &str = "merge";
 const SWITCH: &str = "switch";
 const OFFLINE: &str = "offline";
+/// Everything at once, for kernels that check themselves; run when it is asked for.
+const STRESS: &str = "stress";
 
 impl Experiment for KsmNodes {
     fn name(&self) -> &'static str {
@@ -37,27 +41,34 @@ impl Experiment for KsmNodes {
     }
 
     fn about(&self) -> &'static str {
-        "KSM on several nodes: access times, sharing, the knob switched, memory lost"
+        "KSM on several nodes, by distance: access times, sharing, switches, memory lost (S4)"
     }
 
     fn settings(&self, scale: Scale) -> Settings {
-        let (nodes, node_mib, contents, unique) = match scale {
+        let (topology, nodes, node_mib, contents, unique) = match scale {
             // A worker reads its pages between two ticks of the kernel's clock: shares
             // and spreads do not depend on how many there are.
-            Scale::Full => ("2,4,8", "128", "256", "512"),
-            Scale::Quick => ("2", "128", "64", "128"),
+            Scale::Full => ("hypercube,sockets,ring", "2,4,8", "128", "256", "512"),
+            Scale::Quick => ("hypercube", "2", "128", "64", "128"),
         };
         Settings::new(&[
             ("arch", "x86_64,arm64"),
             ("config", "plain"),
             ("event", "merge,switch,offline"),
+            // Ours alone are sockets and rings: what distance is between is for them.
+            ("topology", topology),
             ("nodes", nodes),
+            // Of the kernel that is compared with, then of ours: each distance of the
+            // topology, or those named.
             ("merge_across_nodes", "1,0"),
+            ("merge_distance", "each"),
             ("bind", "process,memory"),
             ("node_mib", node_mib),
             ("contents", contents),
             ("copies", "2"),
             ("unique", unique),
+            // Of a stress.
+            ("seconds", "30"),
             ("latency", "100"),
             ("hop", "6"),
             ("seed", "1"),
@@ -66,25 +77,32 @@ impl Experiment for KsmNodes {
 
     fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let mut cases = Vec::new();
-        for point in settings.grid(&["arch", "config", "event", "nodes"]) {
-            let varied = match point.text("event") {
-                MERGE | OFFLINE => settings.grid(&["merge_across_nodes"]),
-                // One boot switches both ways.
-                SWITCH => settings.grid(&["bind"]),
-                other => bail!("event={other}: there are {MERGE}, {SWITCH} and {OFFLINE}"),
-            };
-            for varied in varied {
-                cases.push(case(settings, variant, &point, &varied)?);
+        for point in settings.grid(&["arch", "config", "topology", "event", "nodes"]) {
+            let layout = Layout::new(
+                point.parsed("arch")?,
+                point.parsed("topology")?,
+                point.parsed("nodes")?,
+                settings.only("node_mib")?,
+            )?;
+            let Some(layout) = layout else { continue };
+            let distances = layout.different_distances(settings.only("hop")?);
+            for reach in reach::of(settings, &point, &distances)? {
+                cases.push(case(settings, variant, &point, &layout, &reach)?);
             }
         }
+        ensure!(!cases.is_empty(), "nodes: sockets and rings have 4 or 8");
         Ok(cases)
     }
 
     fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
         match case.settings["event"].as_str() {
             Some(MERGE) => read::merged(case, report),
+            Some(SWITCH) if case.settings.contains_key("merge_distance") => {
+                moves::changed(case, report)
+            }
             Some(SWITCH) => moves::switched(report),
-            _ => moves::offlined(case, report),
+            Some(OFFLINE) => moves::offlined(case, report),
+            _ => moves::stressed(report),
         }
     }
 
@@ -113,31 +131,24 @@ fn case(
     settings: &Settings,
     variant: Variant,
     point: &Point,
-    varied: &Point,
+    layout: &Layout,
+    reach: &Reach,
 ) -> anyhow::Result<Case> {
-    let arch = point.parsed("arch")?;
     let config = match Config::from_str(point.text("config"), false) {
         Ok(config @ (Config::Plain | Config::Debug)) => config,
         _ => bail!("config={}: there are plain and debug", point.text("config")),
     };
-    let layout = Layout::new(arch, point.parsed("nodes")?, settings.only("node_mib")?)?;
     let event = point.text("event");
     let mut fixed = point.json();
-    fixed.extend(varied.json());
-
-    let across = match fixed.get("merge_across_nodes") {
-        None => "1".to_owned(),
-        Some(value) => value.to_string(),
-    };
-    ensure!(["0", "1"].contains(&across.as_str()), "merge_across_nodes={across}: 0 or 1");
-    let bind = fixed.get("bind").and_then(Value::as_str).unwrap_or("process").to_owned();
-    ensure!(["process", "memory"].contains(&bind.as_str()), "bind={bind}: process or memory");
+    fixed.extend(reach.settings());
     let mut arguments: Vec<(String, String)> = layout.arguments();
+    arguments.extend(reach.arguments());
     let mut pass = |key: &str, value: String| arguments.push((key.to_owned(), value));
-    pass("across", across);
-    pass("bind", bind);
     pass("event", event.to_owned());
-    for key in ["contents", "copies", "unique", "seed"] {
+    for key in ["contents", "copies", "unique", "seed", "seconds"] {
+        if (key == "seconds") != (event == STRESS) && key != "seed" {
+            continue;
+        }
         let number: u64 = settings.only(key)?;
         pass(key, number.to_string());
         fixed.insert(key.to_owned(), number.into());
@@ -146,12 +157,21 @@ fn case(
 
     let merging = event == MERGE;
     let (latency, hop) = (settings.only("latency")?, settings.only("hop")?);
+    let mut machine = layout.machine(hop, [OFFLINE, STRESS].contains(&event));
+    if event == STRESS {
+        machine.run_freely(config);
+        machine.disks = vec![Disk { content: Content::Scratch(Bytes(64 << 20)), segments: 126 }];
+    }
     Ok(Case {
-        arch,
-        variant,
+        arch: layout.arch(),
+        variant: if reach.is_distance() { Variant::Huepage } else { variant },
         config,
-        machine: layout.machine(hop, event == OFFLINE),
-        guest: if merging { "ksm-nodes" } else { "ksm-moves" },
+        machine,
+        guest: match event {
+            MERGE => "ksm-nodes",
+            STRESS => "ksm-stress",
+            _ => "ksm-moves",
+        },
         arguments,
         model: merging.then(|| layout.model(latency, hop)),
         regions: if merging { vec![1, 2] } else { Vec::new() },
@@ -178,8 +198,23 @@ mod tests {
     fn the_grid_has_each_event_with_what_it_varies() {
         let settings = KsmNodes.settings(Scale::Full);
         let cases = KsmNodes.cases(&settings, Variant::Stock).unwrap();
-        // Two architectures, three numbers of nodes, three events, two of each.
-        assert_eq!(cases.len(), 2 * 3 * 3 * 2);
+        let of = |event: &str, topology: &str, variant: Variant| {
+            let is = |case: &&Case| {
+                case.settings["event"] == event
+                    && case.settings["topology"] == topology
+                    && case.variant == variant
+            };
+            cases.iter().filter(is).count()
+        };
+        // Two architectures, three numbers of nodes, two of each event.
+        for event in [MERGE, SWITCH, OFFLINE] {
+            assert_eq!(of(event, "hypercube", Variant::Stock), 2 * 3 * 2);
+        }
+        // Hypercubes of 2, 4 and 8 nodes have 2, 3 and 4 distances.
+        assert_eq!(of(MERGE, "hypercube", Variant::Huepage), 2 * (2 + 3 + 4));
+        assert_eq!(of(MERGE, "sockets", Variant::Huepage), 2 * (3 + 3));
+        assert_eq!(of(MERGE, "sockets", Variant::Stock), 2 * 2 * 2);
+        assert_eq!(of(MERGE, "ring", Variant::Huepage), 2 * (3 + 5));
         let modelled = cases.iter().filter(|case| case.model.is_some());
         assert!(modelled.clone().all(|case| case.settings["event"] == MERGE));
         for case in modelled {
@@ -191,7 +226,9 @@ mod tests {
     fn settings_that_make_no_sense_are_named() {
         for (wrong, said) in [
             ("arch=sparc", "arch=sparc"),
-            ("event=nothing", "merge, switch and offline"),
+            ("event=nothing", "merge, switch, offline and stress"),
+            ("topology=star", "hypercube, sockets and ring"),
+            ("merge_distance=9", "merge_distance=9"),
             ("nodes=3", "nodes=3"),
             ("nodes=16", "nodes=16"),
             ("merge_across_nodes=2", "merge_across_nodes=2"),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machine: one CPU and equally much memory per node, in one row of physical
-//! addresses, on the corners of a hypercube.
+//! addresses, and how far nodes are from each other.
 
-use anyhow::ensure;
+use std::str::FromStr;
+
+use anyhow::{bail, ensure};
 use huepage::units::Bytes;
 
 use crate::{
@@ -18,15 +20,47 @@ const HOT_BLOCKS: u64 = 2;
 /// Above it, q35 would put memory behind a hole.
 const MOST: u64 = 2 << 30;
 
+/// How nodes are connected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Topology {
+    /// On its corners, as far as there are edges between.
+    Hypercube,
+    /// Two sockets of clusters (sub-NUMA clustering), with distances as firmware
+    /// tells them: 12 within a socket, 21 between.
+    Sockets,
+    /// In a ring, as far as there are nodes between.
+    Ring,
+}
+
+impl FromStr for Topology {
+    type Err = anyhow::Error;
+
+    fn from_str(text: &str) -> anyhow::Result<Self> {
+        Ok(match text {
+            "hypercube" => Topology::Hypercube,
+            "sockets" => Topology::Sockets,
+            "ring" => Topology::Ring,
+            other => bail!("topology={other}: there are hypercube, sockets and ring"),
+        })
+    }
+}
+
 /// Where the nodes are.
 pub(super) struct Layout {
     arch: Arch,
+    topology: Topology,
     nodes: u32,
     size: u64,
 }
 
 impl Layout {
-    pub fn new(arch: Arch, nodes: u32, node_mib: u64) -> anyhow::Result<Self> {
+    /// None where the topology is that of a hypercube: two nodes.
+    pub fn new(
+        arch: Arch,
+        topology: Topology,
+        nodes: u32,
+        node_mib: u64,
+    ) -> anyhow::Result<Option<Self>> {
         ensure!([2, 4, 8].contains(&nodes), "nodes={nodes}: there are 2, 4 and 8");
         let size = node_mib << 20;
         ensure!(
@@ -39,7 +73,12 @@ impl Layout {
             "{nodes} nodes of {node_mib} MiB are more than 2 GiB: set fewer nodes or a smaller \
              node_mib"
         );
-        Ok(Layout { arch, nodes, size })
+        let is_own = nodes > 2 || topology == Topology::Hypercube;
+        Ok(is_own.then_some(Layout { arch, topology, nodes, size }))
+    }
+
+    pub fn arch(&self) -> Arch {
+        self.arch
     }
 
     /// Pages that were merged and no more are may all come to the first node, where
@@ -74,10 +113,28 @@ impl Layout {
         pairs.map(|(key, value)| (key.to_owned(), value.to_string())).to_vec()
     }
 
-    /// As in ACPI SLIT: 10, and `hop` more for each edge of the hypercube between.
+    /// As in ACPI SLIT: 10, and `hop` more for each edge of a hypercube or a ring.
     pub fn distances(&self, hop: u32) -> Vec<Vec<u32>> {
-        let row = |from: u32| (0..self.nodes).map(move |to| 10 + hop * (from ^ to).count_ones());
-        (0..self.nodes).map(|from| row(from).collect()).collect()
+        let distance = |from: u32, to: u32| match self.topology {
+            Topology::Hypercube => 10 + hop * (from ^ to).count_ones(),
+            Topology::Ring => {
+                let apart = from.abs_diff(to);
+                10 + hop * apart.min(self.nodes - apart)
+            }
+            Topology::Sockets if from == to => 10,
+            Topology::Sockets if from / (self.nodes / 2) == to / (self.nodes / 2) => 12,
+            Topology::Sockets => 21,
+        };
+        let row = |from: u32| (0..self.nodes).map(move |to| distance(from, to)).collect();
+        (0..self.nodes).map(row).collect()
+    }
+
+    /// In ascending order.
+    pub fn different_distances(&self, hop: u32) -> Vec<u32> {
+        let mut all: Vec<u32> = self.distances(hop).concat();
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     pub fn machine(&self, hop: u32, with_hot: bool) -> Machine {
@@ -125,9 +182,22 @@ impl Layout {
 mod tests {
     use super::*;
 
+    fn layout(topology: Topology, nodes: u32) -> Layout {
+        Layout::new(Arch::Arm64, topology, nodes, 128).unwrap().unwrap()
+    }
+
+    #[test]
+    fn sockets_and_rings_have_their_distances() {
+        let first = |topology, nodes| layout(topology, nodes).distances(6)[0].clone();
+        assert_eq!(first(Topology::Sockets, 4), [10, 12, 21, 21]);
+        assert_eq!(first(Topology::Ring, 8), [10, 16, 22, 28, 34, 28, 22, 16]);
+        assert_eq!(layout(Topology::Ring, 8).different_distances(6), [10, 16, 22, 28, 34]);
+        assert!(Layout::new(Arch::Arm64, Topology::Ring, 2, 128).unwrap().is_none());
+    }
+
     #[test]
     fn distances_grow_with_the_edges_between() {
-        let layout = Layout::new(Arch::Arm64, 4, 128).unwrap();
+        let layout = layout(Topology::Hypercube, 4);
         let row = |text: [u32; 4]| text.to_vec();
         let expected =
             [[10, 16, 16, 22], [16, 10, 22, 16], [16, 22, 10, 16], [22, 16, 16, 10]].map(row);
@@ -136,7 +206,7 @@ mod tests {
 
     #[test]
     fn nodes_follow_each_other_from_where_memory_begins() {
-        let layout = Layout::new(Arch::Arm64, 2, 128).unwrap();
+        let layout = layout(Topology::Hypercube, 2);
         let model = layout.model(100, 6);
         assert_eq!(model.nodes[0].memory, [(0x4000_0000, 0x4800_0000)]);
         assert_eq!(model.nodes[1].memory, [(0x4800_0000, 0x5000_0000)]);

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     count,
-    read::{State, share, sharing, step, sum, verified},
+    read::{Domains, State, of_domains, share, sharing, step, sum, verified},
 };
 use crate::{
     boot::Report,
@@ -60,6 +60,59 @@ fn switched_once(from: u32, to: u32, results: &[Value]) -> anyhow::Result<Found>
     Ok((map([("from", from.into()), ("to", to.into())]), metrics))
 }
 
+/// There and back with pages merged, and all unmerged at the end.
+pub(super) fn changed(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let results = &report.results;
+    let starts: Vec<usize> =
+        (0..results.len()).filter(|&at| results[at]["step"] == "changed").collect();
+    ensure!(starts.len() == 2, "the guest changed the distance {} times, not twice", starts.len());
+    let ends = (count(&case.settings, "merge_distance"), count(&case.settings, "to"));
+    let unmerged: State = step(results, "unmerged")?;
+    let local = share(unmerged.local, sum(&unmerged.on));
+    verified(results, "verified-unmerged")?;
+    let there = changed_once(case, ends, &results[..starts[1]])?;
+    let mut back = changed_once(case, (ends.1, ends.0), &results[starts[1]..])?;
+    back.1.insert("local_share_unmerged".into(), local.into());
+    back.1.insert("pages_shared_unmerged".into(), unmerged.shared.into());
+    Ok(vec![there, back])
+}
+
+#[derive(Deserialize)]
+struct Change {
+    refused: i32,
+    accepted: i32,
+}
+
+fn changed_once(case: &Case, (from, to): (u64, u64), results: &[Value]) -> anyhow::Result<Found> {
+    let change: Change = step(results, "change")?;
+    let changed: State = step(results, "changed")?;
+    let settled: State = step(results, "settled")?;
+    let right = verified(results, "verified-changed")? + verified(results, "verified-settled")?;
+    let none = "the kernel has no merge domains";
+    let (before, after) = (changed.domains.context(none)?, settled.domains.as_ref().context(none)?);
+    after.check(&case.machine.distances, to as u32)?;
+    ensure!(
+        after.unplaced == 0 && after.spanning == 0,
+        "{} merged pages wait for their tree and {} mappings for a page, after all scans",
+        after.unplaced,
+        after.spanning
+    );
+    let since = |of: fn(&Domains) -> u64| (of(after) - of(&before)).into();
+    let mut metrics = map([
+        ("strict", answer(change.refused).into()),
+        ("while_shared", answer(change.accepted).into()),
+        ("unplaced_at_first", before.unplaced.into()),
+        ("spanning_at_first", before.spanning.into()),
+        ("split", since(|domains| domains.split)),
+        ("folded", since(|domains| domains.folded)),
+        ("local_share", share(settled.local, sum(&settled.on)).into()),
+    ]);
+    metrics.extend(of_domains(after));
+    metrics.extend(sharing(&settled));
+    metrics.insert("pages_verified".into(), right.into());
+    Ok((map([("from", from.into()), ("to", to.into())]), metrics))
+}
+
 /// What a system call says.
 fn answer(errno: i32) -> String {
     match errno {
@@ -82,8 +135,7 @@ pub(super) fn offlined(case: &Case, report: &Report) -> anyhow::Result<Vec<Found
     let steps = ["verified-moved", "verified", "verified-new"];
     let right = steps.into_iter().map(|name| verified(results, name));
     let right: u64 = right.sum::<anyhow::Result<u64>>()?;
-    let with_some = after.merged.iter().filter(|frames| **frames > 0).count() as u64;
-    let trees = if count(&case.settings, "merge_across_nodes") == 1 { 1 } else { with_some };
+    let trees = trees(case, &after);
     let least = trees * count(&case.settings, "contents");
     let excess = sum(&after.merged).checked_sub(least).context("contents without a frame")?;
     let mut metrics = map([
@@ -96,6 +148,7 @@ pub(super) fn offlined(case: &Case, report: &Report) -> anyhow::Result<Vec<Found
     metrics.extend(map([
         ("chains", after.chains.into()),
         ("dups", after.dups.into()),
+        ("folded", after.domains.as_ref().map_or(0, |domains| domains.folded).into()),
         ("excess_copies", excess.into()),
         ("new_shared", more(after.shared, new.shared).into()),
         ("new_sharing", more(after.sharing, new.sharing).into()),
@@ -103,6 +156,30 @@ pub(super) fn offlined(case: &Case, report: &Report) -> anyhow::Result<Vec<Found
         ("pages_verified", right.into()),
     ]));
     Ok(vec![(Map::new(), metrics)])
+}
+
+/// What was done to a kernel that survived it.
+pub(super) fn stressed(report: &Report) -> anyhow::Result<Vec<Found>> {
+    let done: Map<String, Value> = step(&report.results, "stress")?;
+    let verified = count(&done, "verified");
+    ensure!(verified > 0, "no page was verified");
+    let metrics = done.into_iter().filter(|(name, _)| name != "step").collect();
+    Ok(vec![(Map::new(), metrics)])
+}
+
+/// Trees with some of the pages in them.
+fn trees(case: &Case, state: &State) -> u64 {
+    if count(&case.settings, "merge_across_nodes") == 1 {
+        return 1;
+    }
+    let with_some = (0..state.merged.len()).filter(|node| state.merged[*node] > 0);
+    let mut trees: Vec<usize> = match &state.domains {
+        None => with_some.collect(),
+        Some(domains) => with_some.map(|node| domains.domain_of[node] as usize).collect(),
+    };
+    trees.sort_unstable();
+    trees.dedup();
+    trees.len() as u64
 }
 
 /// Negative if there are fewer.

@@ -27,6 +27,59 @@ pub(super) struct State {
     pub merged: Vec<u64>,
     /// Of these, in memory that was plugged in.
     pub hot: u64,
+    /// Where the kernel has merge domains.
+    #[serde(flatten)]
+    pub domains: Option<Domains>,
+}
+
+/// What a kernel with merge domains tells of them.
+#[derive(Deserialize)]
+pub(super) struct Domains {
+    /// By node, the lowest node of its domain.
+    pub domain_of: Vec<u32>,
+    /// Mappings of pages on another node than where theirs was.
+    pub remote: u64,
+    /// As merge_distance reads.
+    pub distance: u32,
+    /// What ksmd has still to do: merged pages in the wrong tree, mappings of a page
+    /// in another domain.
+    pub unplaced: u64,
+    pub spanning: u64,
+    /// What it has done since boot.
+    pub split: u64,
+    pub folded: u64,
+    pub moved: u64,
+}
+
+impl Domains {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        let heads = self.domain_of.iter().enumerate();
+        heads.filter(|(node, domain)| *node == **domain as usize).count() as u64
+    }
+
+    /// Whether every two nodes of a domain are within the distance, and the kernel
+    /// says what it does.
+    pub fn check(&self, distances: &[Vec<u32>], limit: u32) -> anyhow::Result<()> {
+        let mut largest = 0;
+        for (from, row) in distances.iter().enumerate() {
+            for (to, distance) in row.iter().enumerate() {
+                if self.domain_of[from] == self.domain_of[to] {
+                    largest = largest.max(*distance);
+                }
+            }
+        }
+        ensure!(
+            largest <= limit,
+            "nodes {largest} apart are in one domain, and {limit} is allowed"
+        );
+        ensure!(
+            largest == self.distance,
+            "merge_distance reads {}, and nodes {largest} apart are in one domain",
+            self.distance
+        );
+        Ok(())
+    }
 }
 
 #[derive(Deserialize)]
@@ -84,6 +137,17 @@ pub(super) fn merged(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>>
             metrics.extend(sharing(&state));
             metrics.insert("saved_share".into(), share(state.sharing, all).into());
             metrics.insert("pages_verified".into(), right.into());
+            if let Some(domains) = &state.domains {
+                let limit = count(&case.settings, "merge_distance") as u32;
+                domains.check(&case.machine.distances, limit)?;
+                ensure!(
+                    domains.remote == all - state.local,
+                    "the kernel counts {} remote mappings, and there are {}",
+                    domains.remote,
+                    all - state.local
+                );
+                metrics.extend(of_domains(domains));
+            }
             Ok((map([("state", name.into())]), metrics))
         })
         .collect()
@@ -98,6 +162,15 @@ pub(super) fn sharing(state: &State) -> Map<String, Value> {
     ])
 }
 
+pub(super) fn of_domains(domains: &Domains) -> Map<String, Value> {
+    map([
+        ("domain_of", json!(domains.domain_of)),
+        ("domains", domains.count().into()),
+        ("remote_mappings", domains.remote.into()),
+        ("moved", domains.moved.into()),
+    ])
+}
+
 /// Beside the counts after a switch, those of a fresh boot with that setting.
 pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
     let fresh: Vec<Row> = rows
@@ -107,8 +180,15 @@ pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
         .collect();
     for row in rows.iter_mut().filter(|row| row.setting("event") == SWITCH) {
         let same = |other: &&Row| {
-            ["arch", "config", "nodes"].iter().all(|name| other.setting(name) == row.setting(name))
-                && other.setting("merge_across_nodes") == row.setting("to")
+            let knob = if row.settings.contains_key("merge_distance") {
+                "merge_distance"
+            } else {
+                "merge_across_nodes"
+            };
+            ["arch", "config", "topology", "nodes"]
+                .iter()
+                .all(|name| other.setting(name) == row.setting(name))
+                && other.setting(knob) == row.setting("to")
         };
         let Some(other) = fresh.iter().find(same) else { continue };
         for name in ["pages_shared", "pages_sharing"] {
@@ -142,12 +222,14 @@ mod tests {
         let merge = |across, state, shared| {
             let settings = json!({
                 "event": "merge", "arch": "arm64", "config": "plain", "nodes": 2,
+                "topology": "ring",
                 "merge_across_nodes": across, "state": state,
             });
             row(settings, shared)
         };
         let switch = json!({
             "event": "switch", "arch": "arm64", "config": "plain", "nodes": 2, "from": 1, "to": 0,
+            "topology": "ring",
         });
         let rows = vec![
             merge(1, "merged", 5),

@@ -66,14 +66,33 @@ fn text(row: &Row, name: &str) -> String {
     }
 }
 
+/// What was said to the kernel.
+fn reach(row: &Row) -> String {
+    match row.setting("merge_distance") {
+        distance if !distance.is_empty() => format!("distance {distance}"),
+        _ if row.setting("merge_across_nodes") == "1" => "everywhere (stock, 1)".to_owned(),
+        _ => "within nodes (stock, 0)".to_owned(),
+    }
+}
+
+fn is_ours(row: &Row) -> bool {
+    row.settings.contains_key("merge_distance")
+}
+
 pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
     let tables = [
         ("Access times (modelled) and pages merged (counted)", merge_table(results)),
         ("The knob switched with pages shared, and after unmerging (counted)", switches(results)),
+        ("The distance changed with pages shared (counted)", changes(results)),
         ("Memory offline below merged pages (counted)", offlines(results)),
     ];
-    let any = |event| rows(results, event).next().is_some();
-    let shown = [any(MERGE), any(SWITCH), any(OFFLINE)];
+    let any = |event, ours: fn(&Row) -> bool| rows(results, event).any(ours);
+    let shown = [
+        any(MERGE, |_| true),
+        any(SWITCH, |row| !is_ours(row)),
+        any(SWITCH, is_ours),
+        any(OFFLINE, |_| true),
+    ];
     let kept = tables.into_iter().zip(shown).filter(|(_, shown)| *shown);
     kept.map(|((heading, table), _)| (heading.to_owned(), table)).collect()
 }
@@ -81,8 +100,9 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
 fn merge_table(results: &Results) -> Table {
     let mut table = Table::new([
         "arch",
+        "topology",
         "nodes",
-        "merge_across_nodes",
+        "merged",
         "state",
         "sd of workers, %",
         "sd of pages, %",
@@ -98,8 +118,9 @@ fn merge_table(results: &Results) -> Table {
         let merged = row.setting("state") == "merged";
         table.row([
             row.setting("arch"),
+            row.setting("topology"),
             row.setting("nodes"),
-            row.setting("merge_across_nodes"),
+            reach(row),
             row.setting("state"),
             number(row, "access_time_sd_percent", 2),
             number(row, "page_time_sd_percent", 2),
@@ -131,7 +152,7 @@ fn switches(results: &Results) -> Table {
         "sharing on a fresh boot",
         "pages verified",
     ]);
-    for row in rows(results, SWITCH) {
+    for row in rows(results, SWITCH).filter(|row| !is_ours(row)) {
         table.row([
             row.setting("arch"),
             row.setting("nodes"),
@@ -151,11 +172,58 @@ fn switches(results: &Results) -> Table {
     table
 }
 
+fn changes(results: &Results) -> Table {
+    let mut table = Table::new([
+        "arch",
+        "topology",
+        "nodes",
+        "from",
+        "to",
+        "strict",
+        "otherwise",
+        "pages to place",
+        "mappings to split",
+        "split",
+        "folded",
+        "shared",
+        "sharing",
+        "shared on a fresh boot",
+        "sharing on a fresh boot",
+        "pages on their node, %",
+        "after unmerge, %",
+        "pages verified",
+    ]);
+    for row in rows(results, SWITCH).filter(|row| is_ours(row)) {
+        table.row([
+            row.setting("arch"),
+            row.setting("topology"),
+            row.setting("nodes"),
+            row.setting("from"),
+            row.setting("to"),
+            text(row, "strict"),
+            text(row, "while_shared"),
+            text(row, "unplaced_at_first"),
+            text(row, "spanning_at_first"),
+            text(row, "split"),
+            text(row, "folded"),
+            text(row, "pages_shared"),
+            text(row, "pages_sharing"),
+            text(row, "fresh_pages_shared"),
+            text(row, "fresh_pages_sharing"),
+            percent(row, "local_share"),
+            percent(row, "local_share_unmerged"),
+            text(row, "pages_verified"),
+        ]);
+    }
+    table
+}
+
 fn offlines(results: &Results) -> Table {
     let mut table = Table::new([
         "arch",
+        "topology",
         "nodes",
-        "merge_across_nodes",
+        "merged",
         "blocks",
         "merged frames on them",
         "shared before",
@@ -169,8 +237,9 @@ fn offlines(results: &Results) -> Table {
     for row in rows(results, OFFLINE) {
         table.row([
             row.setting("arch"),
+            row.setting("topology"),
             row.setting("nodes"),
-            row.setting("merge_across_nodes"),
+            reach(row),
             text(row, "blocks_offlined"),
             text(row, "merged_there"),
             text(row, "pages_shared_before"),
@@ -190,7 +259,7 @@ fn values(results: &Results, event: &str, name: &str) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for row in rows(results, event) {
         let value = row.setting(name);
-        if !values.contains(&value) {
+        if !value.is_empty() && !values.contains(&value) {
             values.push(value);
         }
     }
@@ -206,6 +275,7 @@ fn merged<'a>(
     rows(results, MERGE).filter(move |row| {
         row.setting("state") == "merged"
             && row.setting("arch") == arch
+            && row.setting("topology") == "hypercube"
             && row.setting("merge_across_nodes") == across
     })
 }
@@ -246,6 +316,45 @@ fn series(results: &Results, arch: &str, metric: &str, scale: f64) -> Vec<Series
     values(results, MERGE, "merge_across_nodes").iter().map(line).collect()
 }
 
+/// What merging saves against what it costs: for each number of nodes a curve over
+/// the distances, between the two ends that stock has.
+fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
+    let of = |ours: bool, nodes: &str| {
+        let is = |row: &&Row| {
+            row.setting("state") == "merged"
+                && row.setting("arch") == arch
+                && row.setting("topology") == topology
+                && row.setting("nodes") == nodes
+                && is_ours(row) == ours
+        };
+        let point =
+            |row: &Row| Some((100.0 * row.metric("saved_share")?, row.metric("access_time_mean")?));
+        let mut points: Vec<_> = rows(results, MERGE).filter(is).filter_map(point).collect();
+        points.sort_by(|a, b| a.partial_cmp(b).expect("shares are numbers"));
+        points
+    };
+    let mut series = Vec::new();
+    for nodes in values(results, MERGE, "nodes") {
+        for (ours, name) in [(true, "merge_distance"), (false, "stock's two ends")] {
+            let points = of(ours, &nodes);
+            if !points.is_empty() {
+                series.push(Series {
+                    name: format!("{name}, {nodes} nodes"),
+                    points,
+                    reference: !ours,
+                });
+            }
+        }
+    }
+    Panel {
+        heading: format!("access time of a {topology}, {arch}: mean in ns"),
+        x_label: "pages saved, %".into(),
+        x: Axis::Linear,
+        top: 0.0,
+        series,
+    }
+}
+
 pub(super) fn plot(results: &Results) -> Plot {
     let panel = |heading: String, series| Panel {
         heading,
@@ -268,8 +377,9 @@ pub(super) fn plot(results: &Results) -> Plot {
         panels.push(panel(heading, lines));
     }
     if let Some(arch) = archs.first() {
-        let lines = series(results, arch, "saved_share", 100.0);
-        panels.push(panel(format!("pages saved, {arch}: % of all pages"), lines));
+        for topology in values(results, MERGE, "topology") {
+            panels.push(saved_against_time(results, arch, &topology));
+        }
     }
     Plot {
         title: "KSM on several nodes".into(),

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! How far pages may be merged: everywhere or within nodes, as mainline has it, or
+//! up to a distance.
+
+use anyhow::{bail, ensure};
+use serde_json::{Map, Value};
+
+use super::{MERGE, OFFLINE, STRESS, SWITCH};
+use crate::{
+    experiment::map,
+    settings::{Point, Settings},
+};
+
+/// What a boot says to the kernel.
+pub(super) enum Reach {
+    /// Mainline's knob, and how workers say where their memory is to be.
+    Nodes { across: u32, bind: String },
+    /// Ours, and the distance that a switch goes to and comes back from.
+    Distance { distance: u32, to: Option<u32> },
+}
+
+impl Reach {
+    pub fn is_distance(&self) -> bool {
+        matches!(self, Reach::Distance { .. })
+    }
+
+    /// What rows tell of it.
+    pub fn settings(&self) -> Map<String, Value> {
+        match self {
+            Reach::Nodes { across, bind } => {
+                map([("merge_across_nodes", (*across).into()), ("bind", bind.as_str().into())])
+            }
+            Reach::Distance { distance, to: None } => map([("merge_distance", (*distance).into())]),
+            Reach::Distance { distance, to: Some(to) } => {
+                map([("merge_distance", (*distance).into()), ("to", (*to).into())])
+            }
+        }
+    }
+
+    /// What the guest gets.
+    pub fn arguments(&self) -> Vec<(String, String)> {
+        let (across, bind, distance, to) = match self {
+            Reach::Nodes { across, bind } => (*across, bind.as_str(), None, None),
+            Reach::Distance { distance, to } => (1, "process", Some(*distance), *to),
+        };
+        let text = |number: Option<u32>| number.map_or("none".to_owned(), |n| n.to_string());
+        [
+            ("across", across.to_string()),
+            ("bind", bind.to_owned()),
+            ("distance", text(distance)),
+            ("to", text(to)),
+        ]
+        .map(|(key, value)| (key.to_owned(), value))
+        .to_vec()
+    }
+}
+
+/// What is tried at a point of the grid, on a machine with these distances, the
+/// local one first.
+pub(super) fn of(
+    settings: &Settings,
+    point: &Point,
+    distances: &[u32],
+) -> anyhow::Result<Vec<Reach>> {
+    let asked = asked(settings, distances)?;
+    let hypercube = point.text("topology") == "hypercube";
+    let mut all = Vec::new();
+    match point.text("event") {
+        MERGE => {
+            all.extend(nodes(settings, true, false)?);
+            all.extend(
+                asked.iter().map(|distance| Reach::Distance { distance: *distance, to: None }),
+            );
+        }
+        OFFLINE => {
+            if hypercube {
+                all.extend(nodes(settings, true, false)?);
+            }
+            // All but the largest: with one domain it is mainline's way.
+            let some = asked.iter().take((asked.len() - 1).max(1));
+            all.extend(some.map(|distance| Reach::Distance { distance: *distance, to: None }));
+        }
+        // One boot switches both ways.
+        SWITCH => {
+            if hypercube {
+                all.extend(nodes(settings, false, true)?);
+            }
+            let pairs = asked.windows(2).map(|pair| (pair[1], pair[0]));
+            let ends = (asked.len() > 2).then(|| (asked[asked.len() - 1], asked[0]));
+            all.extend(
+                pairs
+                    .chain(ends)
+                    .map(|(from, to)| Reach::Distance { distance: from, to: Some(to) }),
+            );
+        }
+        STRESS => {
+            all.extend(nodes(settings, false, false)?);
+            all.push(Reach::Distance { distance: asked[0], to: None });
+        }
+        other => bail!("event={other}: there are {MERGE}, {SWITCH}, {OFFLINE} and {STRESS}"),
+    }
+    Ok(all)
+}
+
+fn asked(settings: &Settings, distances: &[u32]) -> anyhow::Result<Vec<u32>> {
+    let points = settings.grid(&["merge_distance"]);
+    if points.len() == 1 && points[0].text("merge_distance") == "each" {
+        return Ok(distances.to_vec());
+    }
+    let mut asked = Vec::new();
+    for point in points {
+        let distance = point.parsed("merge_distance")?;
+        ensure!(
+            (10..=255).contains(&distance),
+            "merge_distance={distance}: a number from 10 to 255, or each"
+        );
+        asked.push(distance);
+    }
+    Ok(asked)
+}
+
+/// Mainline's knob; of what is not varied, the first value.
+fn nodes(settings: &Settings, vary_across: bool, vary_bind: bool) -> anyhow::Result<Vec<Reach>> {
+    let mut all = Vec::new();
+    for point in settings.grid(&["merge_across_nodes", "bind"]) {
+        let (across, bind) = (point.text("merge_across_nodes"), point.text("bind"));
+        ensure!(["0", "1"].contains(&across), "merge_across_nodes={across}: 0 or 1");
+        ensure!(["process", "memory"].contains(&bind), "bind={bind}: process or memory");
+        all.push((point.parsed("merge_across_nodes")?, bind.to_owned()));
+    }
+    let first = all[0].clone();
+    all.retain(|(across, bind)| {
+        (vary_across || *across == first.0) && (vary_bind || *bind == first.1)
+    });
+    Ok(all.into_iter().map(|(across, bind)| Reach::Nodes { across, bind }).collect())
+}
