@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::{
     code::{Answers, Code, ENOUGH, MOST_WORDS, QUESTIONS},
-    discover::{SMALL_SET_PASSES, Shape},
     prober::{PageId, Prober},
+    shape::{SMALL_SET_PASSES, Shape},
     tester::Tester,
 };
 use crate::color::Color;

@@ -4,8 +4,8 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    discover::Shape,
     prober::{PageId, Prober},
+    shape::Shape,
     tester::Tester,
     ways::measured_ways,
 };

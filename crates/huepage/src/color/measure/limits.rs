@@ -2,7 +2,7 @@
 //! What measurement takes, known before it begins: it is for caches of a core
 //! of its own, and a geometry given by hand can be of any size.
 
-use super::discover::Shape;
+use super::shape::Shape;
 use crate::{color::ColorError, units::Bytes};
 
 /// The largest cache to measure: private ones have up to 3 MiB now, and 6 MiB

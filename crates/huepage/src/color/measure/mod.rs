@@ -6,7 +6,7 @@
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
 //! [`fresh`] deals out other frames for each attempt; [`assign`] colors pages by
-//! the thousand, asking about the colors that [`code`] says; [`run`] puts these
+//! the thousand, asking about the colors that [`code`] says; [`shape`] says how many pages each takes; [`run`] puts these
 //! together; [`runs`] does it twice and compares; [`canary`] sees what others
 //! evict; [`reference`] takes sets that an earlier discovery left, on the machine
 //! [`standard`]; [`limits`] refuses what would take too much; [`oracle`] is what users of the library see.
@@ -26,6 +26,7 @@ mod reference;
 mod repair;
 mod run;
 mod runs;
+mod shape;
 mod signature;
 #[cfg(test)]
 mod simulated;
@@ -34,7 +35,7 @@ mod tester;
 mod timing;
 mod ways;
 
-pub(super) use discover::L1_WAYS;
 pub use oracle::MeasuredOracle;
 pub(super) use reference::Check;
+pub(super) use shape::L1_WAYS;
 pub(super) use standard::Standard;

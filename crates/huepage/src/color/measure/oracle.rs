@@ -9,12 +9,12 @@ use std::{
 
 use super::{
     canary::Canary,
-    discover::Shape,
     fresh::{Drawn, Fresh},
     hardware::Hardware,
     limits,
     prober::PageId,
     runs::Runs,
+    shape::Shape,
     ways::measured_ways,
 };
 use crate::{

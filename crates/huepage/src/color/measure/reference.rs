@@ -8,9 +8,9 @@ use super::{
     assign::{assign, least_effort, sweep_once},
     calibrate::{Gauge, LEAST_CONTRAST},
     canary::Canary,
-    discover::Shape,
     lines::Masks,
     prober::{PageId, Prober},
+    shape::Shape,
     tester::Tester,
 };
 use crate::color::{Color, ColorCount, Pressure, palette::Known};

@@ -4,8 +4,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::{
-    discover::{SMALL_SET_PASSES, Shape},
     prober::{PageId, Prober},
+    shape::{SMALL_SET_PASSES, Shape},
     tester::Tester,
 };
 

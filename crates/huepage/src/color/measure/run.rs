@@ -4,9 +4,10 @@
 use super::{
     assign::assign,
     calibrate::{Gauge, calibrate},
-    discover::{Discovery, Shape, discover},
+    discover::{Discovery, discover},
     lines::{Masks, SCAN_WIDTH, find_masks},
     prober::{Chain, LINES_PER_PAGE, PageId, Pattern, Prober, Warm},
+    shape::Shape,
     tester::Tester,
 };
 use crate::color::Color;

@@ -5,9 +5,9 @@ use std::time::{Duration, Instant};
 
 use super::{
     calibrate::LEAST_CONTRAST,
-    discover::Shape,
     prober::{PageId, Prober},
     run::{Lines, Run},
+    shape::Shape,
 };
 use crate::color::{Attempt, Color, Distrust, agreement::agreement};
 

@@ -10,8 +10,8 @@
 //! for one reading of the crowd.
 
 use super::{
-    discover::Shape,
     prober::{PageId, Prober},
+    shape::Shape,
     tester::Tester,
 };
 

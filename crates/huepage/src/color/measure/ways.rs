@@ -3,8 +3,8 @@
 //! another one.
 
 use super::{
-    discover::SMALL_SET_PASSES,
     prober::{PageId, Prober},
+    shape::SMALL_SET_PASSES,
     tester::Tester,
 };
 
@@ -57,8 +57,8 @@ mod tests {
     use super::{
         super::{
             calibrate::Gauge,
-            discover::Shape,
             lines::Masks,
+            shape::Shape,
             simulated::{Machine, Replacement, Simulated},
         },
         *,
