@@ -16,7 +16,7 @@ use super::{
     CacheGeometry, MachineSource,
     source::{indexes, number, numbered, text},
 };
-use crate::{color::ColorCount, units::Bytes};
+use crate::units::{Bytes, ColorCount};
 
 /// What a cache holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -4,7 +4,10 @@
 use serde::Serialize;
 
 use super::{Cache, CacheGeometry, CacheKind, Topology, Verdict};
-use crate::{list, units::Bytes};
+use crate::{
+    list,
+    units::{Bytes, ColorCount},
+};
 
 /// Why no cache of a CPU can be chosen without the user's word.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +77,7 @@ pub struct Choice {
     /// The cache.
     pub geometry: Option<CacheGeometry>,
     /// Its colors.
-    pub colors: Option<crate::color::ColorCount>,
+    pub colors: Option<ColorCount>,
     /// Why there is none.
     pub reason: Option<String>,
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{color::ColorCount, units::Bytes};
+use crate::units::{Bytes, ColorCount};
 
 /// Size, ways, line and sets of a cache, of which each is checked against the
 /// others: `size = sets × ways × line`.
