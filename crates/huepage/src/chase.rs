@@ -41,18 +41,17 @@ impl Chase {
         let lines = (size.0 as usize).div_ceil(line).max(2);
         let pages = Bytes((lines * line) as u64).pages(crate::mapping::page_size());
         let mapping = Mapping::populated(pages, PageKind::Base)?;
-        let mut order: Vec<u32> = (0..lines as u32).collect();
-        rng.shuffle(&mut order);
-        let start = mapping.as_ptr().expose_provenance();
-        let address = |index: u32| start + index as usize * line;
-        for (i, &from) in order.iter().enumerate() {
-            let to = address(order[(i + 1) % lines]);
-            let slot = std::ptr::with_exposed_provenance_mut::<usize>(address(from));
-            // SAFETY: `from` is below `lines`, so the slot lies in our mapping,
-            // which nothing else refers to; a line holds an aligned address.
-            unsafe { slot.write(to) };
-        }
-        let at = address(order[0]);
+        let next = single_cycle(lines, rng);
+        // SAFETY: memory of this function alone, filled with zeros, that holds so many
+        // words; a page is aligned for them.
+        let words = unsafe {
+            std::slice::from_raw_parts_mut(
+                mapping.as_ptr().cast::<usize>(),
+                lines * line / size_of::<usize>(),
+            )
+        };
+        link(words, line, &next);
+        let at = mapping.as_ptr().expose_provenance();
         Ok(Chase { mapping, lines, at })
     }
 
@@ -70,16 +69,66 @@ impl Chase {
     /// returns the nanoseconds one took on average.
     pub fn nanoseconds_per_step(&mut self, steps: usize) -> f64 {
         let begin = Instant::now();
-        let mut at = self.at;
-        for _ in 0..steps {
-            let slot = std::ptr::with_exposed_provenance::<usize>(at);
-            // SAFETY: `at` is an address that `new` stored: an aligned slot in
-            // our mapping, initialized and never written again.
-            at = unsafe { slot.read_volatile() };
-        }
+        let at = std::ptr::with_exposed_provenance(self.at);
+        // SAFETY: `at` is the first word of a line that `new` linked, and the mapping
+        // lives as long as this.
+        let at = unsafe { follow_from(at, steps) };
         let elapsed = begin.elapsed();
-        self.at = black_box(at);
+        self.at = at.addr();
         elapsed.as_nanos() as f64 / steps.max(1) as f64
+    }
+}
+
+/// For each line the one that comes after it, in an order of one cycle.
+pub fn single_cycle(lines: usize, rng: &mut Rng) -> Vec<u32> {
+    assert!(lines > 0, "a buffer shorter than a cache line");
+    let mut next: Vec<u32> = (0..lines as u32).collect();
+    sattolo(&mut next, rng);
+    next
+}
+
+/// Writes into the first word of each line the address of the line after it.
+///
+/// # Panics
+/// If there are fewer words than the lines of `next` take.
+pub fn link(words: &mut [usize], line: usize, next: &[u32]) {
+    let stride = line / size_of::<usize>();
+    assert!(next.len() * stride <= words.len(), "more lines than words");
+    let base = words.as_mut_ptr();
+    for (at, &to) in next.iter().enumerate() {
+        words[at * stride] = base.wrapping_add(to as usize * stride).expose_provenance();
+    }
+}
+
+/// Takes `accesses` steps from the first line, each of which waits for the one
+/// before.
+///
+/// # Safety
+/// `words` must be as [`link`] left them: each word visited holds the address of
+/// another line of the same words.
+pub unsafe fn follow(words: &[usize], accesses: usize) {
+    // SAFETY: the caller's contract.
+    unsafe { follow_from(words.as_ptr(), accesses) };
+}
+
+/// The same from any line; returns the line that it ends at.
+///
+/// # Safety
+/// As [`follow`]; `at` must be the first word of a line.
+unsafe fn follow_from(mut at: *const usize, accesses: usize) -> *const usize {
+    for _ in 0..accesses {
+        // SAFETY: `at` is the address of a word that `link` wrote, or that the caller
+        // named (the caller's contract).
+        at = std::ptr::with_exposed_provenance(unsafe { at.read() });
+    }
+    black_box(at)
+}
+
+/// Turns the identity into a permutation that is a single cycle
+/// (S. Sattolo, "An algorithm to generate a random cyclic permutation", 1986).
+fn sattolo(order: &mut [u32], random: &mut Rng) {
+    for i in (1..order.len()).rev() {
+        order.swap(i, random.usize(..i));
     }
 }
 
@@ -120,5 +169,30 @@ mod tests {
         };
         assert_eq!(order(7), order(7));
         assert_ne!(order(7), order(8));
+    }
+
+    #[test]
+    fn the_cycle_visits_every_line_once() {
+        for lines in [1, 2, 3, 64, 1000] {
+            let next = single_cycle(lines, &mut Rng::with_seed(1));
+            let mut seen = vec![false; lines];
+            let mut at = 0;
+            for _ in 0..lines {
+                assert!(!seen[at], "line {at} of {lines} twice");
+                seen[at] = true;
+                at = next[at] as usize;
+            }
+            assert_eq!(at, 0);
+        }
+    }
+
+    #[test]
+    fn links_stay_inside_the_buffer_and_one_per_line() {
+        let mut words = vec![0usize; 5 * 16 + 3];
+        let first = words.as_ptr().addr();
+        link(&mut words, 128, &single_cycle(5, &mut Rng::with_seed(7)));
+        let mut targets: Vec<usize> = (0..5).map(|i| words[i * 16]).collect();
+        targets.sort();
+        assert_eq!(targets, (0..5).map(|i| first + i * 128).collect::<Vec<_>>());
     }
 }

@@ -8,6 +8,7 @@
 //! finds the colors of the running machine and places memory by them.
 //!
 //! * [`Huepage`]: memory placed by color in a line or two; see [`colored`].
+//! * [`chase`]: dependent reads in random order, whose time is the latency of memory.
 //! * [`topology`]: what this machine is: caches, nodes, memory-side caches.
 //! * [`color`]: which color a page has, by frame number or by measurement.
 //! * [`frames`]: what the kernel tells about the frames behind pages.
@@ -17,6 +18,7 @@
 
 mod available_memory;
 mod causes;
+pub mod chase;
 pub mod color;
 pub mod colored;
 pub mod frames;

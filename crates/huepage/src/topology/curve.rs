@@ -11,10 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     PinError, Pinned, Witnessed,
-    chase::Chase,
     samples::{Sample, Samples, median},
 };
-use crate::units::Bytes;
+use crate::{chase::Chase, units::Bytes};
 
 /// Nanoseconds per access of a random pointer chase over growing working sets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

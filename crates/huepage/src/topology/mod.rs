@@ -9,7 +9,6 @@
 
 mod cache;
 mod cache_override;
-pub mod chase;
 mod choice;
 mod cpuid;
 mod curve;

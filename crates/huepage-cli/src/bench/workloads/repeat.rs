@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A small program whose running time should be the same every time.
 
-use huepage::units::Bytes;
+use fastrand::Rng;
+use huepage::{
+    chase::{follow, link, single_cycle},
+    units::Bytes,
+};
 
 use crate::bench::{
     workload::{Slice, Unit, Workload, time},
-    workloads::{
-        chase::{follow, link, single_cycle},
-        read::read,
-    },
+    workloads::read::read,
 };
 
 /// A working set near the size of the cache, looked up at random and swept in
@@ -30,7 +31,11 @@ const SWEEPS: usize = 8;
 impl Repeat {
     /// The program over the first `bytes` of an allocation.
     pub fn new(bytes: Bytes, line: usize) -> Self {
-        Repeat { bytes, line, next: single_cycle(bytes.0 as usize / line, SEED) }
+        Repeat {
+            bytes,
+            line,
+            next: single_cycle(bytes.0 as usize / line, &mut Rng::with_seed(SEED)),
+        }
     }
 
     fn words<'a>(&self, memory: &'a mut [u8]) -> &'a mut [usize] {
