@@ -12,12 +12,10 @@
 //! budget    how long to pause
 //! tally     what the report says
 //! thread    its pauses, its time, its descriptors
-//! numbered  directories of threads and descriptors
 //! ```
 
 pub mod budget;
 pub mod heap;
-pub mod numbered;
 pub mod oracle;
 pub mod pages;
 pub mod session;

@@ -12,13 +12,13 @@ use std::{
     sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering},
 };
 
-use huepage::run::CONFIG;
+use huepage::{proc::numbered, run::CONFIG};
 use rustix::{
     mm::{self, MapFlags, MprotectFlags, ProtFlags},
     thread::{Timespec, futex, gettid},
 };
 
-use crate::{heap, numbered::numbered, tally};
+use crate::{heap, tally};
 
 /// What a library does, beside having a thread.
 #[derive(Debug)]

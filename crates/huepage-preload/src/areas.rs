@@ -3,13 +3,13 @@
 
 use std::{
     fs::File,
-    io::{self, BufReader, Seek},
+    io::{self, Seek},
     ops::Range,
 };
 
 use huepage::{
-    frames::{AreaLine, AreaReader},
     mapped_here,
+    proc::{self, AreaLine},
 };
 
 use huepage_loaded::{heap, start};
@@ -54,11 +54,7 @@ impl Areas {
     /// What `read` reports.
     pub fn read(&mut self) -> io::Result<Vec<Area>> {
         self.maps.rewind()?;
-        let mut reader = AreaReader::new(BufReader::new(&self.maps));
-        let mut lines = Vec::new();
-        while let Some(line) = reader.next_area()? {
-            lines.push(line);
-        }
+        let lines = proc::areas(&self.maps)?;
         let own: Vec<Range<usize>> = mapped_here().chain([heap::range(), start::stack()]).collect();
         Ok(choose(&lines, &needed(), &own, self.heap_only))
     }

@@ -9,7 +9,7 @@
 
 use std::{fs::File, os::unix::fs::FileExt};
 
-use huepage_loaded::numbered::numbered;
+use huepage::proc::numbered;
 
 /// Looks at pages of the program through the kernel, so that one that is gone
 /// is an error and no more.

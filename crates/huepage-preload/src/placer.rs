@@ -10,15 +10,14 @@ use huepage::{
     color::{Color, ColorOracle, Method},
     mapping::PageAddr,
     place::{Live, Wish},
+    proc::numbered,
     run::{Config, State, Way},
     units::Bytes,
     with_causes,
 };
 use huepage_loaded::{
     budget::{Budget, Idle, START},
-    heap,
-    numbered::numbered,
-    oracle,
+    heap, oracle,
     pages::{address, worth_it},
     session::{self, Stop},
     table::Table,

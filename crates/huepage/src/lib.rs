@@ -14,6 +14,7 @@
 //! * [`frames`]: what the kernel tells about the frames behind pages.
 //! * [`place`]: pools of classified pages, placement policies, live regions.
 //! * [`map`]: where the pages of a process are, and how evenly.
+//! * [`proc`]: which processes there are, and what they have mapped.
 //! * [`run`]: what `huepage run` tells programs, and what they answer.
 
 mod available_memory;
@@ -27,6 +28,7 @@ pub mod map;
 mod mapped;
 pub mod mapping;
 pub mod place;
+pub mod proc;
 pub mod run;
 mod seed;
 pub mod topology;

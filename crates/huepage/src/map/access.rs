@@ -6,7 +6,10 @@ use std::io;
 use rustix::thread::{CapabilitySet, capabilities};
 
 use super::{MapError, Shortfall, What};
-use crate::frames::{AreaLine, PageFlags, Pagemap, Populated};
+use crate::{
+    frames::{PageFlags, Pagemap, Populated},
+    proc::AreaLine,
+};
 
 const TRACE: &str = "CAP_SYS_PTRACE";
 const READ_ALL: &str = "CAP_DAC_READ_SEARCH";

@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Cells, Name, Placement};
-use crate::{frames::KernelCounts, units::Bytes};
+use crate::{proc::KernelCounts, units::Bytes};
 
 /// What an area was mapped from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a process did while it was read.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, fs::File};
 
 use super::{
     Change,
     process::{Identity, Since},
-    read::current_areas,
 };
-use crate::frames::AreaLine;
+use crate::proc::{self, AreaLine};
 
 /// What the process did since `identity` was taken.
 pub(super) fn changes(identity: &Identity, lines: &[AreaLine], gone: bool) -> Vec<Change> {
@@ -18,7 +17,9 @@ pub(super) fn changes(identity: &Identity, lines: &[AreaLine], gone: bool) -> Ve
         Since::Same if gone => return vec![Change::Executed],
         Since::Same => {}
     }
-    let Ok(now) = current_areas(identity.pid()) else { return Vec::new() };
+    let Ok(now) = File::open(format!("/proc/{}/maps", identity.pid())).and_then(proc::areas) else {
+        return Vec::new();
+    };
     let bounds = |lines: &[AreaLine]| -> HashSet<(u64, u64)> {
         lines.iter().map(|line| (line.start, line.end)).collect()
     };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What kind of page an entry of the page table tells of.
 
-use super::{Kind, gather::Sources, tally::Page};
+use super::{Kind, sources::Sources, tally::Page};
 use crate::{
-    frames::{AreaLine, FrameFlags, PageState, VmFlags},
+    frames::{FrameFlags, PageState},
+    proc::{AreaLine, VmFlags},
     units::Bytes,
 };
 

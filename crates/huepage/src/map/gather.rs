@@ -10,14 +10,13 @@ use std::io;
 use super::{
     Cells, Placement,
     classify::classify,
+    sources::Sources,
     tally::{AreaTally, Scope, TotalTally},
 };
 use crate::{
-    frames::{
-        AreaLine, FlagWords, FrameFlags, FrameNodes, PageState, Pagemap, Populated, VmFlags,
-        for_flags_of,
-    },
-    units::{Bytes, Pfn},
+    frames::{FrameFlags, PageState, Populated, for_flags_of},
+    proc::{AreaLine, VmFlags},
+    units::Pfn,
 };
 
 /// Bits of the number of a page in a batch.
@@ -47,19 +46,6 @@ const FULLEST: usize = 64;
 /// Areas from this many pages on are left out where the kernel counts nothing
 /// in them and cannot say more exactly.
 const LARGE: u64 = 1 << 18;
-
-/// Everything that can be asked about pages.
-pub(super) struct Sources<'a> {
-    pub pagemap: &'a Pagemap,
-    /// Whether the kernel has `PAGEMAP_SCAN`.
-    pub scan: bool,
-    /// Flags of frames; `None` where they, or the frame numbers, are hidden.
-    pub flags: Option<&'a dyn FlagWords>,
-    pub nodes: &'a FrameNodes,
-    pub page_size: Bytes,
-    pub cells_per_area: usize,
-    pub cells_in_all: usize,
-}
 
 /// What was found.
 #[derive(Debug)]

@@ -39,8 +39,7 @@
 //! at rest equals the kernel's counts to the page.
 //!
 //! Implementation notes. `gather` reads and `tally` adds up; `spread`, `random`,
-//! `runs` and `cell_tally` are plain arithmetic. The crate `procfs` is not used
-//! for `smaps`: it refuses names that are not UTF-8, which any program can make.
+//! `runs` and `cell_tally` are plain arithmetic.
 
 mod access;
 mod area;
@@ -55,7 +54,6 @@ mod counts;
 mod error;
 mod frame_set;
 mod gather;
-mod name;
 mod options;
 mod process;
 mod process_map;
@@ -65,18 +63,17 @@ mod register;
 mod registered;
 mod runs;
 mod shortfall;
+mod sources;
 mod spread;
 mod tally;
 
-pub use crate::frames::KernelCounts;
+pub use crate::proc::{KernelCounts, Name};
 pub use area::{Area, Backing, FileId};
 pub use balance::{Balance, MappedCache, Trust};
 pub use cells::{Cell, Cells, KindCount, RunPages};
 pub use counts::{HugeCount, Kind, NodeCount, PageCounts, Placement, RunBucket, Runs};
 pub use error::MapError;
-pub use name::Name;
 pub use options::MapOptions;
-pub(crate) use process::began;
 pub use process_map::{MapRecordError, MappedMachine, Process, ProcessMap};
 pub use register::{RegisterError, Registration};
 pub use registered::Registered;

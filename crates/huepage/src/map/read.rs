@@ -15,11 +15,13 @@ use super::{
     caches,
     cell_tally::add_node,
     changes::changes,
-    gather::{Gathered, Sources, gather},
+    gather::{Gathered, gather},
+    sources::Sources,
     tally::Scope,
 };
 use crate::{
-    frames::{AreaLine, AreaReader, FlagWords, FrameNodes, Pagemap, numa_maps},
+    frames::{FlagWords, FrameNodes, Pagemap},
+    proc::{self, AreaLine, numa_maps},
     run::Way,
     topology::{MachineSource, Topology},
 };
@@ -198,24 +200,10 @@ fn areas(pid: u32, shortfalls: &mut Vec<Shortfall>) -> Result<Vec<AreaLine>, Map
         opened => opened,
     };
     let file = smaps.map_err(|error| refused(pid, "smaps", error))?;
-    read_areas(file).map_err(|source| MapError::System {
+    proc::areas(file).map_err(|source| MapError::System {
         action: format!("read the areas of process {pid}"),
         source,
     })
-}
-
-/// The areas that a process has now, without counts.
-pub(super) fn current_areas(pid: u32) -> io::Result<Vec<AreaLine>> {
-    File::open(format!("/proc/{pid}/maps")).and_then(read_areas)
-}
-
-fn read_areas(file: File) -> io::Result<Vec<AreaLine>> {
-    let mut reader = AreaReader::new(BufReader::with_capacity(1 << 16, file));
-    let mut lines = Vec::new();
-    while let Some(line) = reader.next_area()? {
-        lines.push(line);
-    }
-    Ok(lines)
 }
 
 fn describe(machine: &dyn MachineSource, topology: &Topology) -> MappedMachine {

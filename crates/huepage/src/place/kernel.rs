@@ -9,11 +9,10 @@ use super::{
     PlaceError,
     arena::release,
     exchange::{Discards, Kernel, Notice},
-    inheritance::wiped_in_children,
     mover::Mover,
     userfaultfd::{Event, Faults, Features, Userfaultfd, UserfaultfdError},
 };
-use crate::mapping::PageAddr;
+use crate::{mapping::PageAddr, proc::wiped_in_children};
 
 /// Fills holes through a userfaultfd on which the live range is registered.
 pub(super) struct Registered<'a> {

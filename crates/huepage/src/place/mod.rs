@@ -55,7 +55,6 @@ mod drift;
 mod error;
 mod exchange;
 mod first_touch;
-mod inheritance;
 mod kernel;
 mod live;
 mod mover;

@@ -10,8 +10,8 @@ use std::{
 
 use super::PlaceError;
 use crate::{
-    frames::{AreaLine, AreaReader, VmFlags},
     mapping::PageAddr,
+    proc::{AreaLine, AreaReader, VmFlags},
 };
 
 /// What is wrong with a range.

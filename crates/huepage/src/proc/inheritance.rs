@@ -2,19 +2,18 @@
 //! Whether children inherit a page. Asked while others wait for a page, so
 //! nothing is allocated here, and no function of the C library is called.
 
-use std::ops::Range;
-
 use rustix::{
     fd::{AsFd, OwnedFd},
     fs::{Mode, OFlags},
     io::Errno,
 };
 
+use super::{VmFlags, mappings::addresses};
 use crate::mapping::PageAddr;
 
 /// Whether the mapping of the page is empty in children (`MADV_WIPEONFORK`);
 /// `false` where nobody tells.
-pub(super) fn wiped_in_children(page: PageAddr) -> bool {
+pub(crate) fn wiped_in_children(page: PageAddr) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let Ok(smaps) = rustix::fs::open(c"/proc/thread-self/smaps", flags, Mode::empty()) else {
         return false;
@@ -23,20 +22,14 @@ pub(super) fn wiped_in_children(page: PageAddr) -> bool {
     let mut inside = false;
     while let Some(line) = lines.next() {
         if let Some(area) = addresses(line) {
-            inside = area.contains(&page.get());
+            inside = area.contains(&(page.get() as u64));
         } else if inside && let Some(flags) = line.strip_prefix(b"VmFlags:") {
-            return flags.split(|byte| *byte == b' ').any(|flag| flag == b"wf");
+            let flags =
+                std::str::from_utf8(flags).map_or_else(|_| VmFlags::default(), VmFlags::parse);
+            return flags.any(VmFlags::WIPED_IN_CHILDREN);
         }
     }
     false
-}
-
-/// `7f00-7f10 rw-p ...`; other lines begin with a capital letter.
-fn addresses(line: &[u8]) -> Option<Range<usize>> {
-    let text = std::str::from_utf8(line.split(|byte| *byte == b' ').next()?).ok()?;
-    let (start, end) = text.split_once('-')?;
-    let hex = |digits| usize::from_str_radix(digits, 16).ok();
-    Some(hex(start)?..hex(end)?)
 }
 
 /// The lines of a file; of a line longer than the buffer only its beginning.
@@ -96,15 +89,21 @@ impl Lines {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        mapping::{Mapping, PageKind},
-        place::arena::keep_from_children,
-    };
+    use crate::mapping::{Mapping, PageKind};
 
     #[test]
     fn what_is_wiped_is_told_from_what_is_inherited() {
         let mapping = Mapping::populated(3, PageKind::Base).unwrap();
-        keep_from_children(mapping.page(1), 1).unwrap();
+        let (page, size) = (mapping.page(1).get(), rustix::param::page_size());
+        // SAFETY: a page of this test, of which no child is made.
+        unsafe {
+            rustix::mm::madvise(
+                std::ptr::with_exposed_provenance_mut(page),
+                size,
+                rustix::mm::Advice::LinuxWipeOnFork,
+            )
+        }
+        .unwrap();
         let told: Vec<bool> = mapping.iter().map(wiped_in_children).collect();
         assert_eq!(told, [false, true, false]);
     }

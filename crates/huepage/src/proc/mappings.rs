@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The mappings of a process: `/proc/PID/smaps`, `maps` and `numa_maps`.
+//! The mappings of a process: `/proc/PID/smaps` and `maps`.
 //!
-//! Described in `proc_pid_maps(5)`, `proc_pid_smaps(5)` and
-//! `proc_pid_numa_maps(5)`. Names of files are bytes that another program
+//! Described in `proc_pid_maps(5)` and `proc_pid_smaps(5)`. Names of files are bytes that another program
 //! chose: they need not be UTF-8, which is why they are read by hand. One line
 //! is kept at a time, since 65,530 mappings print 45 MiB.
 
 use std::{
-    collections::HashMap,
-    io::{self, BufRead},
+    io::{self, BufRead, BufReader, Read},
+    ops::Range,
 };
 
 use serde::{Deserialize, Serialize};
@@ -69,6 +68,19 @@ pub struct AreaLine {
     pub protection_key: u32,
 }
 
+/// All areas of `maps` or `smaps`, ascending.
+///
+/// # Errors
+/// As [`AreaReader::next_area`].
+pub fn areas(from: impl Read) -> io::Result<Vec<AreaLine>> {
+    let mut reader = AreaReader::new(BufReader::with_capacity(1 << 16, from));
+    let mut areas = Vec::new();
+    while let Some(area) = reader.next_area()? {
+        areas.push(area);
+    }
+    Ok(areas)
+}
+
 /// Reads areas one by one.
 #[derive(Debug)]
 pub struct AreaReader<R> {
@@ -123,14 +135,13 @@ fn header(line: &[u8]) -> Option<AreaLine> {
         rest = &rest[end..];
         Some(word)
     };
-    let (addresses, permissions, offset) = (text(word()?)?, word()?, text(word()?)?);
+    let (addresses, permissions, offset) = (addresses(word()?)?, word()?, text(word()?)?);
     let (device, inode) = (text(word()?)?, text(word()?)?);
-    let (start, end) = addresses.split_once('-')?;
     let (major, minor) = device.split_once(':')?;
     let hex = |digits: &str| u64::from_str_radix(digits, 16).ok();
     let area = AreaLine {
-        start: hex(start)?,
-        end: hex(end)?,
+        start: addresses.start,
+        end: addresses.end,
         permissions: permissions.try_into().ok()?,
         offset: Bytes(hex(offset)?),
         device: (hex(major)?.try_into().ok()?, hex(minor)?.try_into().ok()?),
@@ -139,6 +150,13 @@ fn header(line: &[u8]) -> Option<AreaLine> {
         ..AreaLine::default()
     };
     (area.start < area.end).then_some(area)
+}
+
+/// The addresses that a line begins with; `None` for a line of another shape.
+pub(super) fn addresses(line: &[u8]) -> Option<Range<u64>> {
+    let (start, end) = text(line.split(|b| *b == b' ').next()?)?.split_once('-')?;
+    let hex = |digits| u64::from_str_radix(digits, 16).ok();
+    Some(hex(start)?..hex(end)?)
 }
 
 fn text(bytes: &[u8]) -> Option<&str> {
@@ -174,28 +192,6 @@ fn field(line: &[u8], area: &mut AreaLine) {
     }
 }
 
-/// Reads `numa_maps`: of every area, by its start, how many of its pages are on
-/// which node, in units of the area's own page size.
-///
-/// # Errors
-/// What `read` reports.
-pub fn numa_maps(mut from: impl BufRead) -> io::Result<HashMap<u64, Vec<(u32, u64)>>> {
-    let mut areas = HashMap::new();
-    let mut line = Vec::new();
-    while from.read_until(b'\n', &mut line)? > 0 {
-        let mut words = line.trim_ascii().split(|b| *b == b' ').filter_map(text);
-        if let Some(start) = words.next().and_then(|w| u64::from_str_radix(w, 16).ok()) {
-            let node = |word: &str| {
-                let (node, pages) = word.strip_prefix('N')?.split_once('=')?;
-                Some((node.parse().ok()?, pages.parse().ok()?))
-            };
-            areas.insert(start, words.filter_map(node).collect());
-        }
-        line.clear();
-    }
-    Ok(areas)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,18 +205,9 @@ mod tests {
         Size:                 16 kB\nKernelPageSize:        4 kB\nVmFlags: rd mr pf io \n\
         ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]\n";
 
-    fn all(text: &[u8]) -> io::Result<Vec<AreaLine>> {
-        let mut reader = AreaReader::new(text);
-        let mut areas = Vec::new();
-        while let Some(area) = reader.next_area()? {
-            areas.push(area);
-        }
-        Ok(areas)
-    }
-
     #[test]
     fn areas_are_read_with_their_counts_and_their_names_as_bytes() {
-        let areas = all(SMAPS).unwrap();
+        let areas = areas(SMAPS).unwrap();
         assert_eq!(areas.len(), 3);
         let first = &areas[0];
         assert_eq!((first.start, first.end), (0x55d_0000, 0x55d_2000));
@@ -239,22 +226,13 @@ mod tests {
 
     #[test]
     fn maps_have_no_counts_and_other_lines_are_refused() {
-        let areas = all(b"1000-2000 rw-s 00000000 00:01 7   /memfd:x (deleted)\n").unwrap();
-        assert_eq!((areas[0].counts, areas[0].page_size), (None, None));
-        assert_eq!(&areas[0].permissions, b"rw-s");
-        assert_eq!(areas[0].name, b"/memfd:x (deleted)");
+        let read = areas(&b"1000-2000 rw-s 00000000 00:01 7   /memfd:x (deleted)\n"[..]).unwrap();
+        assert_eq!((read[0].counts, read[0].page_size), (None, None));
+        assert_eq!(&read[0].permissions, b"rw-s");
+        assert_eq!(read[0].name, b"/memfd:x (deleted)");
         for bad in [&b"2000-1000 rw-p 0 00:00 0\n"[..], b"xyz\n", b"1000-2000 rw 0 0:0 0\n", b"\n"]
         {
-            assert_eq!(all(bad).unwrap_err().kind(), io::ErrorKind::InvalidData);
+            assert_eq!(areas(bad).unwrap_err().kind(), io::ErrorKind::InvalidData);
         }
-    }
-
-    #[test]
-    fn numa_maps_tell_pages_by_node() {
-        let text = b"7f0 default file=/a\\040b N0=x mapped=2 N0=2 N17=5 kernelpagesize_kB=4\n\
-            8f0 interleave:0-1 anon=1\n";
-        let areas = numa_maps(&text[..]).unwrap();
-        assert_eq!(areas[&0x7f0], [(0, 2), (17, 5)]);
-        assert_eq!(areas[&0x8f0], []);
     }
 }

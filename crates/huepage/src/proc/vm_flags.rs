@@ -20,6 +20,9 @@ impl VmFlags {
     /// `um`, `uw` or `ui`: registered with a userfaultfd.
     pub const REGISTERED: VmFlags = VmFlags(1 << 5);
 
+    /// `wf`: empty in children (`MADV_WIPEONFORK`).
+    pub const WIPED_IN_CHILDREN: VmFlags = VmFlags(1 << 6);
+
     /// Reads `rd wr mr mw me lo`.
     pub(super) fn parse(text: &str) -> Self {
         text.split_ascii_whitespace().fold(VmFlags::default(), |all, flag| {
@@ -29,6 +32,7 @@ impl VmFlags {
                 "mm" => Self::MIXED,
                 "ht" => Self::HUGETLB,
                 "lo" => Self::LOCKED,
+                "wf" => Self::WIPED_IN_CHILDREN,
                 "um" | "uw" | "ui" => Self::REGISTERED,
                 _ => return all,
             };
@@ -56,7 +60,7 @@ mod tests {
         let flags = VmFlags::parse(" rd wr mr ?? ui lo");
         assert_eq!(flags, VmFlags::LOCKED.and(VmFlags::REGISTERED));
         assert!(flags.any(VmFlags::LOCKED.and(VmFlags::IO)) && !flags.any(VmFlags::IO));
-        assert_eq!(VmFlags::parse("pf io mm ht"), VmFlags(0b1111));
+        assert_eq!(VmFlags::parse("pf io mm ht wf"), VmFlags(0b100_1111));
         assert_eq!(VmFlags::parse(""), VmFlags::default());
     }
 }

@@ -18,7 +18,7 @@ use crate::{
         Color, ColorCount,
         palette::{Audience, PaletteError, PaletteOptions, lock::Lock, place::Place},
     },
-    map::began,
+    proc::began,
 };
 
 const FILE: &str = "shares";

@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The process that a PID or a name means.
 
-use std::{fs, os::unix::ffi::OsStrExt, path::Path};
+use std::{fs, path::Path};
 
-use huepage::map::Name;
+use huepage::proc::{self, Name};
 
 use crate::{
     escape::{printable, shorten},
     usage::UsageError,
 };
-
-/// The kernel cuts a thread's name after so many bytes.
-const COMM: usize = 15;
 
 /// The most processes that an error lists.
 const LISTED: usize = 8;
@@ -64,53 +61,26 @@ fn choose(name: &str, found: Vec<Candidate>) -> Result<u32, UsageError> {
 /// none.
 fn named(name: &str) -> Vec<Candidate> {
     let own = std::process::id();
-    let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
-    let mut pids: Vec<u32> =
-        pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect();
-    pids.sort_unstable();
-    let others = pids.into_iter().filter(|&pid| pid != own);
-    others.filter_map(|pid| candidate(pid, name)).collect()
+    let others = proc::find(name).unwrap_or_default().into_iter().filter(|&pid| pid != own);
+    others.filter_map(|pid| Some(Candidate { pid, command: command(pid)? })).collect()
 }
 
-fn candidate(pid: u32, name: &str) -> Option<Candidate> {
-    let comm = fs::read(format!("/proc/{pid}/comm")).ok()?;
-    let comm = comm.strip_suffix(b"\n").unwrap_or(&comm);
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let program = arguments.split(|&byte| byte == 0).next().unwrap_or_default();
-    let program = program.rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-    let executable = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-    let executable = executable.file_name().unwrap_or_default().as_bytes();
-    if !goes_by(name.as_bytes(), comm, program, executable) {
-        return None;
+/// What was started; of a thread of the kernel its name, as `ps` writes it.
+fn command(pid: u32) -> Option<String> {
+    let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<u8> = words.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
+    match words.trim_ascii_end() {
+        [] => Some(format!(
+            "[{}]",
+            Name::new(fs::read(format!("/proc/{pid}/comm")).ok()?.trim_ascii_end())
+        )),
+        words => Some(Name::new(words).to_string()),
     }
-    let words: Vec<u8> =
-        arguments.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
-    let command = match words.trim_ascii_end() {
-        [] => format!("[{}]", Name::new(comm)),
-        words => Name::new(words).to_string(),
-    };
-    Some(Candidate { pid, command })
-}
-
-/// By the name in ps; one that the kernel has cut, by what was started.
-fn goes_by(name: &[u8], comm: &[u8], program: &[u8], executable: &[u8]) -> bool {
-    comm == name
-        || comm.len() == COMM && name.starts_with(comm) && (program == name || executable == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cut_name_is_completed_by_what_was_started() {
-        let cut = b"systemd-journal";
-        assert!(goes_by(b"systemd-journald", cut, b"systemd-journald", b""));
-        assert!(goes_by(b"systemd-journald", cut, b"", b"systemd-journald"));
-        assert!(goes_by(b"systemd-journal", cut, b"", b""));
-        assert!(!goes_by(b"systemd-journalx", cut, b"systemd-journald", b"systemd-journald"));
-        assert!(!goes_by(b"sh", b"bash", b"sh", b"sh"));
-    }
 
     #[test]
     fn several_of_a_name_are_listed_and_none_is_taken() {

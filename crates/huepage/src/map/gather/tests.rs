@@ -3,14 +3,15 @@
 
 use std::{
     fs::File,
-    io::{BufReader, Write},
+    io::Write,
     process::{Child, Command, Stdio},
 };
 
 use super::*;
 use crate::{
-    frames::AreaReader,
+    frames::{FrameNodes, Pagemap},
     mapping::page_size,
+    proc,
     topology::{LiveMachine, Topology, allowed_cpus},
 };
 
@@ -29,12 +30,7 @@ fn waiting(script: &str) -> Child {
 
 fn lines(pid: u32) -> Vec<AreaLine> {
     let file = File::open(format!("/proc/{pid}/smaps")).unwrap();
-    let mut reader = AreaReader::new(BufReader::new(file));
-    let mut lines = Vec::new();
-    while let Some(line) = reader.next_area().unwrap() {
-        lines.push(line);
-    }
-    lines
+    proc::areas(file).unwrap()
 }
 
 /// What is gathered of a program that does something between the reading
