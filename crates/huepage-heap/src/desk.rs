@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use huepage_loaded::start;
+use huepage_loaded::state;
 use rustix::thread::{Timespec, futex, gettid};
 
 /// Nobody asks.
@@ -143,7 +143,7 @@ pub fn next() -> Option<Range<usize>> {
         // From here on a thread that takes its request back says so again.
         BEHIND.store(false, Ordering::Release);
         // It may have been closed while a range was being filled.
-        if start::ENDING.load(Ordering::Acquire) != 0 {
+        if state::ENDING.load(Ordering::Acquire) != 0 {
             return None;
         }
         match STATE.load(Ordering::Acquire) {

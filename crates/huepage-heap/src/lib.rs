@@ -32,7 +32,7 @@ mod malloc;
 mod placer;
 mod used;
 
-use huepage_loaded::start::Library;
+use huepage_loaded::state::Library;
 
 huepage_loaded::library!(Library {
     run: placer::run,

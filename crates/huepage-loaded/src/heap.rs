@@ -24,7 +24,7 @@ use std::{
 use dlmalloc::Dlmalloc;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 
-use crate::start;
+use crate::state;
 
 /// Address space of a heap. Of memory it takes what is used.
 const SIZE: usize = 64 << 20;
@@ -128,7 +128,7 @@ impl Locked {
     fn allocate(&self, call: impl FnOnce(&mut Dlmalloc<Stretch>) -> *mut u8) -> *mut u8 {
         let result = self.with(call);
         if result.is_null() {
-            start::rest();
+            state::rest();
         }
         result
     }

@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! start     from the loader to the thread; forks; the end
+//! state     which library it is, whether program and thread have ended
 //! session   what the thread does before and after it places anything
 //! heap      memory of the library itself
 //! oracle    who tells the colors of frames
@@ -20,6 +21,7 @@ pub mod oracle;
 pub mod pages;
 pub mod session;
 pub mod start;
+pub mod state;
 pub mod table;
 pub mod tally;
 pub mod thread;
@@ -34,7 +36,7 @@ macro_rules! library {
         #[global_allocator]
         static HEAP: $crate::heap::Heap = $crate::heap::Heap;
 
-        static LIBRARY: $crate::start::Library = $library;
+        static LIBRARY: $crate::state::Library = $library;
 
         #[used]
         #[unsafe(link_section = ".init_array")]

@@ -9,7 +9,7 @@ use std::{
     mem::MaybeUninit,
     ops::Range,
     ptr,
-    sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering},
+    sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
 };
 
 use huepage::{proc::numbered, run::CONFIG};
@@ -18,30 +18,11 @@ use rustix::{
     thread::{Timespec, futex, gettid},
 };
 
-use crate::{heap, tally};
-
-/// What a library does, beside having a thread.
-#[derive(Debug)]
-pub struct Library {
-    /// On the thread: all that it does.
-    pub run: fn(),
-    /// In a forked child, before it has a thread of its own.
-    pub forked: fn(),
-    /// When the thread was started, in the process and in a child.
-    pub begun: fn(),
-    /// At the end of the program, before the thread is waited for.
-    pub ending: fn(),
-    /// On the thread, before it rests forever for want of memory: nobody is to wait
-    /// for it from then on.
-    pub resting: fn(),
-}
-
-static LIBRARY: AtomicPtr<Library> = AtomicPtr::new(ptr::null_mut());
-
-fn library() -> Option<&'static Library> {
-    // SAFETY: null, or what `load` was given, which lives as long as the process.
-    unsafe { LIBRARY.load(Ordering::Acquire).as_ref() }
-}
+use crate::{
+    heap,
+    state::{self, ENDED, ENDING, Library, library},
+    tally,
+};
 
 /// The configuration as it was in the environment: the program may change that.
 struct Text(std::cell::UnsafeCell<[u8; 8192]>);
@@ -50,10 +31,6 @@ unsafe impl Sync for Text {}
 static TEXT: Text = Text(std::cell::UnsafeCell::new([0; 8192]));
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the program ends: 1 from then on.
-pub static ENDING: AtomicU32 = AtomicU32::new(0);
-/// Whether the thread has ended: 1 where there is a last report, 2 where there is none.
-pub static ENDED: AtomicU32 = AtomicU32::new(0);
 /// Whether anybody waits for the last report.
 pub static WANTED: AtomicBool = AtomicBool::new(false);
 /// Whether children are placed too.
@@ -89,7 +66,7 @@ pub fn stack() -> Range<usize> {
 /// To be called when the loader initializes the library: starts the thread, if
 /// the environment has a configuration.
 pub fn load(library: &'static Library) {
-    LIBRARY.store(ptr::from_ref(library).cast_mut(), Ordering::Release);
+    state::set_library(library);
     let mut name = [0u8; 32];
     name[..CONFIG.len()].copy_from_slice(CONFIG.as_bytes());
     // SAFETY: a name that ends with a zero; no other thread changes the
@@ -252,18 +229,6 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
     // SAFETY: nothing of this thread is used any more, and its stack stays mapped.
     unsafe { libc::syscall(libc::SYS_exit, code) };
     unreachable!("the thread has ended")
-}
-
-/// The thread does nothing any more: where there is no memory to go on, or to say so.
-pub fn rest() -> ! {
-    if let Some(library) = library() {
-        (library.resting)();
-    }
-    ENDED.store(2, Ordering::Release);
-    let _ = futex::wake(&ENDED, futex::Flags::PRIVATE, u32::MAX);
-    loop {
-        let _ = futex::wait(&ENDED, futex::Flags::PRIVATE, 2, None);
-    }
 }
 
 /// In a forked child: the thread is not there.

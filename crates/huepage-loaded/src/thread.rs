@@ -11,11 +11,11 @@ use rustix::{
     time::{ClockId, clock_gettime},
 };
 
-use crate::start;
+use crate::{start, state};
 
 /// Pauses; whether the program ends, where it returns early.
 pub fn sleep(pause: Duration) -> bool {
-    let ending = || start::ENDING.load(Ordering::Acquire) != 0;
+    let ending = || state::ENDING.load(Ordering::Acquire) != 0;
     let end = now() + pause;
     loop {
         let left = end.saturating_sub(now()).min(LOOK_AROUND);
@@ -24,7 +24,7 @@ pub fn sleep(pause: Duration) -> bool {
         }
         let timeout =
             Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        let _ = futex::wait(&start::ENDING, futex::Flags::PRIVATE, 0, Some(&timeout));
+        let _ = futex::wait(&state::ENDING, futex::Flags::PRIVATE, 0, Some(&timeout));
         if looks_around() && start::is_alone() {
             return true;
         }

@@ -29,7 +29,7 @@ mod mutexes;
 mod pages;
 mod placer;
 
-use huepage_loaded::start::Library;
+use huepage_loaded::state::Library;
 
 huepage_loaded::library!(Library {
     run: placer::run,
