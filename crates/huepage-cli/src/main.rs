@@ -6,18 +6,10 @@ mod advice;
 mod bench;
 mod commands;
 mod cpu_ticks;
-mod destination;
 mod ended;
-mod escape;
-mod layout;
-mod oklch;
-mod output;
-mod png;
 mod seconds;
 mod signals;
-mod svg;
 mod usage;
-mod wrap;
 
 use std::{
     io::{IsTerminal, stderr},
@@ -31,6 +23,7 @@ use huepage::{
     topology::{ChoiceError, PinError},
 };
 
+use huepage_present::{escape, paragraph::wrap};
 use usage::UsageError;
 
 /// Decide where physical memory pages land
@@ -92,7 +85,7 @@ fn message(error: &anyhow::Error, terminal: bool) -> String {
     let option = error.chain().find_map(advice::option);
     let option = option.map_or(String::new(), |option| format!(": {option}"));
     let text = escape::lines(&format!("huepage: {error:#}{option}\n"));
-    if terminal { text.lines().map(|line| wrap::wrap(line, "    ")).collect() } else { text }
+    if terminal { text.lines().map(|line| wrap(line, "    ")).collect() } else { text }
 }
 
 /// 2 for a CPU or process that is not there: the option is wrong, though only the machine

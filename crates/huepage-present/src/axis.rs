@@ -1,60 +1,98 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An axis, linear or logarithmic, with ticks where we want them.
+//! An axis of a picture: where a value lies, and which round numbers are marked.
 
 use std::ops::Range;
 
-use plotters::coord::ranged1d::{DefaultFormatting, KeyPointHint, Ranged};
-
-use super::ticks;
-
-/// A stretch of numbers and the ticks on it. The library's own axes choose
-/// their ticks, and a logarithmic one of less than a decade gets hardly any.
+/// A stretch of numbers, and the ticks on it with their labels.
+#[derive(Clone, Debug)]
 pub struct Axis {
     range: Range<f64>,
-    ticks: Vec<f64>,
+    ticks: Vec<(f64, String)>,
     logarithmic: bool,
 }
 
 impl Axis {
     /// A linear axis with about `wanted` ticks.
     pub fn linear(range: Range<f64>, wanted: u32) -> Self {
-        let ticks = ticks::linear(range.start, range.end, wanted);
-        Axis { range, ticks, logarithmic: false }
-    }
-
-    /// A linear axis with a tick at every whole number.
-    pub fn whole_numbers(range: Range<f64>) -> Self {
-        let ticks = (range.start.ceil() as i64..=range.end as i64).map(|tick| tick as f64);
-        Axis { ticks: ticks.collect(), range, logarithmic: false }
+        let ticks = linear_ticks(range.start, range.end, wanted);
+        Axis { range, ticks: labeled(ticks), logarithmic: false }
     }
 
     /// A logarithmic axis; the range lies above zero.
     pub fn logarithmic(range: Range<f64>) -> Self {
-        Axis { ticks: ticks::logarithmic(range.start, range.end), range, logarithmic: true }
+        let ticks = logarithmic_ticks(range.start, range.end);
+        Axis { range, ticks: labeled(ticks), logarithmic: true }
     }
 
-    fn scale(&self, value: f64) -> f64 {
+    /// A linear axis with a tick at every whole number, labeled by `label`.
+    pub fn whole_numbers(range: Range<f64>, label: impl Fn(i64) -> String) -> Self {
+        let ticks = range.start.ceil() as i64..=range.end as i64;
+        let ticks = ticks.map(|tick| (tick as f64, label(tick))).collect();
+        Axis { range, ticks, logarithmic: false }
+    }
+
+    /// A linear axis with these ticks.
+    pub fn with_ticks(range: Range<f64>, ticks: Vec<(f64, String)>) -> Self {
+        Axis { range, ticks, logarithmic: false }
+    }
+
+    /// Where a value lies between two ends in pixels.
+    pub fn at(&self, value: f64, ends: (f64, f64)) -> f64 {
+        let [value, start, end] =
+            [value, self.range.start, self.range.end].map(|value| self.scaled(value));
+        ends.0 + (value - start) / (end - start) * (ends.1 - ends.0)
+    }
+
+    /// The values that are marked, ascending, with their labels.
+    pub fn ticks(&self) -> &[(f64, String)] {
+        &self.ticks
+    }
+
+    /// From the first to the last value.
+    pub fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+
+    fn scaled(&self, value: f64) -> f64 {
         if self.logarithmic { value.ln() } else { value }
     }
 }
 
-impl Ranged for Axis {
-    type FormatOption = DefaultFormatting;
-    type ValueType = f64;
+fn labeled(ticks: Vec<f64>) -> Vec<(f64, String)> {
+    ticks.into_iter().map(|tick| (tick, round_label(tick))).collect()
+}
 
-    fn map(&self, value: &f64, (first, last): (i32, i32)) -> i32 {
-        let [value, start, end] = [*value, self.range.start, self.range.end].map(|v| self.scale(v));
-        let share = (value - start) / (end - start);
-        (f64::from(first) + share * f64::from(last - first)).round() as i32
+/// Round numbers in `lo..=hi` for a logarithmic axis: 1, 2, 5 of every decade,
+/// or more of them where that leaves too few to read.
+fn logarithmic_ticks(lo: f64, hi: f64) -> Vec<f64> {
+    let coarse = steps(lo, hi, &[1.0, 2.0, 5.0]);
+    if coarse.len() >= 5 {
+        coarse
+    } else {
+        steps(lo, hi, &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0])
     }
+}
 
-    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
-        self.ticks.clone()
-    }
+fn steps(lo: f64, hi: f64, digits: &[f64]) -> Vec<f64> {
+    let decades = lo.log10().floor() as i32..=hi.log10().ceil() as i32;
+    let all = decades.flat_map(|decade| digits.iter().map(move |d| d * 10f64.powi(decade)));
+    all.filter(|tick| (lo..=hi).contains(tick)).collect()
+}
 
-    fn range(&self) -> Range<f64> {
-        self.range.clone()
-    }
+/// About `wanted` multiples of 1, 2, 2.5 or 5 times a power of ten in `lo..=hi`.
+fn linear_ticks(lo: f64, hi: f64, wanted: u32) -> Vec<f64> {
+    let raw = (hi - lo) / f64::from(wanted);
+    let decade = 10f64.powf(raw.log10().floor());
+    let factor = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|f| f * decade >= raw);
+    let step = factor.unwrap_or(10.0) * decade;
+    let first = (lo / step).ceil() as i64;
+    (first..).map(|i| i as f64 * step).take_while(|tick| *tick <= hi).collect()
+}
+
+/// A tick without zeros that say nothing.
+fn round_label(tick: f64) -> String {
+    let text = format!("{tick:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]
@@ -66,19 +104,38 @@ mod tests {
         let linear = Axis::linear(0.0..10.0, 5);
         let logarithmic = Axis::logarithmic(1.0..100.0);
         for (axis, value, pixel) in [
-            (&linear, 0.0, 500),
-            (&linear, 5.0, 300),
-            (&linear, 10.0, 100),
-            (&logarithmic, 1.0, 500),
-            (&logarithmic, 10.0, 300),
-            (&logarithmic, 100.0, 100),
+            (&linear, 0.0, 500.0),
+            (&linear, 5.0, 300.0),
+            (&linear, 10.0, 100.0),
+            (&logarithmic, 1.0, 500.0),
+            (&logarithmic, 10.0, 300.0),
+            (&logarithmic, 100.0, 100.0),
         ] {
-            assert_eq!(axis.map(&value, (500, 100)), pixel, "{value}");
+            assert!((axis.at(value, (500.0, 100.0)) - pixel).abs() < 1e-9, "{value}");
         }
     }
 
     #[test]
     fn whole_numbers_are_the_ticks_of_eighths() {
-        assert_eq!(Axis::whole_numbers(0.6..4.4).key_points(0), [1.0, 2.0, 3.0, 4.0]);
+        let axis = Axis::whole_numbers(0.6..4.4, |eighths| format!("{eighths}/8"));
+        let labels: Vec<&str> = axis.ticks().iter().map(|(_, label)| &label[..]).collect();
+        assert_eq!(labels, ["1/8", "2/8", "3/8", "4/8"]);
+    }
+
+    #[test]
+    fn logarithmic_ticks_are_round_and_never_too_few() {
+        assert_eq!(logarithmic_ticks(1.0, 100.0), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(
+            logarithmic_ticks(3.5, 40.0),
+            [4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 20.0, 30.0, 40.0]
+        );
+    }
+
+    #[test]
+    fn linear_ticks_are_round() {
+        assert_eq!(linear_ticks(0.0, 105.0, 5), [0.0, 25.0, 50.0, 75.0, 100.0]);
+        let labels: Vec<String> =
+            linear_ticks(11.93, 12.31, 4).into_iter().map(round_label).collect();
+        assert_eq!(labels, ["12", "12.1", "12.2", "12.3"]);
     }
 }

@@ -10,14 +10,18 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::{output::print, png};
+use crate::{png, stdout::print};
 
 /// The formats a result can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// Lines of at most 80 columns (`.txt`).
     Text,
+    /// A document (`.json`).
     Json,
+    /// A picture that can be scaled (`.svg`).
     Svg,
+    /// A picture of pixels (`.png`).
     Png,
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Figures in few columns, the same in text and picture.
+//! Figures, percentages, sizes and counts in few columns, the same in text and picture.
 
-use huepage::units::Bytes;
+use huepage::{list, units::Bytes};
 
 /// A size in at most eight columns: `1.25 GiB`, `1023 KiB`.
 pub fn size(bytes: Bytes) -> String {
@@ -22,28 +22,28 @@ pub fn size(bytes: Bytes) -> String {
     format!("{text} {}", UNITS[unit])
 }
 
-/// A share of a whole: `0 %`, `0.4 %`, `3.1 %`, `75 %`; what is not quite
-/// nothing or not quite all does not read as that.
+/// A share of a whole, as [`percent`] writes it.
 pub fn share(part: u64, whole: u64) -> String {
-    if whole == 0 || part == 0 {
-        return "0 %".to_owned();
-    }
-    if part >= whole {
-        return "100 %".to_owned();
-    }
-    percent(part as f64 / whole as f64)
+    percent(part.min(whole) as f64 / whole.max(1) as f64)
 }
 
-/// The same of a share.
+/// A share as `0%`, `<0.1%`, `4.3%`, `75%`, `250%`. What is not quite nothing or not
+/// quite all does not read as that.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
-        _ if percent <= 0.0 => "0 %".to_owned(),
-        _ if percent < 0.1 => "<0.1 %".to_owned(),
-        _ if percent < 9.95 => format!("{percent:.1} %"),
-        _ if share >= 1.0 => "100 %".to_owned(),
-        _ => format!("{:.0} %", percent.min(99.0)),
+        _ if percent <= 0.0 => "0%".to_owned(),
+        _ if percent < 0.1 => "<0.1%".to_owned(),
+        _ if percent < 9.95 => format!("{percent:.1}%"),
+        _ if percent < 100.0 => format!("{:.0}%", percent.min(99.0)),
+        _ => format!("{percent:.0}%"),
     }
+}
+
+/// A share with so many digits behind the point, for columns of which one value follows
+/// another; `-` where there is none.
+pub fn percent_in_column(share: Option<f64>, digits: usize) -> String {
+    share.map_or("-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
 }
 
 /// An expectation: `0`, `0.4`, `28`.
@@ -53,6 +53,36 @@ pub fn expected(value: f64) -> String {
         _ if value < 9.95 => format!("{value:.1}"),
         _ => format!("{value:.0}"),
     }
+}
+
+/// A figure with at least three digits that count: `0.1583`, `5.497`, `24.50`,
+/// `265.8`.
+pub fn figure(value: f64) -> String {
+    // By what is printed: 9.9996 has as many characters as 10.0.
+    let decimals = match value.abs() {
+        small if small < 0.99995 => 4,
+        small if small < 9.9995 => 3,
+        middle if middle < 99.995 => 2,
+        large if large < 999.95 => 1,
+        _ => 0,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// `1 color`, `2 colors`.
+pub fn counted(count: u64, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
+/// A list in the syntax of numactl; `0-124:4` where it is one stride.
+pub fn indexes(list: &[u32]) -> String {
+    if let [first, second, .., last] = list {
+        let stride = second - first;
+        if stride > 1 && list.len() > 3 && list.windows(2).all(|pair| pair[1] - pair[0] == stride) {
+            return format!("{first}-{last}:{stride}");
+        }
+    }
+    list::format(list)
 }
 
 #[cfg(test)]
@@ -80,13 +110,13 @@ mod tests {
     #[test]
     fn a_little_is_not_nothing_and_almost_is_not_all() {
         for (part, whole, text) in [
-            (0, 5, "0 %"),
-            (1, 1_000_000, "<0.1 %"),
-            (1, 200, "0.5 %"),
-            (3, 4, "75 %"),
-            (999_999, 1_000_000, "99 %"),
-            (5, 5, "100 %"),
-            (1, 0, "0 %"),
+            (0, 5, "0%"),
+            (1, 1_000_000, "<0.1%"),
+            (1, 200, "0.5%"),
+            (3, 4, "75%"),
+            (999_999, 1_000_000, "99%"),
+            (5, 5, "100%"),
+            (1, 0, "0%"),
         ] {
             assert_eq!(share(part, whole), text);
         }
@@ -94,5 +124,50 @@ mod tests {
             (expected(0.0), expected(3.25), expected(28.4)),
             ("0".into(), "3.2".into(), "28".into())
         );
+    }
+
+    #[test]
+    fn small_figures_keep_their_digits() {
+        for (value, text) in [
+            (0.15831, "0.1583"),
+            (5.4968, "5.497"),
+            (9.9996, "10.00"),
+            (24.5, "24.50"),
+            (99.996, "100.0"),
+            (265.77, "265.8"),
+            (12345.6, "12346"),
+        ] {
+            assert_eq!(figure(value), text);
+        }
+    }
+
+    #[test]
+    fn one_stride_is_told_as_such() {
+        for (list, text) in [
+            (vec![0, 4, 8, 12], "0-12:4"),
+            (vec![0, 4, 8], "0,4,8"),
+            (vec![0, 1, 2, 3], "0-3"),
+            (vec![0, 2, 4, 7], "0,2,4,7"),
+            (vec![5], "5"),
+            (vec![], ""),
+        ] {
+            assert_eq!(indexes(&list), text);
+        }
+    }
+
+    #[test]
+    fn one_thing_is_singular() {
+        assert_eq!(
+            (counted(1, "color"), counted(2, "color")),
+            ("1 color".into(), "2 colors".into())
+        );
+    }
+
+    #[test]
+    fn percentages_have_two_digits_and_go_beyond_a_hundred() {
+        let texts = [0.0432, 0.0996, 0.5, 2.5].map(percent);
+        assert_eq!(texts, ["4.3%", "10%", "50%", "250%"]);
+        assert_eq!(percent_in_column(Some(0.5), 1), "50.0%");
+        assert_eq!(percent_in_column(None, 1), "-");
     }
 }

@@ -1,67 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lines of at most 80 columns, lists and counts.
+//! Sentences and lists in lines of at most 80 columns.
 
-use std::fmt::Write;
-
-use huepage::list;
+use textwrap::{core::Word, wrap_algorithms::wrap_first_fit};
 
 /// The width that every line keeps.
 pub const WIDTH: usize = 80;
 
-/// `1 color`, `2 colors`.
-pub fn counted(count: u64, thing: &str) -> String {
-    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+/// `sentence` broken between words; the first line keeps its own indentation, lines
+/// after it begin with `indent`. A word longer than a line stays whole: it may be a
+/// path that somebody copies.
+pub fn wrap(sentence: &str, indent: &str) -> String {
+    lines("", indent, sentence.split_inclusive(' ').map(Word::from).collect())
 }
 
-/// A list in the syntax of numactl; `0-124:4` where it is one stride.
-pub fn indexes(list: &[u32]) -> String {
-    if let [first, second, .., last] = list {
-        let stride = second - first;
-        if stride > 1 && list.len() > 3 && list.windows(2).all(|pair| pair[1] - pair[0] == stride) {
-            return format!("{first}-{last}:{stride}");
-        }
-    }
-    list::format(list)
-}
-
-/// Appends `head` and `text`, broken before [`WIDTH`] and indented as `head`.
-/// Breaks are at spaces, and after commas where a list alone is too long; a
+/// Appends `head` and `text`, which is broken between words and indented as wide as the
+/// head. A list that is too long for a line is broken after its commas and slashes. A
 /// no-break space is printed as a space.
 pub fn put(out: &mut String, head: &str, text: &str) {
-    let indent = head.trim_start_matches('\n').chars().count();
-    out.push_str(head);
-    let mut column = indent;
-    for (i, word) in text.split(' ').enumerate() {
-        let mut gap = usize::from(i > 0);
-        let fits = |column: usize, gap: usize, piece: &str| {
-            column + gap + piece.trim_end().chars().count() <= WIDTH
-        };
-        let pieces: Vec<&str> = match fits(indent, 0, word) {
-            true => vec![word],
-            false => word.split_inclusive([',', '/']).collect(),
-        };
-        for piece in pieces {
-            if !fits(column, gap, piece) && column > indent {
-                let kept = out.trim_end_matches(' ').len();
-                out.truncate(kept);
-                let _ = write!(out, "\n{:indent$}", "");
-                (column, gap) = (indent, 0);
-            }
-            let _ = write!(out, "{:gap$}{}", "", piece.replace('\u{a0}', " "));
-            column += gap + piece.chars().count();
-            gap = 0;
-        }
+    let columns = head.trim_start_matches('\n').chars().count();
+    let fits = |word: &str| columns + Word::from(word).word.chars().count() <= WIDTH;
+    let pieces = text.split_inclusive(' ').flat_map(|word| match fits(word) {
+        true => vec![word],
+        false => word.split_inclusive([',', '/']).collect(),
+    });
+    let body = lines(head, &" ".repeat(columns), pieces.map(Word::from).collect());
+    out.push_str(&body.replace('\u{a0}', " "));
+}
+
+fn lines(head: &str, indent: &str, words: Vec<Word<'_>>) -> String {
+    let left = |taken: &str| (WIDTH.saturating_sub(taken.chars().count())) as f64;
+    let widths = [left(head.trim_start_matches('\n')), left(indent)];
+    let mut text = String::new();
+    for (number, line) in wrap_first_fit(&words, &widths).into_iter().enumerate() {
+        let mut out = if number == 0 { head.to_owned() } else { indent.to_owned() };
+        line.iter().for_each(|word| out.extend([word.word, word.whitespace]));
+        text.push_str(out.trim_end_matches(' '));
+        text.push('\n');
     }
-    let kept = out.trim_end_matches(' ').len();
-    out.truncate(kept);
-    out.push('\n');
+    text
 }
 
 #[cfg(test)]
 mod tests {
+    use huepage::list;
+
     use super::*;
 
-    fn lines(head: &str, text: &str) -> Vec<String> {
+    fn put_lines(head: &str, text: &str) -> Vec<String> {
         let mut out = String::new();
         put(&mut out, head, text);
         out.lines().map(str::to_owned).collect()
@@ -69,7 +54,7 @@ mod tests {
 
     #[test]
     fn text_breaks_at_spaces_and_keeps_its_indent() {
-        let found = lines("  L2   ", &"word ".repeat(30));
+        let found = put_lines("  L2   ", &"word ".repeat(30));
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].chars().count(), 80 - 4);
         assert!(found[1].starts_with("       word") && found[2].starts_with("       word"));
@@ -78,31 +63,31 @@ mod tests {
     #[test]
     fn a_list_too_long_for_a_line_breaks_after_commas() {
         let odd: Vec<u32> = (0..200).map(|i| 2 * i).collect();
-        let found = lines("  0    ", &format!("CPUs {}", list::format(&odd)));
+        let found = put_lines("  0    ", &format!("CPUs {}", list::format(&odd)));
         assert!(found.iter().all(|line| line.chars().count() <= 80));
         let joined: String = found.iter().map(|line| line.trim()).collect();
         assert_eq!(joined.trim_start_matches("0    CPUs "), list::format(&odd));
     }
 
     #[test]
-    fn one_stride_is_told_as_such() {
-        for (list, text) in [
-            (vec![0, 4, 8, 12], "0-12:4"),
-            (vec![0, 4, 8], "0,4,8"),
-            (vec![0, 1, 2, 3], "0-3"),
-            (vec![0, 2, 4, 7], "0,2,4,7"),
-            (vec![5], "5"),
-            (vec![], ""),
-        ] {
-            assert_eq!(indexes(&list), text);
-        }
+    fn a_head_without_text_and_a_no_break_space_are_printed() {
+        assert_eq!(put_lines("\nMachine  ", ""), ["", "Machine"]);
+        assert_eq!(put_lines("", "2\u{a0}MiB"), ["2 MiB"]);
     }
 
     #[test]
-    fn one_thing_is_singular() {
-        assert_eq!(
-            (counted(1, "color"), counted(2, "color")),
-            ("1 color".into(), "2 colors".into())
-        );
+    fn lines_break_between_words_and_stay_within_80_columns() {
+        let sentence = "word ".repeat(40);
+        let text = wrap(&sentence, "  ");
+        assert_eq!(text.split_whitespace().count(), 40);
+        assert!(text.lines().all(|line| line.len() <= WIDTH));
+        assert!(text.lines().skip(1).all(|line| line.starts_with("  word")));
+        assert_eq!(text.lines().count(), 3);
+    }
+
+    #[test]
+    fn a_line_keeps_its_indentation_and_a_long_word_its_letters() {
+        let path = "/directory".repeat(12);
+        assert_eq!(wrap(&format!("  at {path}"), "    "), format!("  at\n    {path}\n"));
     }
 }

@@ -8,7 +8,11 @@ use crate::escape::xml;
 /// Where a text stands in relation to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
+    /// It begins there.
     Start,
+    /// Its middle is there.
+    Middle,
+    /// It ends there.
     End,
 }
 
@@ -64,6 +68,7 @@ impl Svg {
     ) {
         let anchor = match anchor {
             Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
             Anchor::End => r#" text-anchor="end""#,
         };
         let (x, y, text) = (short(x), short(y), xml(text));
@@ -75,13 +80,54 @@ impl Svg {
 
     /// A line through all points.
     pub fn polyline(&mut self, points: &[(f64, f64)], width: f64, stroke: &str) {
-        let points: Vec<String> =
-            points.iter().map(|&(x, y)| format!("{},{}", short(x), short(y))).collect();
+        let (points, width) = (joined(points), short(width));
         let _ = writeln!(
             self.body,
-            r#"<polyline points="{}" fill="none" stroke="{stroke}" stroke-width="{}"/>"#,
-            points.join(" "),
-            short(width)
+            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{width}"/>"#
+        );
+    }
+
+    /// A line from one point to another.
+    pub fn line(&mut self, from: (f64, f64), to: (f64, f64), width: f64, stroke: &str) {
+        self.polyline(&[from, to], width, stroke);
+    }
+
+    /// The same, dashed.
+    pub fn dashed(&mut self, from: (f64, f64), to: (f64, f64), width: f64, stroke: &str) {
+        let (points, width) = (joined(&[from, to]), short(width));
+        let _ = writeln!(
+            self.body,
+            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-dasharray="6 5"/>"#
+        );
+    }
+
+    /// A filled shape with these corners; `opacity` is 1 where nothing shows through.
+    pub fn polygon(&mut self, corners: &[(f64, f64)], fill: &str, opacity: f64) {
+        let (points, opacity) = (joined(corners), transparency(opacity));
+        let _ = writeln!(self.body, r#"<polygon points="{points}" fill="{fill}"{opacity}/>"#);
+    }
+
+    /// A disk.
+    pub fn disk(&mut self, (x, y): (f64, f64), radius: f64, fill: &str) {
+        let (x, y, radius) = (short(x), short(y), short(radius));
+        let _ = writeln!(self.body, r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="{fill}"/>"#);
+    }
+
+    /// A ring.
+    pub fn ring(&mut self, (x, y): (f64, f64), radius: f64, stroke: &str) {
+        let (x, y, radius) = (short(x), short(y), short(radius));
+        let _ = writeln!(
+            self.body,
+            r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="none" stroke="{stroke}" stroke-opacity="0.5"/>"#
+        );
+    }
+
+    /// A thin line that others show through.
+    pub fn hair(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
+        let points = joined(&[from, to]);
+        let _ = writeln!(
+            self.body,
+            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-opacity="0.35"/>"#
         );
     }
 
@@ -106,6 +152,16 @@ impl Svg {
             self.body
         )
     }
+}
+
+fn joined(points: &[(f64, f64)]) -> String {
+    let points: Vec<String> =
+        points.iter().map(|&(x, y)| format!("{},{}", short(x), short(y))).collect();
+    points.join(" ")
+}
+
+fn transparency(opacity: f64) -> String {
+    if opacity < 1.0 { format!(r#" fill-opacity="{}""#, short(opacity)) } else { String::new() }
 }
 
 /// Hundredths of a pixel are enough.

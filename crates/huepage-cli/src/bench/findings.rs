@@ -3,12 +3,13 @@
 
 use huepage::units::Bytes;
 
+use huepage_present::number::{figure, percent};
+
 use super::{
     Placement, Report,
     bootstrap::Estimate,
     report::{Limit, Row},
     suite::eighths_of,
-    text::figure,
     verdict::named,
 };
 
@@ -119,12 +120,6 @@ pub fn interval(estimate: Estimate) -> String {
     format!("{value:.2} [{low:.2} to {high:.2}]")
 }
 
-/// `0.0432` as `4.3%`.
-pub fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent < 9.95 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,12 +173,5 @@ mod tests {
         let found = findings(&report);
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("Share of peak"), "{found:?}");
-    }
-
-    #[test]
-    fn percentages_have_two_digits() {
-        assert_eq!(percent(0.0432), "4.3%");
-        assert_eq!(percent(0.0999), "10%");
-        assert_eq!(percent(1.5), "150%");
     }
 }

@@ -37,19 +37,19 @@ mod workloads;
 
 pub use analysis::{moments, rows};
 pub use bootstrap::Estimate;
-pub use findings::{chase, interval, percent, slower_in_a_quarter};
+pub use findings::{chase, interval, slower_in_a_quarter};
 pub use machine::Machine;
 pub use output::{LOOK, Look, write_all};
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;
+#[cfg(test)]
+pub use report::VerdictKind;
 pub use report::{Kind, Limit, Report, Schema};
 pub use runner::{Plan, measure};
 pub use samples::Samples;
 pub use share::CacheShare;
 pub use suite::Suite;
 pub use text::text;
-#[cfg(test)]
-pub use verdict::VerdictKind;
 pub use verdict::verdict;
 pub use workbench::{Buffer, Workbench};

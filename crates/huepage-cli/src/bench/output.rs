@@ -3,8 +3,9 @@
 
 use serde::Serialize;
 
+use huepage_present::destination::{Destination, Format};
+
 use super::{Report, plot, text};
-use crate::destination::{Destination, Format};
 
 /// What knows how a report looks, but for JSON, which follows from its type.
 pub struct Look<R> {

@@ -4,12 +4,10 @@
 use std::fmt;
 
 use huepage::{topology::CacheGeometry, units::Bytes};
+use huepage_present::number::percent;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Placement, bootstrap::Estimate, findings::percent, machine::Machine, verdict::Verdict,
-    workload::Unit,
-};
+use super::{Placement, bootstrap::Estimate, machine::Machine, workload::Unit};
 
 /// Everything that follows from the slices, with what a reader needs to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -251,6 +249,27 @@ impl Row {
             _ => None,
         }
     }
+}
+
+/// Whether placement is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictKind {
+    /// The interval of the ratio lies above 1.
+    Better,
+    /// It lies below 1, or ends there.
+    NotBetter,
+    /// It lies around 1, or there were too few quiet moments.
+    CannotTell,
+}
+
+/// Whether placement is better, and why that is said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The answer.
+    pub kind: VerdictKind,
+    /// As a sentence or a few.
+    pub text: String,
 }
 
 #[cfg(test)]

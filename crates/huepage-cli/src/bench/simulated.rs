@@ -9,10 +9,10 @@ use super::{
     Placement, VerdictKind,
     analysis::{moments, rows},
     moment::Moment,
-    report::Row,
+    report::{Row, Verdict},
     runner::quiet_visits,
     samples::{Allocation, Group, Samples, Slice},
-    verdict::{Verdict, verdict},
+    verdict::verdict,
     workload::Unit,
 };
 

@@ -3,37 +3,15 @@
 //! decide: no difference is too small to be called one, if it is sure.
 
 use huepage::topology::CacheGeometry;
-use serde::{Deserialize, Serialize};
+use huepage_present::number::percent;
 
 use super::{
     Placement,
     analysis::LEAST_ALLOCATIONS,
     bootstrap::Estimate,
-    findings::percent,
-    report::{Moments, Row},
+    report::{Moments, Row, Verdict, VerdictKind},
     suite::eighths_of,
 };
-
-/// The answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum VerdictKind {
-    /// The interval of the ratio lies above 1.
-    Better,
-    /// It lies below 1, or ends there.
-    NotBetter,
-    /// It lies around 1, or there were too few quiet moments.
-    CannotTell,
-}
-
-/// The answer and its reason.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Verdict {
-    /// The answer.
-    pub kind: VerdictKind,
-    /// As a sentence or a few.
-    pub text: String,
-}
 
 /// What a ratio with its interval says.
 pub fn judge(ratio: Option<Estimate>) -> VerdictKind {

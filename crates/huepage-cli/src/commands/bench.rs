@@ -19,12 +19,13 @@ use huepage::{
     topology::{CacheGeometry, Pinned},
 };
 
+use huepage_present::destination::{Destination, check_file};
+
 use super::cache_options::CacheOptions;
 use crate::bench::{
     CacheShare, Kind, LOOK, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples,
     Schema, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
 };
-use crate::destination::{Destination, check_file};
 
 /// Options of `huepage bench`.
 #[derive(Args)]

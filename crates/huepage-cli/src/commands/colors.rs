@@ -18,11 +18,9 @@ use huepage::{
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::{
-    commands::{cache_json::CacheJson, cache_options::CacheOptions},
-    output,
-    wrap::wrap,
-};
+use huepage_present::{paragraph::wrap, stdout};
+
+use crate::commands::{cache_json::CacheJson, cache_options::CacheOptions};
 
 /// Find the colors of the cache and show how sure that is
 ///
@@ -96,7 +94,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text(&report),
     };
-    output::print(&printed)?;
+    stdout::print(&printed)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage completions`: what a shell needs to complete options.
 
+use huepage_present::stdout;
 use std::process::ExitCode;
 
 use clap_complete::{Shell, generate};
-
-use crate::output;
 
 /// Print completions for a shell
 #[derive(clap::Args)]
@@ -25,6 +24,6 @@ pub struct Options {
 pub fn run(options: &Options, mut command: clap::Command) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     generate(options.shell, &mut command, "huepage", &mut script);
-    output::print(&String::from_utf8(script)?)?;
+    stdout::print(&String::from_utf8(script)?)?;
     Ok(ExitCode::SUCCESS)
 }

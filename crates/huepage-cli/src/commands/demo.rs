@@ -16,17 +16,14 @@ use huepage::{
     topology::Pinned,
 };
 
+use huepage_present::{destination::Destination, paragraph::wrap, stdout};
+
 use super::{
     bench::{self, Setting},
     cache_options::CacheOptions,
     colors, topology,
 };
-use crate::{
-    bench::{LOOK, Placement, Placements, Suite, Workbench, text, write_all},
-    destination::Destination,
-    output,
-    wrap::wrap,
-};
+use crate::bench::{LOOK, Placement, Placements, Suite, Workbench, text, write_all};
 
 /// Find the colors, place memory by them, show the difference
 ///
@@ -142,5 +139,5 @@ fn make_directory(path: &Path) -> anyhow::Result<()> {
 }
 
 fn section(title: &str, body: &str) -> std::io::Result<()> {
-    output::print(format!("== {title} ==\n{}\n\n", body.trim_end()))
+    stdout::print(format!("== {title} ==\n{}\n\n", body.trim_end()))
 }

@@ -4,7 +4,6 @@
 mod beside;
 mod by;
 mod find;
-mod format;
 mod launch;
 mod picture;
 mod read;
@@ -22,11 +21,12 @@ use clap::ArgGroup;
 use huepage::{map::ProcessMap, topology::CacheOverride};
 use read::Reader;
 
-use crate::{
+use huepage_present::{
     destination::{Destination, Format, check_file},
     escape, png,
-    seconds::seconds,
 };
+
+use crate::seconds::seconds;
 
 /// Show where the pages of a process are
 ///

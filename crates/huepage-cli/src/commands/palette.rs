@@ -14,7 +14,9 @@ use huepage::color::{
     palette::{Audience, Palette, PaletteOptions},
 };
 
-use crate::{commands::cache_options::WhichCache, output};
+use huepage_present::stdout;
+
+use crate::commands::cache_options::WhichCache;
 use report::{Action, Entry, Report};
 
 /// Show, make or remove the palette by which programs tell colors
@@ -86,7 +88,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text::text(&report),
     };
-    output::print(&printed)?;
+    stdout::print(&printed)?;
     Ok(ExitCode::SUCCESS)
 }
 

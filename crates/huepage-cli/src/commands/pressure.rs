@@ -26,9 +26,10 @@ use huepage::{
 use report::Subject;
 use watch::Plan;
 
+use huepage_present::destination::Destination;
+
 use crate::{
     commands::cache_options::{ResolvedCache, WhichCache},
-    destination::Destination,
     seconds::seconds,
 };
 

@@ -189,7 +189,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 fn say(what: &str) {
-    eprint!("{}", crate::escape::lines(&format!("huepage: {what}\n")));
+    eprint!("{}", huepage_present::escape::lines(&format!("huepage: {what}\n")));
 }
 
 fn fail(code: u8, why: &str) -> ExitCode {

@@ -5,6 +5,7 @@ mod record;
 mod text;
 mod witness;
 
+use huepage_present::stdout;
 use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::Context;
@@ -15,8 +16,6 @@ use huepage::topology::{
 };
 use serde::Serialize;
 use witness::Witness;
-
-use crate::output;
 
 /// Show caches, their colors, NUMA nodes and memory-side caches
 ///
@@ -98,7 +97,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     };
     // A record on standard output must stay readable as one.
     if !options.record.as_deref().is_some_and(record::is_dash) {
-        output::print(&if options.json { json(&report)? } else { text::render(&report) })?;
+        stdout::print(&if options.json { json(&report)? } else { text::render(&report) })?;
     }
     Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }

@@ -18,6 +18,8 @@ use huepage::{
     units::Bytes,
 };
 
+use huepage_present::escape;
+
 use super::{Arm, Cost, Placing, runner::Launch, watch::Watch};
 use crate::{
     bench::{
@@ -25,7 +27,6 @@ use crate::{
         stir::{self, Stirred},
     },
     ended::told,
-    escape,
 };
 
 /// What is run, and how.

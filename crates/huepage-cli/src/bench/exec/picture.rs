@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Every run as a dot, by arm, for elapsed and for user time.
 
-use plotters::style::RGBColor;
+use huepage_present::{
+    escape,
+    number::{figure, percent},
+    png,
+};
 
 use super::{
     Arm, Cost, Report,
     report::{ArmReport, Figures},
     text::line,
 };
-use crate::{
-    bench::{
-        findings::percent,
-        plot::{Caption, Panel, Strip, picture, style},
-        report::Dot,
-        text::figure,
-    },
-    escape, png,
+use crate::bench::{
+    plot::{Caption, Panel, Strip, draw_all, style},
+    report::Dot,
 };
 
 /// The picture as SVG.
 ///
 /// # Errors
-/// If it cannot be drawn.
+/// None: every report can be drawn.
 pub fn svg(report: &Report) -> anyhow::Result<String> {
     let panels = [
         panel(report, "elapsed time", |cost| cost.elapsed, |arm| &arm.elapsed),
@@ -32,7 +31,7 @@ pub fn svg(report: &Report) -> anyhow::Result<String> {
         .into_iter()
         .filter(|panel| panel.strips.iter().any(|strip| strip.dots.iter().any(|dot| dot.p5 > 0.0)))
         .collect();
-    picture(&caption(report), &panels)
+    Ok(draw_all(&caption(report), &panels))
 }
 
 /// The picture as PNG.
@@ -88,7 +87,7 @@ fn panel(
 }
 
 /// As elsewhere: what the kernel deals out is black, balanced pages are blue.
-fn color(arm: Arm) -> RGBColor {
+fn color(arm: Arm) -> &'static str {
     use crate::bench::Placement;
     style::color(match arm {
         Arm::Default => Placement::Default,
@@ -124,7 +123,7 @@ mod tests {
             svg.lines().filter(|line| line.contains("<circle") && line.contains("fill=\"none\""));
         assert_eq!(rings.count(), 2 * report.runs.iter().filter(|run| !run.quiet).count());
         for arm in Arm::ALL {
-            assert!(svg.contains(&format!("\n{arm}\n")), "{arm}");
+            assert!(svg.contains(&format!(">{arm}<")), "{arm}");
         }
         assert!(svg.contains("A &amp; B &lt;CPU&gt;"));
     }

@@ -9,8 +9,7 @@ use super::{Arm, Placing, Run};
 use crate::bench::{
     Machine,
     bootstrap::Estimate,
-    report::{Kind, Moments},
-    verdict::Verdict,
+    report::{Kind, Moments, Verdict},
 };
 
 /// Everything that follows from the runs, and the runs.

@@ -10,7 +10,7 @@ use super::{
     runner::{Launch, Plan},
     verdict,
 };
-use crate::bench::{VerdictKind, moment::Moment, verdict::Verdict};
+use crate::bench::{VerdictKind, moment::Moment, report::Verdict};
 
 /// What a machine is like, and what the program takes on it.
 #[derive(Clone, Copy)]

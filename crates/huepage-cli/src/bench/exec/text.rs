@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A report as text of at most 80 columns.
 
+use huepage_present::{
+    escape,
+    number::{counted, figure, percent},
+    paragraph::wrap,
+    table::Table,
+};
+
 use super::{
     Arm, Report,
     report::{ArmReport, Figures, Summary},
 };
-use crate::{
-    bench::{
-        bootstrap::Estimate,
-        findings::percent,
-        text::{Table, figure},
-    },
-    escape,
-    layout::counted,
-    wrap::wrap,
-};
+use crate::bench::bootstrap::Estimate;
 
 /// A figure of an arm, and what it is called.
 type Named = (&'static str, fn(&ArmReport) -> &Figures);

@@ -3,6 +3,8 @@
 //! the control has a say: where it finds a difference that is not there, a
 //! difference has to be beyond that.
 
+use huepage_present::number::{figure, percent};
+
 use super::{
     Arm,
     report::{ArmReport, Figures, Summary},
@@ -10,10 +12,8 @@ use super::{
 use crate::bench::{
     analysis::LEAST_ALLOCATIONS as LEAST_RUNS,
     bootstrap::Estimate,
-    findings::percent,
-    report::Moments,
-    text::figure,
-    verdict::{Verdict, VerdictKind, judge},
+    report::{Moments, Verdict, VerdictKind},
+    verdict::judge,
 };
 
 /// The verdict on one figure of the arms, which is called `name`.

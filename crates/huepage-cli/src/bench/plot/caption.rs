@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands above every picture: title, machine, and how to read it.
 
-use plotters::{
-    coord::Shift,
-    prelude::*,
-    style::text_anchor::{HPos, VPos},
+use huepage_present::{
+    chart::{INK, PALE},
+    svg::{Anchor, Svg},
 };
 
-use super::style::{INK, PALE_INK, font, px, text};
+use super::style::MARGIN;
 use crate::bench::{Kind, Report};
 
-/// The height that a caption takes, in nominal pixels.
-pub const HEIGHT: u32 = 104;
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// The height that a caption takes.
+pub const HEIGHT: f64 = 104.0;
 
 /// A title, and two lines about machine, method and moments.
 pub struct Caption {
@@ -42,14 +39,10 @@ impl Caption {
     }
 
     /// Draws it.
-    pub fn draw(&self, root: &Area<'_>) -> anyhow::Result<()> {
-        let left = px(28) as i32;
-        let bold = font(23).style(FontStyle::Bold).color(&INK);
-        root.draw(&Text::new(self.title.clone(), (left, px(18) as i32), bold))?;
-        for (line, top) in self.lines.iter().zip([50, 70]) {
-            let pale = text(14, PALE_INK, HPos::Left, VPos::Top);
-            root.draw(&Text::new(line.clone(), (left, px(top) as i32), pale))?;
+    pub fn draw(&self, svg: &mut Svg) {
+        svg.bold((MARGIN, 38.0), 23, INK, &self.title);
+        for (line, y) in self.lines.iter().zip([63.0, 83.0]) {
+            svg.text((MARGIN, y), 14, PALE, Anchor::Start, line);
         }
-        Ok(())
     }
 }

@@ -2,66 +2,47 @@
 //! Latency and bandwidth in quiet moments over the working set, side by side;
 //! below them every allocation at the size that the claim is about.
 
-use plotters::{
-    coord::Shift,
-    prelude::*,
-    style::text_anchor::{HPos, VPos},
+use huepage_present::{
+    axis::Axis,
+    chart::{Frame, INK, LINE, PALE},
+    svg::{Anchor, Svg},
 };
 
 use super::{
-    axis::Axis,
     caption::{self, Caption},
-    marker::marker,
     strips,
-    style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
-    ticks,
+    style::{WIDTH, color, marker},
 };
 use crate::bench::{Placement, Report, report::Row, stats::quantile_of, suite::eighths_of};
 
 /// Of the curves, with caption and legend.
-const HEIGHT: u32 = 640;
-const LEGEND: u32 = 56;
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+const HEIGHT: f64 = 640.0;
+const LEGEND: f64 = 56.0;
+/// Around the frame of a panel: heading, labels of y, labels of x.
+const HEADING: f64 = 34.0;
+const Y_LABELS: f64 = 58.0;
+const X_LABELS: f64 = 50.0;
+const RIGHT: f64 = 22.0;
 
 /// Two panels, a legend below both.
-pub fn draw(report: &Report) -> anyhow::Result<String> {
+pub fn draw(report: &Report) -> String {
+    let mut svg = Svg::default();
+    let title = "What placement is worth, by size of the working set";
+    let how_to_read = "quiet moments; line: median, band: p5 to p95 of allocations";
+    Caption::of(report, title, how_to_read).draw(&mut svg);
+    let chase = Series::of(report, "chase");
+    let (lo, hi) = (chase.lowest() * 0.92, chase.highest() * 1.08);
+    let heading = "Random pointer chase: ns per access (lower is better, log scale)";
+    chase.draw(&mut svg, 0.0, heading, &Axis::logarithmic(lo..hi));
+    let read = Series::of(report, "read");
+    let hi = read.highest() * 1.06;
+    let heading = "Sequential read: GB/s (higher is better)";
+    read.draw(&mut svg, WIDTH / 2.0, heading, &Axis::linear(0.0..hi, 6));
+    legend(&mut svg, &report.placements());
     let claimed = eighths_of(report.cache, 7);
     let rows: Vec<&Row> = report.rows_of("chase").filter(|row| row.bytes == claimed).collect();
-    let below = (!rows.is_empty()).then(|| strips::of_rows(&rows));
-    let below_height = below.as_ref().map_or(0, strips::Panel::height);
-    let mut svg = String::new();
-    {
-        let size = (px(WIDTH), px(HEIGHT + below_height));
-        let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        root.fill(&WHITE)?;
-        let title = "What placement is worth, by size of the working set";
-        let how_to_read = "quiet moments; line: median, band: p5 to p95 of allocations";
-        Caption::of(report, title, how_to_read).draw(&root)?;
-        let height = px(HEIGHT - caption::HEIGHT - LEGEND);
-        let panel = |x| {
-            let left = px(x) as i32;
-            let top = px(caption::HEIGHT) as i32;
-            let right = left + px(WIDTH / 2) as i32;
-            let area = root.clone().shrink((left, top), ((right - left) as u32, height));
-            area.margin(0, 0, px(18), px(22))
-        };
-        let chase = Series::of(report, "chase");
-        let (lo, hi) = (chase.lowest() * 0.92, chase.highest() * 1.08);
-        let heading = "Random pointer chase: ns per access (lower is better, log scale)";
-        chase.draw(&panel(0), heading, Axis::logarithmic(lo..hi))?;
-        let read = Series::of(report, "read");
-        let hi = read.highest() * 1.06;
-        let heading = "Sequential read: GB/s (higher is better)";
-        read.draw(&panel(WIDTH / 2), heading, Axis::linear(0.0..hi, 6))?;
-        legend(&root, &report.placements())?;
-        if let Some(panel) = below {
-            let at = (0, px(HEIGHT) as i32);
-            panel.draw(&root.clone().shrink(at, (px(WIDTH), px(below_height))))?;
-        }
-        root.present()?;
-    }
-    Ok(svg)
+    let end = if rows.is_empty() { HEIGHT } else { strips::of_rows(&rows).draw(&mut svg, HEIGHT) };
+    svg.finish(WIDTH, end)
 }
 
 /// All rows of one workload, summarized, with their size in eighths of the cache.
@@ -126,71 +107,45 @@ impl Series {
         self.points().map(|point| point.eighths).fold(8.0, f64::max)
     }
 
-    fn draw(&self, area: &Area<'_>, heading: &str, y: Axis) -> anyhow::Result<()> {
-        let last = self.last_x();
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(px(34))
-            .x_label_area_size(px(50))
-            .y_label_area_size(px(58))
-            .build_cartesian_2d(Axis::whole_numbers(0.6..last + 0.4), y)?;
-        let head = text(15, INK, HPos::Left, VPos::Top);
-        area.draw(&Text::new(heading.to_owned(), (px(28) as i32, 0), head))?;
-        chart
-            .configure_mesh()
-            .x_desc(&self.x_label)
-            .x_label_formatter(&|x| format!("{x:.0}/8"))
-            .y_label_formatter(&|y| ticks::label(*y))
-            .label_style(text(14, PALE_INK, HPos::Center, VPos::Center))
-            .axis_desc_style(text(14, PALE_INK, HPos::Center, VPos::Center))
-            .bold_line_style(GRID.stroke_width(SCALE))
-            .light_line_style(TRANSPARENT)
-            .axis_style(AXIS.stroke_width(SCALE))
-            .set_all_tick_mark_size(px(4))
-            .draw()?;
-        let range = chart.y_range();
-        chart.draw_series(DashedLineSeries::new(
-            [(8.0, range.start), (8.0, range.end)],
-            px(6),
-            px(5),
-            AXIS.stroke_width(px(3) / 2),
-        ))?;
-        let label = text(13, PALE_INK, HPos::Right, VPos::Top);
-        let shift = (-(px(7) as i32), px(2) as i32);
-        chart
-            .draw_series([EmptyElement::at((8.0, range.end))
-                + Text::new("cache size".to_owned(), shift, label)])?;
+    /// Draws them into the half of the picture that begins at `left`.
+    fn draw(&self, svg: &mut Svg, left: f64, heading: &str, y: &Axis) {
+        let frame = Frame {
+            left: left + Y_LABELS,
+            right: left + WIDTH / 2.0 - RIGHT,
+            top: caption::HEIGHT + HEADING,
+            bottom: HEIGHT - LEGEND - X_LABELS,
+        };
+        let x = Axis::whole_numbers(0.6..self.last_x() + 0.4, |eighths| format!("{eighths}/8"));
+        svg.text((left + 28.0, caption::HEIGHT + 13.0), 15, INK, Anchor::Start, heading);
+        frame.x_axis(svg, &x, &self.x_label);
+        frame.y_axis(svg, y);
+        let at = |point: &Point, value| frame.at(&x, y, (point.eighths, value));
+        let (cache, _) = frame.at(&x, y, (8.0, y.range().start));
+        svg.dashed((cache, frame.top), (cache, frame.bottom), 1.5, LINE);
+        svg.text((cache - 7.0, frame.top + 14.0), 13, PALE, Anchor::End, "cache size");
         for (placement, points) in &self.lines {
-            let up = points.iter().map(|point| (point.eighths, point.p95));
-            let down = points.iter().rev().map(|point| (point.eighths, point.p5));
-            let band = up.chain(down).collect::<Vec<_>>();
-            chart.draw_series([Polygon::new(band, color(*placement).mix(0.13))])?;
+            let up = points.iter().map(|point| at(point, point.p95));
+            let down = points.iter().rev().map(|point| at(point, point.p5));
+            svg.polygon(&up.chain(down).collect::<Vec<_>>(), color(*placement), 0.13);
         }
         for (placement, points) in &self.lines {
-            let medians: Vec<_> =
-                points.iter().map(|point| (point.eighths, point.median)).collect();
-            let style = color(*placement).stroke_width(px(5) / 2);
-            chart.draw_series(LineSeries::new(medians.iter().copied(), style))?;
-            chart.draw_series(medians.iter().map(|&at| {
-                EmptyElement::at(at) + Polygon::new(marker(*placement), color(*placement).filled())
-            }))?;
+            let medians: Vec<_> = points.iter().map(|point| at(point, point.median)).collect();
+            svg.polyline(&medians, 2.5, color(*placement));
+            for median in medians {
+                svg.polygon(&marker(*placement, median), color(*placement), 1.0);
+            }
         }
-        Ok(())
     }
 }
 
-fn legend(root: &Area<'_>, placements: &[Placement]) -> anyhow::Result<()> {
-    let slot = (WIDTH - 56) / Placement::ALL.len() as u32;
-    let y = px(HEIGHT - LEGEND / 2) as i32;
-    let first = (WIDTH - slot * placements.len() as u32) / 2;
+fn legend(svg: &mut Svg, placements: &[Placement]) {
+    let slot = (WIDTH - 56.0) / Placement::ALL.len() as f64;
+    let y = HEIGHT - LEGEND / 2.0;
+    let first = (WIDTH - slot * placements.len() as f64) / 2.0;
     for (i, &placement) in placements.iter().enumerate() {
-        let x = px(first + slot * i as u32) as i32;
-        let line = vec![(x, y), (x + px(30) as i32, y)];
-        let style = color(placement).stroke_width(px(5) / 2);
-        root.draw(&PathElement::new(line, style))?;
-        let shape = Polygon::new(marker(placement), color(placement).filled());
-        root.draw(&(EmptyElement::at((x + px(15) as i32, y)) + shape))?;
-        let label = text(15, INK, HPos::Left, VPos::Center);
-        root.draw(&Text::new(placement.to_string(), (x + px(38) as i32, y), label))?;
+        let x = first + slot * i as f64;
+        svg.line((x, y), (x + 30.0, y), 2.5, color(placement));
+        svg.polygon(&marker(placement, (x + 15.0, y)), color(placement), 1.0);
+        svg.text((x + 38.0, y + 5.0), 15, INK, Anchor::Start, placement.name());
     }
-    Ok(())
 }

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A report as a picture.
 
-mod axis;
 mod caption;
 mod curves;
-mod marker;
 mod strips;
 pub mod style;
-mod ticks;
+
+use huepage_present::png;
 
 use super::Report;
-use crate::png;
 
 pub use caption::Caption;
-pub use strips::{Panel, Strip};
+pub use strips::{Panel, Strip, draw_all};
 
 /// The picture as SVG: a row of dots per allocation, and for working sets curves
 /// over their size above it.
@@ -24,17 +22,7 @@ pub fn svg(report: &Report) -> anyhow::Result<String> {
     if report.rows.is_empty() {
         anyhow::bail!("a report without rows cannot be drawn");
     }
-    let picture =
-        if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) };
-    Ok(style::to_nominal_size(&picture?))
-}
-
-/// A picture of strips.
-///
-/// # Errors
-/// If it cannot be drawn.
-pub fn picture(caption: &Caption, panels: &[Panel]) -> anyhow::Result<String> {
-    Ok(style::to_nominal_size(&strips::draw_all(caption, panels)?))
+    Ok(if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) })
 }
 
 /// The picture as PNG.
@@ -59,7 +47,7 @@ mod tests {
             let tree = Tree::from_str(&svg, &Options::default()).unwrap();
             assert_eq!(tree.size().width(), 1200.0);
             for placement in report.placements() {
-                assert!(svg.contains(&format!("\n{placement}\n")), "{placement}");
+                assert!(svg.contains(&format!(">{placement}<")), "{placement}");
             }
             assert!(svg.contains("A &amp; B &lt;CPU&gt;"));
         }
@@ -73,10 +61,11 @@ mod tests {
             let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png(&report).unwrap()).unwrap();
             assert_eq!((pixmap.width(), pixmap.height()), (size.width(), size.height()));
             for placement in report.placements() {
-                let color = style::color(placement);
+                let hex = u32::from_str_radix(&style::color(placement)[1..], 16).unwrap();
+                let [_, red, green, blue] = hex.to_be_bytes();
                 let ink = pixmap.pixels().iter().filter(|p| {
                     let off = |a: u8, b: u8| a.abs_diff(b) < 4;
-                    off(p.red(), color.0) && off(p.green(), color.1) && off(p.blue(), color.2)
+                    off(p.red(), red) && off(p.green(), green) && off(p.blue(), blue)
                 });
                 assert!(ink.count() > 50, "{placement}");
             }

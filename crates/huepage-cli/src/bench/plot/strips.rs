@@ -3,41 +3,36 @@
 //! for its range over time. What sets dots apart is placement; what makes lines
 //! long is others. Runs of whole programs are dots without lines.
 
-use plotters::{
-    coord::Shift,
-    prelude::*,
-    style::text_anchor::{HPos, VPos},
+use huepage_present::{
+    axis::Axis,
+    chart::{Frame, INK, PALE},
+    number::{figure, percent},
+    svg::{Anchor, Svg},
 };
 
 use super::{
-    axis::Axis,
     caption::{self, Caption},
-    style::{AXIS, GRID, INK, PALE_INK, SCALE, WIDTH, color, px, text},
-    ticks,
+    style::{MARGIN, WIDTH, color},
 };
 use crate::bench::{
     Placement, Report,
-    findings::percent,
     report::{Dot, Row},
-    text::figure,
     verdict::BASELINES,
 };
 
 /// Heights: of an allocation, of the room around those of a placement.
-const DOT: u32 = 8;
-const ROOM: u32 = 16;
+const DOT: f64 = 8.0;
+const ROOM: f64 = 16.0;
 /// A placement is never lower: its name and figures stand beside it.
-const LEAST: u32 = 60;
-const AXIS_HEIGHT: u32 = 52;
-const GAP: u32 = 20;
-const HEADING: u32 = 34;
+const LEAST: f64 = 60.0;
+const AXIS_HEIGHT: f64 = 52.0;
+const GAP: f64 = 20.0;
+const HEADING: f64 = 34.0;
 /// Names stand to the left of the dots, figures to the right.
-const NAMES: u32 = 170;
-const FIGURES: u32 = 260;
+const NAMES: f64 = 170.0;
+const FIGURES: f64 = 260.0;
 /// A range over which figures are drawn on a logarithmic axis.
 const WIDE: f64 = 4.0;
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Strips over one axis.
 pub struct Panel {
@@ -54,7 +49,7 @@ pub struct Strip {
     /// To the left of the dots.
     pub name: String,
     /// Of name and dots.
-    pub color: RGBColor,
+    pub color: &'static str,
     /// A dot where there is something quiet to show, a line where there is a range,
     /// a ring where there is neither.
     pub dots: Vec<Dot>,
@@ -63,7 +58,7 @@ pub struct Strip {
 }
 
 /// One panel per workload and size, below each other.
-pub fn draw(report: &Report) -> anyhow::Result<String> {
+pub fn draw(report: &Report) -> String {
     let mut panels: Vec<Vec<&Row>> = Vec::new();
     for row in &report.rows {
         match panels.last_mut() {
@@ -80,22 +75,11 @@ pub fn draw(report: &Report) -> anyhow::Result<String> {
 }
 
 /// A picture of panels below each other.
-pub fn draw_all(caption: &Caption, panels: &[Panel]) -> anyhow::Result<String> {
-    let total = caption::HEIGHT + panels.iter().map(Panel::height).sum::<u32>();
-    let mut svg = String::new();
-    {
-        let root = SVGBackend::with_string(&mut svg, (px(WIDTH), px(total))).into_drawing_area();
-        root.fill(&WHITE)?;
-        caption.draw(&root)?;
-        let mut top = caption::HEIGHT;
-        for panel in panels {
-            let at = (0, px(top) as i32);
-            panel.draw(&root.clone().shrink(at, (px(WIDTH), px(panel.height()))))?;
-            top += panel.height();
-        }
-        root.present()?;
-    }
-    Ok(svg)
+pub fn draw_all(caption: &Caption, panels: &[Panel]) -> String {
+    let mut svg = Svg::default();
+    caption.draw(&mut svg);
+    let end = panels.iter().fold(caption::HEIGHT, |y, panel| panel.draw(&mut svg, y));
+    svg.finish(WIDTH, end)
 }
 
 /// The allocations of every placement of one workload at one size.
@@ -116,87 +100,57 @@ pub fn of_rows(rows: &[&Row]) -> Panel {
 }
 
 impl Strip {
-    fn height(&self) -> u32 {
-        (DOT * self.dots.len() as u32 + ROOM).max(LEAST)
+    fn height(&self) -> f64 {
+        (DOT * self.dots.len() as f64 + ROOM).max(LEAST)
+    }
+
+    /// Draws dots, name and figures around `middle`.
+    fn draw(&self, svg: &mut Svg, frame: Frame, axis: &Axis, middle: f64) {
+        let first = middle - DOT * (self.dots.len() as f64 - 1.0) / 2.0;
+        for (i, dot) in self.dots.iter().enumerate() {
+            let y = first + DOT * i as f64;
+            let at = |value| (axis.at(value, (frame.left, frame.right)), y);
+            if dot.p5 < dot.p95 {
+                svg.hair(at(dot.p5), at(dot.p95), self.color);
+            }
+            if let Some(quiet) = dot.quiet {
+                svg.disk(at(quiet), 3.0, self.color);
+            } else if dot.p5 == dot.p95 {
+                svg.ring(at(dot.p5), 3.0, self.color);
+            }
+        }
+        svg.text((frame.left - 16.0, middle + 5.0), 16, self.color, Anchor::End, &self.name);
+        let [first, second] = &self.figures;
+        let right = frame.right + 20.0;
+        svg.text((right, middle - 5.0), 15, INK, Anchor::Start, first);
+        svg.text((right, middle + 17.0), 14, PALE, Anchor::Start, second);
     }
 }
 
 impl Panel {
-    /// The height that it takes.
-    pub fn height(&self) -> u32 {
-        HEADING + self.strips.iter().map(Strip::height).sum::<u32>() + AXIS_HEIGHT + GAP
-    }
-
-    /// Draws it into an area of that height.
-    pub fn draw(&self, area: &Area<'_>) -> anyhow::Result<()> {
-        let at = (px(28) as i32, 0);
-        let heading = self.heading.clone();
-        area.draw(&Text::new(heading, at, text(16, INK, HPos::Left, VPos::Top)))?;
-
+    /// Draws it from `y` on; returns where it ends.
+    pub fn draw(&self, svg: &mut Svg, y: f64) -> f64 {
+        svg.text((MARGIN, y + 15.0), 16, INK, Anchor::Start, &self.heading);
+        let heights: f64 = self.strips.iter().map(Strip::height).sum();
+        let top = y + HEADING;
+        let end = top + heights + AXIS_HEIGHT + GAP;
         if self.strips.iter().all(|strip| strip.dots.is_empty()) {
-            let at = (px(28) as i32, px(HEADING) as i32);
-            let none = "none is left: the pages of all of them moved".to_owned();
-            area.draw(&Text::new(none, at, text(14, PALE_INK, HPos::Left, VPos::Top)))?;
-            return Ok(());
+            let none = "none is left: the pages of all of them moved";
+            svg.text((MARGIN, top + 13.0), 14, PALE, Anchor::Start, none);
+            return end;
         }
         let (lo, hi) = self.range();
-        let wide = lo > 0.0 && hi / lo > WIDE;
-        let x = if wide { Axis::logarithmic(lo..hi) } else { Axis::linear(lo..hi, 7) };
+        let wide = is_wide(lo, hi);
+        let axis = if wide { Axis::logarithmic(lo..hi) } else { Axis::linear(lo..hi, 7) };
         let scale = if wide { ", log scale" } else { "" };
-        let total: u32 = self.strips.iter().map(Strip::height).sum();
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(px(HEADING))
-            .margin_bottom(px(GAP))
-            .margin_left(px(NAMES))
-            .margin_right(px(FIGURES))
-            .x_label_area_size(px(AXIS_HEIGHT))
-            .build_cartesian_2d(x, f64::from(total)..0.0)?;
-        chart
-            .configure_mesh()
-            .disable_y_mesh()
-            .x_desc(format!("{}{scale})", self.axis))
-            .x_label_formatter(&|x| ticks::label(*x))
-            .label_style(text(14, PALE_INK, HPos::Center, VPos::Center))
-            .axis_desc_style(text(14, PALE_INK, HPos::Center, VPos::Center))
-            .bold_line_style(GRID.stroke_width(SCALE))
-            .light_line_style(TRANSPARENT)
-            .axis_style(AXIS.stroke_width(SCALE))
-            .set_all_tick_mark_size(px(4))
-            .draw()?;
-        let mut top = 0;
+        let frame = Frame { left: NAMES, right: WIDTH - FIGURES, top, bottom: top + heights };
+        frame.x_axis(svg, &axis, &format!("{}{scale})", self.axis));
+        let mut top = top;
         for strip in &self.strips {
-            let color = strip.color;
-            let room = strip.height() - DOT * strip.dots.len() as u32;
-            for (i, dot) in strip.dots.iter().enumerate() {
-                let y = f64::from(top + room / 2) + f64::from(DOT) * (i as f64 + 0.5);
-                if dot.p5 < dot.p95 {
-                    let line = vec![(dot.p5, y), (dot.p95, y)];
-                    let pale = color.mix(0.35).stroke_width(px(1));
-                    chart.draw_series([PathElement::new(line, pale)])?;
-                }
-                if let Some(quiet) = dot.quiet {
-                    chart.draw_series([Circle::new((quiet, y), px(3), color.filled())])?;
-                } else if dot.p5 == dot.p95 {
-                    let ring = color.mix(0.5).stroke_width(px(1));
-                    chart.draw_series([Circle::new((dot.p5, y), px(3), ring)])?;
-                }
-            }
-            let middle = f64::from(top) + f64::from(strip.height()) / 2.0;
-            let (left, at) = chart.backend_coord(&(lo, middle));
-            let (right, _) = chart.backend_coord(&(hi, middle));
-            let base = area.get_base_pixel().1;
-            let write = |string: &str, x: i32, dy: i32, size, ink, anchor| {
-                let at = (x, at - base + px(1) as i32 * dy);
-                area.draw(&Text::new(string.to_owned(), at, text(size, ink, anchor, VPos::Center)))
-            };
-            let (before, after) = (left - px(16) as i32, right + px(20) as i32);
-            write(&strip.name, before, 0, 16, color, HPos::Right)?;
-            let [first, second] = &strip.figures;
-            write(first, after, -10, 15, INK, HPos::Left)?;
-            write(second, after, 12, 14, PALE_INK, HPos::Left)?;
+            strip.draw(svg, frame, &axis, top + strip.height() / 2.0);
             top += strip.height();
         }
-        Ok(())
+        end
     }
 
     /// All dots and lines, and at least 4 % around them: noise is not to fill the
@@ -206,9 +160,16 @@ impl Panel {
         let ends = dots().flat_map(|dot| [dot.p5, dot.p95].into_iter().chain(dot.quiet));
         let (lo, hi) = ends.fold((f64::INFINITY, 0.0f64), |(lo, hi), x| (lo.min(x), hi.max(x)));
         let room = ((hi - lo) * 0.05).max(hi * 0.04);
-        let wide = lo > 0.0 && hi / lo > WIDE;
-        if wide { (lo * 0.93, hi * 1.07) } else { ((lo - room).max(lo * 0.5), hi + room) }
+        if is_wide(lo, hi) {
+            (lo * 0.93, hi * 1.07)
+        } else {
+            ((lo - room).max(lo * 0.5), hi + room)
+        }
     }
+}
+
+fn is_wide(lo: f64, hi: f64) -> bool {
+    lo > 0.0 && hi / lo > WIDE
 }
 
 /// What stands beside a placement: its speed, and how it varies and compares.
@@ -233,7 +194,7 @@ mod tests {
     #[test]
     fn every_allocation_is_a_dot_and_a_line() {
         let report = sample::repeat();
-        let svg = draw(&report).unwrap();
+        let svg = draw(&report);
         let allocations: usize = report.rows.iter().map(|row| row.each.len()).sum();
         assert_eq!(svg.matches("<circle").count(), allocations);
         assert_eq!(allocations, 60);
@@ -243,14 +204,14 @@ mod tests {
     fn an_allocation_without_quiet_moments_has_a_line_only() {
         let mut report = sample::repeat();
         report.rows[0].each[0].quiet = None;
-        assert_eq!(draw(&report).unwrap().matches("<circle").count(), 59);
+        assert_eq!(draw(&report).matches("<circle").count(), 59);
         for row in &mut report.rows {
             row.each.clear();
         }
-        assert!(draw(&report).unwrap().contains("none is left"));
+        assert!(draw(&report).contains("none is left"));
         let mut report = sample::repeat();
         report.rows[0].quiet = None;
-        assert!(draw(&report).unwrap().contains("too few quiet moments"));
+        assert!(draw(&report).contains("too few quiet moments"));
     }
 
     #[test]

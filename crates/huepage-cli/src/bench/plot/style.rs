@@ -1,69 +1,58 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Colors, sizes and fonts of all pictures.
+//! The size of all pictures, and a color and a marker for each placement.
 
-use plotters::{
-    prelude::*,
-    style::text_anchor::{HPos, Pos, VPos},
-};
+use std::f64::consts::TAU;
+
+use huepage_present::chart::palette;
 
 use crate::bench::Placement;
 
-/// Width of every picture as it is shown.
-pub const WIDTH: u32 = 1200;
+/// Width of every picture.
+pub const WIDTH: f64 = 1200.0;
+/// Where text begins.
+pub const MARGIN: f64 = 28.0;
 
-/// Shapes are drawn this many times larger, since the SVG backend rounds to
-/// whole pixels: at nominal size a rounded curve looks like a staircase.
-pub const SCALE: u32 = 4;
-
-/// A length in nominal pixels as the backend wants it.
-pub const fn px(nominal: u32) -> u32 {
-    nominal * SCALE
-}
-
-/// Tells the viewer to show a picture at its nominal size.
-pub fn to_nominal_size(svg: &str) -> String {
-    let Some((head, rest)) = svg.split_once("viewBox") else { return svg.to_owned() };
-    let shrink = |head: &str| -> Option<String> {
-        let height: u32 = head.split("height=\"").nth(1)?.split('"').next()?.parse().ok()?;
-        Some(format!("<svg width=\"{WIDTH}\" height=\"{}\" ", height / SCALE))
-    };
-    format!("{}viewBox{rest}", shrink(head).unwrap_or_else(|| head.to_owned()))
-}
-
-/// The palette of M. Okabe and K. Ito ("Color Universal Design", 2008), which
-/// color-blind readers can tell apart.
-pub fn color(placement: Placement) -> RGBColor {
+/// The color of a placement in every picture.
+pub fn color(placement: Placement) -> &'static str {
     match placement {
-        Placement::Default => RGBColor(0, 0, 0),
-        // Beside the palette, which has seven colors and a yellow too pale for lines.
-        Placement::Stirred => RGBColor(120, 120, 120),
-        Placement::Random => RGBColor(213, 94, 0),
-        Placement::Balanced => RGBColor(0, 114, 178),
-        Placement::Quarter => RGBColor(204, 121, 167),
-        Placement::Thp => RGBColor(0, 158, 115),
-        Placement::Sequence => RGBColor(86, 180, 233),
-        Placement::ShuffledLabels => RGBColor(230, 159, 0),
+        Placement::Default => palette::BLACK,
+        Placement::Stirred => palette::GRAY,
+        Placement::Random => palette::VERMILION,
+        Placement::Balanced => palette::BLUE,
+        Placement::Quarter => palette::PURPLE,
+        Placement::Thp => palette::GREEN,
+        Placement::Sequence => palette::SKY,
+        Placement::ShuffledLabels => palette::ORANGE,
     }
 }
 
-/// Text.
-pub const INK: RGBColor = RGBColor(34, 34, 34);
-/// Text of second rank.
-pub const PALE_INK: RGBColor = RGBColor(96, 96, 96);
-/// Lines of a grid.
-pub const GRID: RGBColor = RGBColor(228, 228, 228);
-/// Lines of an axis.
-pub const AXIS: RGBColor = RGBColor(150, 150, 150);
-
-const FONT: &str = "DejaVu Sans, Verdana, Arial, sans-serif";
-
-/// Text of `size` nominal pixels. The backend takes the height of a line and
-/// divides it by 1.24 for the size of its letters.
-pub fn font(size: u32) -> FontDesc<'static> {
-    (FONT, f64::from(px(size)) * 1.24).into_font()
-}
-
-/// The same, anchored where asked.
-pub fn text(size: u32, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
-    font(size).color(&color).pos(Pos::new(h, v))
+/// The corners of a placement's marker around a point: a shape per placement, for
+/// readers who do not see the colors.
+pub fn marker(placement: Placement, (x, y): (f64, f64)) -> Vec<(f64, f64)> {
+    const R: f64 = 5.0;
+    let corners = match placement {
+        Placement::Default | Placement::Random => {
+            let corner = |i: u32| {
+                let (sin, cos) = (f64::from(i) * TAU / 32.0).sin_cos();
+                (cos * R, sin * R)
+            };
+            (0..32).map(corner).collect()
+        }
+        Placement::Stirred => {
+            vec![(-R, 0.0), (-R / 2.0, -R), (R / 2.0, -R), (R, 0.0), (R / 2.0, R), (-R / 2.0, R)]
+        }
+        Placement::Balanced => vec![(-R, -R), (R, -R), (R, R), (-R, R)],
+        Placement::Quarter => vec![(-R, -R), (R, -R), (0.0, R)],
+        Placement::Thp => vec![(-R, R), (R, R), (0.0, -R)],
+        Placement::Sequence => {
+            let r = R * 1.25;
+            vec![(-r, 0.0), (0.0, -r), (r, 0.0), (0.0, r)]
+        }
+        Placement::ShuffledLabels => {
+            let (a, b) = (R * 1.25, R * 0.4);
+            let arm = [(-a, -b), (-b, -b), (-b, -a), (b, -a), (b, -b), (a, -b)];
+            arm.into_iter().chain(arm.map(|(x, y)| (-x, -y))).collect()
+        }
+    };
+    corners.into_iter().map(|(dx, dy)| (x + dx, y + dy)).collect()
 }

@@ -3,14 +3,14 @@
 
 use huepage::units::Bytes;
 
-use super::{
-    figure,
-    matrix::{share_of_cache, short},
+use huepage_present::{
+    number::{figure, percent},
     table::Table,
 };
+
+use super::matrix::{share_of_cache, short};
 use crate::bench::{
     Placement, Report,
-    findings::percent,
     report::Row,
     suite::{CLAIMED_EIGHTHS, eighths_of},
 };

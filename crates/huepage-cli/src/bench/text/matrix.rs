@@ -3,8 +3,8 @@
 
 use huepage::units::Bytes;
 
-use super::{figure, table::Table};
 use crate::bench::{Placement, Report};
+use huepage_present::{number::figure, table::Table};
 
 /// The table of one workload.
 pub fn speeds(report: &Report, bench: &str, sizes: &[Bytes]) -> String {

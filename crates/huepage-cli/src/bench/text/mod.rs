@@ -2,15 +2,11 @@
 //! A report as text of at most 80 columns.
 
 mod detail;
-mod figure;
 mod matrix;
-mod table;
 
-pub use figure::figure;
-pub use table::Table;
+use huepage_present::paragraph::wrap;
 
 use super::{Report, findings::findings};
-use crate::wrap::wrap;
 
 /// The whole report: what ran where, tables, and what they say.
 pub fn text(report: &Report) -> String {

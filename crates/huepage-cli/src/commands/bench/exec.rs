@@ -11,6 +11,8 @@ use huepage::{
     topology::{Pinned, allowed_cpus},
 };
 
+use huepage_present::destination::Destination;
+
 use crate::{
     bench::{
         Kind, Machine,
@@ -21,7 +23,6 @@ use crate::{
         write_all,
     },
     commands::cache_options::{ResolvedCache, WhichCache},
-    destination::Destination,
 };
 
 #[derive(Args)]

@@ -3,10 +3,11 @@
 
 use huepage::color::Method;
 
+use huepage_present::{number::percent, paragraph::wrap};
+
 use crate::{
-    bench::{Estimate, Placement, Report, chase, interval, percent, slower_in_a_quarter},
+    bench::{Estimate, Placement, Report, chase, interval, slower_in_a_quarter},
     commands::colors,
-    wrap::wrap,
 };
 
 /// What was found, what it is worth, and whether it is real.

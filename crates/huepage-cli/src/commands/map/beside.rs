@@ -12,8 +12,9 @@ use std::{
 use anyhow::{Context, bail};
 use huepage::map::ProcessMap;
 
+use huepage_present::escape::printable;
+
 use super::read::Reader;
-use crate::escape::printable;
 use crate::signals::LeftToCommand;
 
 /// How often to look whether the command has ended.

@@ -5,10 +5,9 @@ use std::{fs, path::Path};
 
 use huepage::proc::{self, Name};
 
-use crate::{
-    escape::{printable, shorten},
-    usage::UsageError,
-};
+use huepage_present::escape::{printable, shorten};
+
+use crate::usage::UsageError;
 
 /// The most processes that an error lists.
 const LISTED: usize = 8;

@@ -19,8 +19,9 @@ use std::{
 
 use anyhow::{Context, bail};
 
+use huepage_present::escape::printable;
+
 use crate::ended::told;
-use crate::escape::printable;
 use crate::signals::LeftToCommand;
 
 /// A command that was started here and is traced by this thread.

@@ -10,11 +10,12 @@ mod strip;
 
 use huepage::map::ProcessMap;
 
+use huepage_present::svg::Svg;
+
 use super::{
     by::By,
     rows::{self, Limits},
 };
-use crate::svg::Svg;
 
 /// Width of every picture.
 const WIDTH: f64 = 1200.0;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Recorded maps as files.
 
+use huepage_present::{destination::create, escape, stdout};
 use std::{fs, io, path::Path};
 
 use anyhow::Context;
 use huepage::map::ProcessMap;
-
-use crate::{destination::create, escape, output};
 
 /// Whether a path means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
@@ -26,7 +25,7 @@ pub fn load(path: &Path) -> anyhow::Result<ProcessMap> {
 pub fn save(path: &Path, map: &ProcessMap, force: bool) -> anyhow::Result<()> {
     let json = escape::json(&map.to_json());
     if is_dash(path) {
-        return Ok(output::print(&json)?);
+        return Ok(stdout::print(&json)?);
     }
     create(path, json.as_bytes(), force)
 }

@@ -12,10 +12,10 @@ use huepage::{
     run::Way,
 };
 
-use super::format::size;
-use crate::{
+use huepage_present::{
     escape,
-    layout::{counted, indexes, put},
+    number::{counted, indexes, size},
+    paragraph::put,
 };
 
 /// The whole map; `all` lists every mapping.

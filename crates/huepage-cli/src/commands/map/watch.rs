@@ -9,8 +9,10 @@ use std::{
 
 use huepage::map::{MapError, ProcessMap};
 
+use huepage_present::stdout;
+
 use super::{read::Reader, text};
-use crate::{output, signals::Signals, usage::UsageError};
+use crate::{signals::Signals, usage::UsageError};
 
 /// Redraws until the process ends or a signal asks to end.
 ///
@@ -33,17 +35,17 @@ pub fn watch(reader: &Reader, pid: u32, interval: Duration, all: bool) -> anyhow
             Ok(_) | Err(MapError::NoProcess { .. } | MapError::Zombie { .. })
                 if first.is_some() =>
             {
-                output::print(format!("huepage: {pid} has ended\n"))?;
+                stdout::print(format!("huepage: {pid} has ended\n"))?;
                 return Ok(ExitCode::SUCCESS);
             }
             Ok(map) => map,
             Err(error) => return Err(error.into()),
         };
         let heading = format!("every {} s, Ctrl-C ends", interval.as_secs_f64());
-        output::print(screen(&heading, &text::render(&map, all), first.is_none(), rows()))?;
+        stdout::print(screen(&heading, &text::render(&map, all), first.is_none(), rows()))?;
         first.get_or_insert(map);
         if signals.wait(interval) {
-            output::print("\n")?;
+            stdout::print("\n")?;
             return Ok(ExitCode::SUCCESS);
         }
     }

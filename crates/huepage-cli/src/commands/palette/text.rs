@@ -5,8 +5,10 @@ use std::fmt::Write;
 
 use huepage::color::palette::Audience;
 
+use huepage_present::{escape::printable, paragraph::wrap};
+
 use super::report::{Action, Details, Entry, Report};
-use crate::{commands::cache_json::CacheJson, escape::printable, wrap::wrap};
+use crate::commands::cache_json::CacheJson;
 
 /// Below the names of what is told.
 const INDENT: &str = "             ";

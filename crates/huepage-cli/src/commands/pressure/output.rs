@@ -3,11 +3,12 @@
 
 use std::io::{self, IsTerminal, stdout};
 
-use super::{Options, picture, report::Report, text};
-use crate::{
+use huepage_present::{
     destination::{Destination, Format},
-    output, png,
+    png, stdout,
 };
+
+use super::{Options, picture, report::Report, text};
 
 /// A heading comes again after so many lines on a terminal.
 const SCREEN: u32 = 20;
@@ -50,7 +51,7 @@ impl Lines {
             line += &text::line(interval);
         }
         self.printed += 1;
-        output::print_if_read(line)
+        stdout::print_if_read(line)
     }
 }
 

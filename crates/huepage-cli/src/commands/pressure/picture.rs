@@ -6,11 +6,15 @@ mod heat;
 
 use huepage::color::Pressure;
 
+use huepage_present::{
+    number::percent,
+    svg::{self, Anchor, Svg},
+};
+
 use super::{
     report::{Point, Report},
     scale,
 };
-use crate::svg::{self, Anchor, Svg};
 
 /// Width of every picture.
 const WIDTH: f64 = 1200.0;
@@ -68,10 +72,6 @@ fn shares(report: &Report) -> impl Iterator<Item = f64> {
     report.series.iter().flat_map(|point| &point.color_shares).flatten().copied()
 }
 
-fn percent(share: f64) -> String {
-    format!("{:.1} %", 100.0 * share)
-}
-
 /// What it is a picture of, and how to read it; the end of it.
 fn head(svg: &mut Svg, report: &Report) -> f64 {
     let subject = &report.subject;
@@ -124,7 +124,7 @@ fn line(svg: &mut Svg, report: &Report, time: &Time, y: f64) -> f64 {
     let height = |share: f64| y + LINE * (1.0 - share / top);
     for share in [0.0, top / 2.0, top] {
         svg.rectangle((LEFT, height(share)), (RIGHT - LEFT, 1.0), GRID);
-        let label = format!("{:.0} %", 100.0 * share);
+        let label = percent(share);
         svg.text((LEFT - 8.0, height(share) + 4.0), 12, PALE, Anchor::End, &label);
     }
     // A look says something of the stretch that it ends: as wide as that.
@@ -191,7 +191,7 @@ mod tests {
             assert_eq!(tree.size().width(), 1200.0);
             assert!(tree.size().height() < 1000.0, "{colors}: {}", tree.size().height());
             assert!(svg.contains("A &amp; B &lt;CPU&gt;, Linux 6.1.0, CPU 1"), "{svg}");
-            assert!(svg.contains("quiet: 66.7 %; steal: 3.1 %"), "{svg}");
+            assert!(svg.contains("quiet: 67%; steal: 3.1%"), "{svg}");
         }
     }
 

@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use huepage::{color::Pressure, list};
 
+use huepage_present::{number::percent_in_column as percent, paragraph::put};
+
 use super::report::Report;
-use crate::layout::put;
 
 /// The heading of [`line`].
 pub const HEADING: &str =
@@ -92,10 +93,6 @@ pub fn summary(report: &Report) -> String {
         let _ = writeln!(out, "{:>8} {shares}", list::format(&range));
     }
     out
-}
-
-fn percent(share: Option<f64>, digits: usize) -> String {
-    share.map_or("-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
 }
 
 #[cfg(test)]

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Parts of the cache: how they are written, who has which.
 
+use huepage_present::{
+    escape, stdout,
+    table::{Align, Table},
+};
 use std::{ffi::OsStr, process::ExitCode};
 
 use anyhow::Context;
@@ -9,8 +13,6 @@ use huepage::{
     list,
     run::{Holder, Shares},
 };
-
-use crate::{escape, output};
 
 /// Reads `1%`, `0.5%` or `0.01`.
 ///
@@ -83,18 +85,19 @@ fn wanted(part: f64, count: ColorCount) -> usize {
 /// If the list cannot be read.
 pub fn list() -> anyhow::Result<ExitCode> {
     let holders = Shares::open(&PaletteOptions::new())?.list()?;
-    output::print(table(&holders))?;
+    stdout::print(table(&holders))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn table(holders: &[Holder]) -> String {
-    let mut text = format!("{:>10}  {:<24} {}\n", "PID", "COLORS", "PROGRAM");
+    let align = [Align::Right, Align::Left, Align::Left];
+    let mut table = Table::new(["PID", "COLORS", "PROGRAM"]).aligned(align);
     for holder in holders {
         let numbers: Vec<u32> = holder.colors.iter().map(|color| color.0).collect();
         let program = escape::printable(&holder.program);
-        text += &format!("{:>10}  {:<24} {program}\n", holder.pid, list::format(&numbers));
+        table.row([holder.pid.to_string(), list::format(&numbers), program]);
     }
-    text
+    table.render()
 }
 
 #[cfg(test)]
@@ -130,7 +133,7 @@ mod tests {
         let holder = Holder { pid: 7, began: 1, program: "a\x1b".into(), colors };
         let text = table(&[holder]);
         assert_eq!(text.lines().count(), 2);
-        assert!(text.contains("         7  0-2,8"), "{text}");
+        assert!(text.contains("  7  0-2,8"), "{text}");
         assert!(!text.contains('\x1b'), "{text:?}");
     }
 }

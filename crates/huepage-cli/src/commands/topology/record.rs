@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Recorded machines as files.
 
+use huepage_present::stdout;
 use std::{
     fs::{self, OpenOptions},
     io::{self, ErrorKind, Write},
@@ -9,8 +10,6 @@ use std::{
 
 use anyhow::{Context, bail};
 use huepage::topology::RecordedMachine;
-
-use crate::output;
 
 /// Whether a path means standard input or output.
 pub fn is_dash(path: &Path) -> bool {
@@ -38,7 +37,7 @@ pub fn refuse_overwrite(path: &Path, force: bool) -> anyhow::Result<()> {
 pub fn save(path: &Path, machine: &RecordedMachine, force: bool) -> anyhow::Result<()> {
     let json = machine.to_json();
     if is_dash(path) {
-        return Ok(output::print(&json)?);
+        return Ok(stdout::print(&json)?);
     }
     let mut options = OpenOptions::new();
     options.write(true).truncate(force).create(force).create_new(!force);

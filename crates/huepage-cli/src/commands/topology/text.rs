@@ -7,11 +7,13 @@ mod nodes;
 
 use huepage::topology::{CacheEnd, Origin, Topology};
 
-use super::Report;
-use crate::{
-    advice,
-    layout::{counted, indexes, put},
+use huepage_present::{
+    number::{counted, indexes},
+    paragraph::put,
 };
+
+use super::Report;
+use crate::advice;
 
 /// The whole report.
 pub fn render(report: &Report) -> String {

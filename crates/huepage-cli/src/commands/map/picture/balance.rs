@@ -3,8 +3,12 @@
 
 use huepage::map::Balance;
 
-use super::{super::format::expected, column, paint};
-use crate::svg::{self, Anchor, Svg};
+use huepage_present::{
+    number::{self, expected},
+    svg::{self, Anchor, Svg},
+};
+
+use super::{column, paint};
 
 /// The most bars of a histogram.
 const BARS: usize = 48;
@@ -17,7 +21,7 @@ pub fn balance(svg: &mut Svg, y: f64, height: f64, balance: &Balance, cache: &st
     histogram(svg, y, height, balance, ways);
     let middle = y + height / 2.0;
     let imbalance = if balance.imbalance == 0 { paint::INK } else { paint::OUT };
-    let share = super::super::format::percent(balance.share());
+    let share = number::percent(balance.share());
     let (text, below) = match balance.imbalance {
         // All of the cache is in use: there was nothing to balance.
         0 if balance.frames > balance.held => {

@@ -3,15 +3,18 @@
 
 use huepage::{map::ProcessMap, units::Bytes};
 
+use huepage_present::{
+    number::size,
+    svg::{self, Anchor, Svg},
+};
+
 use super::{
     super::{
-        format::size,
         rows::main_cache,
         text::{change_text, doubt, shortfall_text},
     },
     MARGIN, WIDTH, column, paint,
 };
-use crate::svg::{self, Anchor, Svg};
 
 const SIZE: u32 = 12;
 const LINE: f64 = 18.0;

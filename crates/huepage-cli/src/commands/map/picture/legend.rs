@@ -3,14 +3,15 @@
 
 use huepage::map::{Area, ProcessMap};
 
+use huepage_present::{
+    number::share,
+    svg::{self, Anchor, Svg},
+};
+
 use super::{
-    super::{
-        by::{By, UNKNOWN},
-        format::share,
-    },
+    super::by::{By, UNKNOWN},
     MARGIN, WIDTH, paint, row,
 };
-use crate::svg::{self, Anchor, Svg};
 
 const SWATCH: f64 = 12.0;
 const LINE: f64 = 22.0;

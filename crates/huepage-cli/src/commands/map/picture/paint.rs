@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fill of each class of pages.
 
+use huepage_present::oklch::oklch;
+
 use super::super::by::{By, UNKNOWN};
-use crate::oklch::oklch;
 
 /// Text.
 pub const INK: &str = "#222";

@@ -8,18 +8,19 @@ use huepage::{
     units::Bytes,
 };
 
-use crate::layout::counted;
+use huepage_present::{
+    number::{counted, share, size},
+    svg::{self, Anchor, Svg},
+};
 
 use super::{
     super::{
         by::{By, Part},
-        format::{share, size},
         rows::{Row, main_cache},
     },
     balance, column, paint,
     strip::{self, Strip},
 };
-use crate::svg::{self, Anchor, Svg};
 
 /// Space between two rows.
 const GAP: f64 = 10.0;

@@ -8,11 +8,12 @@ use std::collections::BTreeMap;
 
 use huepage::map::{Cell, Cells};
 
+use huepage_present::svg::Svg;
+
 use super::{
     super::by::{Part, UNKNOWN},
     column, paint,
 };
-use crate::svg::Svg;
 
 /// Least width of a cell.
 const CELL: f64 = 4.0;

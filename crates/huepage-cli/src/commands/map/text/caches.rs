@@ -8,11 +8,12 @@ use huepage::{
     units::Bytes,
 };
 
-use super::{
-    super::format::{expected, percent, size},
-    doubt,
+use huepage_present::{
+    number::{counted, expected, percent, size},
+    paragraph::put,
 };
-use crate::layout::{counted, put};
+
+use super::doubt;
 
 /// The most columns of a histogram.
 const BARS: usize = 64;

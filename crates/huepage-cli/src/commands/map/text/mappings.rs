@@ -8,14 +8,13 @@ use huepage::{
     units::Bytes,
 };
 
-use super::super::{
-    format::{expected, share, size},
-    rows::{self, Limits, Row, main_cache},
-};
-use crate::{
+use huepage_present::{
     escape::{columns, shorten},
-    layout::{counted, indexes, put},
+    number::{counted, expected, indexes, share, size},
+    paragraph::put,
 };
+
+use super::super::rows::{self, Limits, Row, main_cache};
 
 const LIMITS: Limits = Limits { enough: 24, most: 24 };
 /// Columns of a name.

@@ -8,8 +8,10 @@ use huepage::{
     units::Bytes,
 };
 
-use super::super::format::{share, size};
-use crate::layout::put;
+use huepage_present::{
+    number::{share, size},
+    paragraph::put,
+};
 
 /// The words for a kind.
 pub fn kind_name(kind: Kind) -> &'static str {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Colors from top to bottom, as dark as the share that others evicted.
 
-use super::{super::report::Report, GRID, INK, LEFT, MARGIN, PALE, RIGHT, Time};
-use crate::{
+use huepage_present::{
+    number::percent,
     oklch::oklch,
     svg::{Anchor, Svg},
 };
+
+use super::{super::report::Report, GRID, INK, LEFT, MARGIN, PALE, RIGHT, Time};
 
 /// Fills that are told apart.
 const LEVELS: usize = 32;
@@ -67,13 +69,13 @@ pub fn legend(svg: &mut Svg, top: f64, y: f64) -> f64 {
     let left = RIGHT - 48.0 - WIDE * (LEVELS + 1) as f64;
     let label = "share of the lines of a color that others evicted";
     svg.text((left - 40.0, y + 11.0), 12, INK, Anchor::End, label);
-    svg.text((left - 8.0, y + 11.0), 12, PALE, Anchor::End, "0 %");
+    svg.text((left - 8.0, y + 11.0), 12, PALE, Anchor::End, "0%");
     for level in 0..=LEVELS {
         svg.rectangle((left + WIDE * level as f64, y), (WIDE, 13.0), &fill(level));
     }
     svg.rectangle((left, y + 13.0), (WIDE * (LEVELS + 1) as f64, 1.0), GRID);
     let end = left + WIDE * (LEVELS + 1) as f64 + 8.0;
-    svg.text((end, y + 11.0), 12, PALE, Anchor::Start, &format!("{:.0} %", 100.0 * top));
+    svg.text((end, y + 11.0), 12, PALE, Anchor::Start, &percent(top));
     y + 14.0
 }
 

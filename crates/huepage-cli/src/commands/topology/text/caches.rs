@@ -5,8 +5,10 @@ use huepage::{
     topology::{Cache, Topology, Verdict, cache_name},
     units::Bytes,
 };
-
-use crate::layout::{counted, indexes, put};
+use huepage_present::{
+    number::{counted, indexes},
+    paragraph::put,
+};
 
 /// Every kind of cache on a line, with how many there are.
 pub fn caches(out: &mut String, topology: &Topology) {

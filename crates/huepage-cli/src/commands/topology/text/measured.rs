@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The measured ends of caches as text, beside the declared sizes.
 
+use huepage_present::{number::counted, paragraph::put};
 use std::fmt::Write;
 
 use huepage::{
@@ -9,8 +10,6 @@ use huepage::{
     },
     units::Bytes,
 };
-
-use crate::layout::{counted, put};
 
 /// L1 and L2: level, kind, and how to get at their end.
 type Ends = [(u8, CacheKind, Option<CacheEnd>); 2];
@@ -113,7 +112,7 @@ fn in_quiet_moments(out: &mut String, topology: &Topology, measured: &Measured, 
     times(out, "  now    ", measured.l1, measured.l2);
     let share = 100.0 * quiet.neighbor_share;
     let samples = quiet.samples;
-    put(out, "Neighbor   ", &format!("seen beside {share:.0} % of {samples} samples"));
+    put(out, "Neighbor   ", &format!("seen beside {share:.0}% of {samples} samples"));
     for sentence in sentences {
         put(out, "           ", &sentence);
     }

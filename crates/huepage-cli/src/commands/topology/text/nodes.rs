@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! NUMA nodes, their distances and memory-side caches as text.
 
+use huepage_present::{
+    number::{counted, indexes},
+    paragraph::{WIDTH, put},
+};
 use std::fmt::Write;
 
 use huepage::{
     topology::{AddressMode, Distance, Indexing, MemorySideCache, NumaNode, Topology, WritePolicy},
     units::Bytes,
 };
-
-use crate::layout::{WIDTH, counted, indexes, put};
 
 /// Nodes with memory, CPUs and distances.
 pub fn nodes(out: &mut String, topology: &Topology) {
