@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each target sets up what it needs; see ./setup.
 
-.PHONY: demo test build bench lab
+.PHONY: demo test audit build bench lab
 
 # Finds the colors of this machine's cache, places memory by them, shows the
 # difference; pictures in out/.
@@ -24,6 +24,10 @@ test:
 	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
 	cargo test --locked --workspace
+
+# Licences, unused dependencies, the oldest Rust, semantic versions.
+audit:
+	.ci/audit
 
 # Discovery, assignment and moving of pages, timed by criterion.
 bench:
