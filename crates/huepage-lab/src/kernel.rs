@@ -18,6 +18,8 @@ mod bisect;
 mod build;
 mod changes;
 mod checkpatch;
+pub mod deb;
+mod debian_config;
 mod export;
 mod fragments;
 mod hooks;

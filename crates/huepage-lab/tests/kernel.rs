@@ -22,6 +22,16 @@ bzImage:
 \tmkdir -p $(O)/arch/x86/boot
 \tcat mm/*.c > $(O)/arch/x86/boot/bzImage
 \ttouch $(O)/System.map
+olddefconfig:
+\tsed -i 's/^CONFIG_DROPPED=y/# CONFIG_DROPPED is not set/' $(O)/.config
+all:
+\t@test -z $$ODD || echo 'mm/a.c:1: warning: odd'
+bindeb-pkg:
+\tmkdir -p $(O)/debian
+\techo 'linux-libc-dev_1_amd64.deb devel optional' > $(O)/debian/files
+\techo 'linux-image-6.12.9$(LOCALVERSION)_1.deb kernel optional' >> $(O)/debian/files
+\techo $(KDEB_PKGVERSION) > '$(O)/../linux-image-6.12.9$(LOCALVERSION)_1.deb'
+\tcat $(O)/.config mm/*.c >> '$(O)/../linux-image-6.12.9$(LOCALVERSION)_1.deb'
 ";
 
 struct Checkout(TempDir);
@@ -52,13 +62,25 @@ impl Checkout {
     }
 
     fn kernel(&self, arguments: &[&str]) -> Assert {
-        assert_cmd::Command::new(cargo_bin!("huepage-lab"))
+        self.command(arguments).assert()
+    }
+
+    fn command(&self, arguments: &[&str]) -> assert_cmd::Command {
+        let mut command = assert_cmd::Command::new(cargo_bin!("huepage-lab"));
+        command
             .arg("kernel")
             .args(arguments)
             .current_dir(self.0.path())
             .env("HUEPAGE_LINUX_SOURCE", self.path("linux.tar"))
-            .env_remove("HUEPAGE_LAB_DIR")
-            .assert()
+            .env_remove("HUEPAGE_LAB_DIR");
+        command
+    }
+
+    /// Packages, by a build that warns if `odd` is set.
+    fn deb(&self, odd: Option<&str>, arguments: &[&str]) -> Assert {
+        let mut command = self.command(&[&["deb"], arguments].concat());
+        command.env("HUEPAGE_LINUX_CONFIG", self.path("debian"));
+        command.env("ODD", odd.unwrap_or_default()).assert()
     }
 
     /// Builds, and gives the image that was printed.
@@ -164,4 +186,49 @@ fn a_wrong_option_is_a_usage_error() {
     let checkout = Checkout::new();
     checkout.kernel(&["build", "--config", "none"]).code(2);
     checkout.kernel(&["build", "--arch", "z80"]).code(2);
+}
+
+/// A checkout with our changes, and Debian's configuration beside it.
+fn with_debians_configuration() -> Checkout {
+    let checkout = Checkout::new();
+    checkout.write("kernel/overlay/mm/b.c", "ours\n");
+    checkout.write("lab/configs/deb.config", "CONFIG_DEBUG_INFO_NONE=y\n");
+    checkout.write("lab/configs/huepage.config", "CONFIG_PAGE_COLOR=y\n");
+    let debians = "CONFIG_XFS_FS=m\n# CONFIG_DEBUG_INFO_NONE is not set\n";
+    checkout.write("debian/config.amd64_none_cloud-amd64", debians);
+    let xz = Command::new("xz").arg(checkout.path("debian/config.amd64_none_cloud-amd64")).status();
+    assert!(xz.unwrap().success());
+    checkout
+}
+
+#[test]
+fn a_package_has_debians_configuration_with_our_changes_and_options() {
+    let checkout = with_debians_configuration();
+    let assert = checkout.deb(None, &["--revision", "3", "--output", "out"]).success();
+    let stdout = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    assert_eq!(stdout, "out/linux-image-6.12.9-huepage-cloud-amd64_1.deb\n");
+    assert_eq!(
+        fs::read_to_string(checkout.path(stdout.trim_end())).unwrap(),
+        "6.12.9-0+huepage3\nCONFIG_XFS_FS=m\nCONFIG_DEBUG_INFO_NONE=y\nCONFIG_PAGE_COLOR=y\n\
+         stock\nours\n"
+    );
+    assert!(!checkout.path("out/linux-libc-dev_1_amd64.deb").exists());
+}
+
+#[test]
+fn a_package_whose_build_warns_is_a_failure_that_names_the_warning() {
+    let checkout = with_debians_configuration();
+    let failure = checkout.deb(Some("yes"), &[]).code(1);
+    assert!(stderr(&failure).contains("mm/a.c:1: warning: odd"), "{failure}");
+    checkout.deb(Some("yes"), &["--warnings"]).success();
+}
+
+#[test]
+fn a_package_without_debians_configuration_or_with_an_option_dropped_is_refused() {
+    let checkout = with_debians_configuration();
+    let failure = checkout.deb(None, &["--flavour", "amd64"]).code(1);
+    assert!(stderr(&failure).contains("config.amd64_none_amd64.xz"), "{failure}");
+    checkout.write("lab/configs/huepage.config", "CONFIG_DROPPED=y\n");
+    let failure = checkout.deb(None, &[]).code(1);
+    assert!(stderr(&failure).contains("huepage.config asks for CONFIG_DROPPED=y"), "{failure}");
 }

@@ -3,6 +3,7 @@
 //! changes to them as patches.
 
 mod bisect;
+mod deb;
 mod identical;
 mod kunit;
 mod patches;
@@ -28,6 +29,7 @@ pub struct Options {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     Build(Build),
+    Deb(deb::Options),
     Export(patches::Export),
     Check(patches::Check),
     Identical(identical::Options),
@@ -62,6 +64,7 @@ struct Build {
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.command {
         Command::Build(options) => build(&options),
+        Command::Deb(options) => deb::run(&options),
         Command::Export(options) => patches::export(&options),
         Command::Check(options) => patches::check(&options),
         Command::Identical(options) => identical::run(&options),

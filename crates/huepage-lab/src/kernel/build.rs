@@ -227,7 +227,11 @@ fn build(
 }
 
 /// Kconfig drops silently what it does not know and what lacks a dependency.
-fn check_config(settings: &Settings, path: &Path, options: Options) -> anyhow::Result<()> {
+pub(super) fn check_config(
+    settings: &Settings,
+    path: &Path,
+    options: Options,
+) -> anyhow::Result<()> {
     let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
     let mut unmet = settings.unmet(&text);
     if options == Options::MayComeLater {

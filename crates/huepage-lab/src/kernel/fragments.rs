@@ -81,6 +81,17 @@ impl Settings {
         self.0.iter().map(|(option, setting)| line(option, &setting.value) + "\n").collect()
     }
 
+    /// A whole `.config` with these instead of what it says of the same options.
+    pub fn over(&self, dot_config: &str) -> String {
+        let is_ours = |line: &&str| {
+            let option = parse_any(line);
+            option.is_some_and(|option| self.0.contains_key(option))
+        };
+        let kept =
+            dot_config.lines().filter(|line| !is_ours(line)).map(|line| line.to_owned() + "\n");
+        kept.collect::<String>() + &self.allconfig()
+    }
+
     /// The options that a finished `.config` has otherwise.
     pub fn unmet(&self, dot_config: &str) -> Vec<Unmet> {
         let got: BTreeMap<&str, Value> =
@@ -144,6 +155,16 @@ fn parse(line: &str) -> anyhow::Result<Option<(&str, Value)>> {
     }
 }
 
+/// The option of a line of any `.config`, of which the lab's fragments are a part: there
+/// are modules, too.
+fn parse_any(line: &str) -> Option<&str> {
+    let option = match line.strip_prefix("# ") {
+        Some(rest) => rest.strip_suffix(" is not set")?,
+        None => line.split_once('=')?.0,
+    };
+    is_option(option).then_some(option)
+}
+
 fn is_option(text: &str) -> bool {
     text.strip_prefix("CONFIG_").is_some_and(|name| {
         !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
@@ -171,6 +192,18 @@ mod tests {
         assert_eq!(
             settings.allconfig(),
             "# CONFIG_A is not set\nCONFIG_B=y\nCONFIG_C=\"x y\"\nCONFIG_N=64\n"
+        );
+    }
+
+    #[test]
+    fn a_whole_config_keeps_what_fragments_do_not_name() {
+        let whole =
+            "# A remark\nCONFIG_A=m\n# CONFIG_B is not set\nCONFIG_A_LONG=m\nCONFIG_S=\"\"\n";
+        let settings = settings(&[("x", "# CONFIG_A is not set\nCONFIG_B=y\nCONFIG_NEW=y\n")]);
+        assert_eq!(
+            settings.over(whole),
+            "# A remark\nCONFIG_A_LONG=m\nCONFIG_S=\"\"\n# CONFIG_A is not set\nCONFIG_B=y\n\
+             CONFIG_NEW=y\n"
         );
     }
 

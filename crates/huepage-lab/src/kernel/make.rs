@@ -95,6 +95,16 @@ impl Make<'_> {
         Ok(())
     }
 
+    /// The lines of the log in which somebody warns.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn warnings(&self) -> anyhow::Result<Vec<String>> {
+        let log = self.log();
+        let text = std::fs::read(&log).with_context(|| format!("read {}", log.display()))?;
+        Ok(warnings(&String::from_utf8_lossy(&text)))
+    }
+
     fn command(&self, goals: &[&str]) -> Command {
         let mut command = make();
         command.arg("-C").arg(self.tree);
@@ -142,6 +152,11 @@ fn compiled_file(line: &str) -> Option<&str> {
     ["CC", "AS", "HOSTCC"].contains(&what).then(|| file.trim_start_matches(['[', 'M', ']', ' ']))
 }
 
+fn warnings(log: &str) -> Vec<String> {
+    let warns = |line: &&str| line.to_ascii_lowercase().contains("warning:");
+    log.lines().filter(warns).map(str::to_owned).collect()
+}
+
 /// What the log says of the failure, since other jobs go on after it: from the
 /// compiler's first error on, else around what make gave up; without that, the end.
 fn why(log: &Path) -> anyhow::Result<String> {
@@ -170,6 +185,16 @@ mod tests {
         assert_eq!(compiled_file("  HOSTCC  scripts/mod/modpost.o"), Some("scripts/mod/modpost.o"));
         assert_eq!(compiled_file("  AR      mm/built-in.a"), None);
         assert_eq!(compiled_file("mm/ksm.c:1:2: error: x"), None);
+    }
+
+    #[test]
+    fn warnings_are_those_of_compiler_and_make() {
+        let log = "  CC      lib/warning.o\nmm/a.c:1:2: warning: unused [-Wunused]\n\
+                   Makefile:3: WARNING: odd\n";
+        assert_eq!(
+            warnings(log),
+            ["mm/a.c:1:2: warning: unused [-Wunused]", "Makefile:3: WARNING: odd"]
+        );
     }
 
     #[test]
