@@ -138,6 +138,15 @@ static void stream_alone(struct work *work, unsigned int age, unsigned int ages)
 	lab_next(&work->random);
 }
 
+/* What somebody does to memory before each job. */
+static void prepare(const char *policy)
+{
+	if (!strcmp(policy, "zonesort"))
+		lab_write("/sys/module/lab_sort/parameters/now", "1");
+	if (!strcmp(policy, "compact"))
+		lab_write("/proc/sys/vm/compact_memory", "1");
+}
+
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
@@ -171,6 +180,7 @@ int main(int argc, char **argv)
 			if (madvise(age.kept, age.kept_bytes, MADV_DONTFORK))
 				lab_fail("keep memory from being forked");
 		}
+		prepare(policy);
 		print_free_blocks(day);
 		/* The control has its pages already. */
 		if (work.memory)

@@ -217,7 +217,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
             lab("lab.reverse=1".into());
             Placement::Stock
         }
-        _ => point.parsed("policy")?,
+        _ => point.parsed("policy").context("or reverse")?,
     };
     if segments != queue {
         lab(format!("lab_disk.segments={segments}"));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use huepage::units::Bytes;
 
-use super::{PAGE, POLICIES};
+use super::{PAGE, POLICIES, scope::Scope};
 use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine},
@@ -26,11 +26,15 @@ const KERNEL: u64 = 24 << 20;
 /// Who touches the arrays first; the guest's words.
 const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
 
+/// Policies that no other kernel has: `lab/kernel`.
+const LAB_KERNEL: [&str; 2] = ["zonesort", "least-used"];
+
 /// The boot of one point of the grid.
 ///
 /// # Errors
 /// A value that makes no sense, or arrays that do not fit.
-pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow::Result<Case> {
+pub fn case(point: &Point, scope: &Scope, variant: Variant) -> anyhow::Result<Case> {
+    let fills = &scope.fills;
     let arch: Arch = point.parsed("arch")?;
     let policy = point.text("policy");
     ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
@@ -83,6 +87,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     }
     let sizes: Vec<String> =
         fitting.iter().map(|&fill| format!("{fill}:{}", array_pages(fill, cache))).collect();
+    let seed: u64 = point.parsed("seed")?;
     let workers = if ["threads", "processes"].contains(&touch) { 2 } else { 1 };
     let mut machine = Machine::plain(workers, memory);
     match point.text("cached") {
@@ -100,11 +105,19 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         argument("cached", point.text("cached").to_owned()),
         argument("sizes", sizes.join(",")),
         argument("colors", (cache.0 / PAGE).to_string()),
-        argument("ages", if control { 0 } else { ages }.to_string()),
-        argument("seed", point.parsed::<u64>("seed")?.to_string()),
+        argument("ages", if control { 0 } else { scope.ages }.to_string()),
+        argument("seed", seed.to_string()),
     ];
     arguments.extend(dose.arguments());
     placement.apply(cache, 1, &mut machine, &mut arguments);
+    machine.kernel_options.extend(reserved_page(arch, scope, seed, memory));
+    let mut config = Config::Plain;
+    if LAB_KERNEL.contains(&policy) {
+        config = Config::Lab;
+    }
+    if policy == "least-used" {
+        machine.kernel_options.push(format!("lab_buckets.buckets={}", cache.0 / PAGE));
+    }
     let (hit, miss): (f64, f64) = (point.parsed("hit_gbs")?, point.parsed("miss_gbs")?);
     ensure!(hit >= miss && miss > 0.0, "hits at {hit} GB/s and misses at {miss} GB/s can't be");
     let mut settings = point.json();
@@ -115,7 +128,7 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
     Ok(Case {
         arch,
         variant: placement.variant(variant),
-        config: Config::Plain,
+        config,
         machine,
         guest: "aging",
         arguments,
@@ -124,6 +137,15 @@ pub fn case(point: &Point, fills: &[f64], ages: u32, variant: Variant) -> anyhow
         settings,
         limit: Duration::from_secs(3600),
     })
+}
+
+/// Keeps one page back, in the upper half of memory, where the seed says. Only x86 has the
+/// option.
+fn reserved_page(arch: Arch, scope: &Scope, seed: u64, memory: Bytes) -> Option<String> {
+    // Neighboring seeds are to be far apart.
+    let pages = memory.0 / 2 / PAGE;
+    let page = pages + seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
+    (scope.reserved && arch == Arch::X86_64).then(|| format!("memmap=4K${:#x}", page * PAGE))
 }
 
 /// Pages of one of the three arrays that fill so much of the cache together.
@@ -184,10 +206,10 @@ mod tests {
 
     #[test]
     fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
-        let cases = cases(&[]).unwrap();
-        // In order: three kinds of stock and coloring, the check that off is off, the
-        // control. Otherwise touched: stock and coloring.
-        assert_eq!(cases.len(), 2 * (4 * 3 + 1 + 1 + 2 * 3));
+        let cases = cases(&["seed=1", "cache=64M"]).unwrap();
+        // All policies, five of them also in the CXL form; stock with two more
+        // intensities; stock and coloring touched in three more ways.
+        assert_eq!(cases.len(), 9 + 5 + 2 + 2 * 3);
         let controls: Vec<&Case> =
             cases.iter().filter(|case| case.settings["policy"] == "random").collect();
         assert_eq!(controls.len(), 2);
@@ -201,6 +223,31 @@ mod tests {
         let colored = cases.iter().find(|case| case.settings["policy"] == "on").unwrap();
         assert_eq!(colored.machine.kernel_options, ["page_color=65536K,ways=1"]);
         assert_eq!(colored.variant, Variant::Huepage);
+        let bucket = cases.iter().find(|case| case.settings["policy"] == "least-used").unwrap();
+        assert_eq!(bucket.machine.kernel_options, ["lab_buckets.buckets=16384"]);
+        assert_eq!((bucket.variant, bucket.config), (Variant::Stock, Config::Lab));
+    }
+
+    #[test]
+    fn every_seed_but_the_first_keeps_another_page_back() {
+        let cases = cases(&["policy=stock,shuffle", "cache=64M", "form=memory-side"]).unwrap();
+        let of = |policy: &str| -> Vec<String> {
+            let cases = cases.iter().filter(|case| case.settings["policy"] == policy);
+            let options = cases.flat_map(|case| case.machine.kernel_options.clone());
+            options.filter(|option| option.starts_with("memmap=")).collect()
+        };
+        let stock = of("stock");
+        assert_eq!(stock.len(), 9);
+        for option in &stock {
+            let address = option.strip_prefix("memmap=4K$0x").unwrap();
+            let address = u64::from_str_radix(address, 16).unwrap();
+            assert!((256 << 20..512 << 20).contains(&address) && address % PAGE == 0, "{option}");
+        }
+        let mut different = stock.clone();
+        different.sort();
+        different.dedup();
+        assert_eq!(different.len(), 9);
+        assert_eq!(of("shuffle"), stock);
     }
 
     #[test]
@@ -219,7 +266,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_refused_with_the_reason() {
         for (set, said) in [
-            ("policy=best", "there are stock, shuffle, thp, off, on, random"),
+            ("policy=best", "there are stock, shuffle, thp, off, on, zonesort"),
             ("touch=twice", "there are ordered, random, threads, processes"),
             ("intensity=all", "there are light, medium, heavy"),
             ("form=round", "there are memory-side, flat"),

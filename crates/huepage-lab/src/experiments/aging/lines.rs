@@ -4,7 +4,17 @@
 use crate::results::{Results, Row};
 
 /// Settings that are mostly not lists.
-const REST: [&str; 7] = ["touch", "cache", "flat_cache", "cached", "seed", "hit_gbs", "miss_gbs"];
+const REST: [&str; 5] = ["touch", "flat_cache", "cached", "hit_gbs", "miss_gbs"];
+
+/// Rows of the first cache and seed, which have all fills and days; the others are in
+/// `chance`.
+fn usual(results: &Results) -> impl Iterator<Item = &Row> {
+    let first = |name: &str| results.rows.first().map(|row| row.setting(name));
+    let (cache, seed) = (first("cache"), first("seed"));
+    results.rows.iter().filter(move |row| {
+        Some(row.setting("cache")) == cache && Some(row.setting("seed")) == seed
+    })
+}
 
 /// Rows that belong to one line of a table: all but fill and kernel function.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,7 +48,7 @@ impl Group {
 
 pub fn groups(results: &Results) -> Vec<Group> {
     let mut groups = Vec::new();
-    for row in &results.rows {
+    for row in usual(results) {
         let group = Group::of(row);
         if !groups.contains(&group) {
             groups.push(group);
@@ -47,7 +57,7 @@ pub fn groups(results: &Results) -> Vec<Group> {
     groups
 }
 
-fn age(row: &Row) -> u64 {
+pub fn age(row: &Row) -> u64 {
     row.setting("age").parse().unwrap_or(0)
 }
 
@@ -74,7 +84,7 @@ pub fn at<'a>(
     fill_: f64,
     kernel_fn: &str,
 ) -> Option<&'a Row> {
-    results.rows.iter().find(|row| {
+    usual(results).find(|row| {
         age(row) == age_
             && fill(row) == fill_
             && row.setting("kernel_fn") == kernel_fn

@@ -2,6 +2,7 @@
 //! The tables.
 
 use super::{
+    chance,
     lines::{Group, about_one, at, fills, groups, last_age, lines, number, percent},
     rows::KERNEL_FNS,
     theory,
@@ -23,6 +24,12 @@ pub fn all(results: &Results) -> Vec<(String, Table)> {
         (
             format!("Day after day at fill {fill}, triad: lines in conflict (%, modelled)"),
             by_day(results),
+        ),
+        (
+            "Several boots: seeds, of which all but the first keep a page back at boot; lines in \
+             conflict, triad (%, modelled)"
+                .into(),
+            chance::table(results),
         ),
         (format!("The four kernel functions at fill {fill} (%, modelled)"), by_kernel_fn(results)),
     ]

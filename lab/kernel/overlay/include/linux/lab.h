@@ -12,6 +12,7 @@
 struct Scsi_Host;
 struct page;
 struct scsi_cmnd;
+struct zone;
 
 extern bool lab_reverse;
 
@@ -26,6 +27,10 @@ static inline void lab_refill(struct list_head *page, struct list_head *list)
 
 bool lab_wait_reclaim(unsigned long progress, const struct page *page);
 void lab_wait_priority(unsigned long scanned, int priority);
+
+struct page *lab_take(struct zone *zone, unsigned long pfn);
+struct page *lab_least_used(struct zone *zone, unsigned int order, int migratetype);
+void lab_freed(struct page *page, unsigned int order);
 
 void lab_disk_limit(struct Scsi_Host *host);
 u64 lab_disk_due(struct scsi_cmnd *cmd);
