@@ -7,6 +7,7 @@
 
 #include <linux/gfp.h>
 #include <linux/list_sort.h>
+#include <linux/mm.h>
 #include <linux/mmzone.h>
 #include <linux/module.h>
 
