@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+/* The age of QLRU at which a line goes. */
+#define OLDEST 3
+
 static bool search_lru(struct cache *cache, uint64_t set, uint64_t tag)
 {
 	uint64_t *tags = cache->tags + set * cache->ways;
@@ -100,6 +103,35 @@ static bool search_random(struct cache *cache, uint64_t set, uint64_t tag)
 	return hit;
 }
 
+static uint32_t oldest_way(uint8_t *ages, uint32_t ways)
+{
+	uint8_t most = 0;
+
+	for (uint32_t way = 0; way < ways; way++)
+		if (ages[way] > most)
+			most = ages[way];
+	for (uint32_t way = 0; most < OLDEST && way < ways; way++)
+		ages[way] += OLDEST - most;
+	for (uint32_t way = 0;; way++)
+		if (ages[way] == OLDEST)
+			return way;
+}
+
+static bool search_qlru(struct cache *cache, uint64_t set, uint64_t tag)
+{
+	uint64_t *tags = cache->tags + set * cache->ways;
+	uint8_t *ages = cache->ages + set * cache->ways;
+	uint32_t way = find_way(cache, tags, tag);
+	bool hit;
+
+	if (way == cache->ways)
+		way = oldest_way(ages, cache->ways);
+	hit = tags[way] == tag;
+	tags[way] = tag;
+	ages[way] = hit ? 0 : 1;
+	return hit;
+}
+
 static bool init_many(struct cache *cache)
 {
 	cache->search = search_lru_of_many;
@@ -124,7 +156,7 @@ bool cache_init(struct cache *cache, const struct geometry *geometry, uint64_t s
 		.reciprocal = UINT64_MAX / sets + 1,
 		.line_shift = geometry->line_shift,
 		.ways = geometry->ways,
-		.first_way_is_settled = replacement != REPLACE_TREE_PLRU,
+		.first_way_is_settled = replacement == REPLACE_LRU || replacement == REPLACE_RANDOM,
 		.random_state = seed,
 	};
 	cache->tags = calloc(sets, geometry->ways * sizeof(*cache->tags));
@@ -138,6 +170,12 @@ bool cache_init(struct cache *cache, const struct geometry *geometry, uint64_t s
 		break;
 	case REPLACE_RANDOM:
 		cache->search = search_random;
+		break;
+	case REPLACE_QLRU:
+		cache->search = search_qlru;
+		cache->ages = calloc(sets, geometry->ways);
+		if (!cache->ages)
+			return false;
 		break;
 	case REPLACE_TREE_PLRU:
 		cache->search = search_tree_plru;

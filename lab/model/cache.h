@@ -14,6 +14,9 @@
  * - Random: the way (x >> 32) * ways >> 32, where x is the next number of the
  *   cache's own splitmix64. A number is drawn for each eviction, none for a
  *   fill of an empty way. The state starts as the seed given to cache_init().
+ * - QLRU, with ages of two bits: a line that comes has age 1, a hit makes it 0.
+ *   The first way of age 3 goes; as long as there is none, all ways grow older by
+ *   one. Several of Intel's caches are described like this.
  */
 #ifndef CACHE_H
 #define CACHE_H
@@ -33,6 +36,7 @@ struct cache {
 	uint64_t *tags;
 	struct recency **many; /* of LRU with many ways, one per set; of tags only the first counts */
 	uint64_t *trees;       /* of tree-PLRU, one per set, bit n for node n */
+	uint8_t *ages;         /* of QLRU, one per way */
 	uint64_t random_state; /* of random replacement */
 	bool (*search)(struct cache *cache, uint64_t set, uint64_t tag);
 };

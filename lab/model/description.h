@@ -13,7 +13,7 @@
 /* The line size by which accesses are counted where there is no cache at all. */
 #define LINE_SHIFT_WITHOUT_CACHES 6
 
-enum replacement { REPLACE_LRU, REPLACE_TREE_PLRU, REPLACE_RANDOM };
+enum replacement { REPLACE_LRU, REPLACE_TREE_PLRU, REPLACE_RANDOM, REPLACE_QLRU };
 
 /* Of a cache of any kind. sets * ways lines of 1 << line_shift bytes. */
 struct geometry {

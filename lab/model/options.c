@@ -43,7 +43,7 @@ static bool take_size(struct reader *reader, struct geometry *geometry)
 
 static bool read_level(struct reader *reader, struct description *description)
 {
-	static const char *const replacements[] = { "lru", "tree-plru", "random", NULL };
+	static const char *const replacements[] = { "lru", "tree-plru", "random", "qlru", NULL };
 	static const char *const scopes[] = { "private", "shared", NULL };
 	struct level *level = &description->levels[description->level_count++];
 	uint32_t *ways = &level->geometry.ways;

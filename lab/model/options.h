@@ -3,7 +3,7 @@
  * The description of a hierarchy as options, numbers being decimal or 0x…:
  *
  *   out=FILE                  where records go
- *   level0=SIZE:WAYS:LINE:lru|tree-plru|random:private|shared:CYCLES
+ *   level0=SIZE:WAYS:LINE:lru|tree-plru|random|qlru:private|shared:CYCLES
  *   memside0=SIZE:WAYS:LINE:all|nodeN|START-END:CYCLES
  *   node0=START-END+…:CPU+…   memory and CPUs of a node, either may be empty
  *   distance0=10+20+…         from node 0 to each node; all nodes or none

@@ -101,7 +101,7 @@ fn assert_equal(modelled: Records, expected: Records) {
 /// Sets, ways, replacement.
 fn geometry() -> impl Strategy<Value = (u64, u32, Replacement)> {
     let sets = prop_oneof![4 => 1..20u64, 1 => 100..300u64];
-    let any = (1..9u32, select(vec![Replacement::Lru, Replacement::Random]));
+    let any = (1..9u32, select(vec![Replacement::Lru, Replacement::Random, Replacement::Qlru]));
     let tree = (select(vec![1, 2, 4, 8, 16u32]), Just(Replacement::TreePlru));
     let few = (sets, prop_oneof![2 => any, 1 => tree]);
     let few = few.prop_map(|(sets, (ways, replacement))| (sets, ways, replacement));

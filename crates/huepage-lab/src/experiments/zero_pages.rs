@@ -255,7 +255,8 @@ fn replacement(name: &str) -> anyhow::Result<Replacement> {
         "lru" => Ok(Replacement::Lru),
         "tree-plru" => Ok(Replacement::TreePlru),
         "random" => Ok(Replacement::Random),
-        _ => anyhow::bail!("setting replacement={name}: lru, tree-plru or random"),
+        "qlru" => Ok(Replacement::Qlru),
+        _ => anyhow::bail!("setting replacement={name}: lru, tree-plru, random or qlru"),
     }
 }
 

@@ -121,6 +121,8 @@ pub enum Replacement {
     TreePlru,
     /// Any, by the model's seed.
     Random,
+    /// The first of the oldest, by ages of two bits: `lab/model/cache.h`.
+    Qlru,
 }
 
 /// How many of a level there are.

@@ -40,6 +40,7 @@ fn level(level: &Level) -> String {
         Replacement::Lru => "lru",
         Replacement::TreePlru => "tree-plru",
         Replacement::Random => "random",
+        Replacement::Qlru => "qlru",
     };
     let scope = match level.scope {
         Scope::Private => "private",

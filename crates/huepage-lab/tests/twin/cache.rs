@@ -15,6 +15,8 @@ struct Set {
     ways: Vec<Option<u64>>,
     /// Ways from the least to the most recently used.
     order: Vec<usize>,
+    /// By way, for QLRU.
+    ages: Vec<u8>,
     /// By node, the first of which is 1: whether it sends right.
     tree: Vec<bool>,
 }
@@ -24,6 +26,7 @@ impl Cache {
         let set = Set {
             ways: vec![None; ways as usize],
             order: Vec::new(),
+            ages: vec![0; ways as usize],
             tree: vec![false; ways as usize],
         };
         let sets = vec![set; (size / (u64::from(ways) * line)) as usize];
@@ -41,6 +44,7 @@ impl Cache {
         set.ways[way] = Some(line);
         set.order.retain(|other| *other != way);
         set.order.push(way);
+        set.ages[way] = u8::from(found.is_none());
         let mut node = set.ways.len() + way;
         while node > 1 && self.replacement == Replacement::TreePlru {
             let came_from_left = node.is_multiple_of(2);
@@ -51,10 +55,16 @@ impl Cache {
     }
 
     fn victim(&mut self, set: usize) -> usize {
-        let set = &self.sets[set];
+        let set = &mut self.sets[set];
         let ways = set.ways.len();
         match self.replacement {
             Replacement::Lru => set.order[0],
+            Replacement::Qlru => loop {
+                if let Some(oldest) = set.ages.iter().position(|age| *age == 3) {
+                    break oldest;
+                }
+                set.ages.iter_mut().for_each(|age| *age += 1);
+            },
             Replacement::TreePlru => {
                 let mut node = 1;
                 while node < ways {

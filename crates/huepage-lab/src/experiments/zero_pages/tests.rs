@@ -75,7 +75,7 @@ fn settings_that_make_no_sense_are_named() {
         ("thrash_rounds=0", "nothing to count"),
         ("thrash_rounds=1,2", "takes one value"),
         ("arch=mips", "arch=mips: there are x86_64 and arm64"),
-        ("replacement=fifo", "lru, tree-plru or random"),
+        ("replacement=fifo", "lru, tree-plru, random or qlru"),
         ("fought=l3", "there are l1, l2"),
         ("zeros=many", "setting zeros=many"),
     ] {
