@@ -21,6 +21,14 @@ def build(folder):
     return program
 
 
+def region(lines, cpus=1):
+    """These lines as region 1; CPUs without an instruction have no record."""
+    yield "b 1\n"
+    yield from lines
+    yield from (f"i {cpu} 1\n" for cpu in range(cpus))
+    yield "e 1\n"
+
+
 def run(program, levels, lines, cpus=1):
     """What each CPU did in region 1, from lines as stream.c describes them."""
     out = program.with_suffix(".out")
