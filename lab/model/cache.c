@@ -67,6 +67,14 @@ static uint32_t find_way(const struct cache *cache, const uint64_t *tags, uint64
 	return empty;
 }
 
+bool cache_has(const struct cache *cache, uint64_t line)
+{
+	const uint64_t *tags = cache->tags + cache_set(cache, line) * cache->ways;
+	uint32_t way = find_way(cache, tags, line + 1);
+
+	return way < cache->ways && tags[way];
+}
+
 static bool search_tree_plru(struct cache *cache, uint64_t set, uint64_t tag)
 {
 	uint64_t *tags = cache->tags + set * cache->ways;

@@ -58,6 +58,9 @@ static inline uint64_t cache_set(const struct cache *cache, uint64_t line)
 	return (unsigned __int128)(cache->reciprocal * line) * cache->sets >> 64;
 }
 
+/* Whether the line is there; not for LRU of RECENCY_WAYS or more. */
+bool cache_has(const struct cache *cache, uint64_t line);
+
 /* Uses the line; true if it was there. It is there afterward. */
 static inline bool cache_use(struct cache *cache, uint64_t line)
 {

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "options.h"
+#include "recency.h"
 
 __attribute__((format(printf, 3, 4))) static bool refuse(char *error, size_t error_size,
 							 const char *format, ...)
@@ -134,6 +135,10 @@ bool options_check(const struct description *d, char *error, size_t error_size)
 {
 	if (d->color_conflicts && !d->level_count && !d->memory_side_count)
 		return refuse(error, error_size, "colors=on takes a cache to have colors");
+	if (d->pairs && d->level_count &&
+	    d->levels[d->level_count - 1].geometry.ways >= RECENCY_WAYS)
+		return refuse(error, error_size, "pairs=on takes a last level of fewer than %d ways",
+			      RECENCY_WAYS);
 	return check_lines(d, error, error_size) && check_nodes(d, error, error_size) &&
 	       check_memory_sides(d, error, error_size);
 }

@@ -68,6 +68,7 @@ struct description {
 	bool page_times;
 	bool frames;
 	bool skip_strings;
+	bool pairs; /* see hierarchy.h */
 	char *out;
 };
 

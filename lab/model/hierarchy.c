@@ -81,6 +81,13 @@ static inline uint32_t touch_line(struct hierarchy *hierarchy, struct cpu *cpu, 
 		cpu->level_tallies[i].misses++;
 		count_frame_miss(hierarchy, address, i);
 	}
+	if (description->pairs && level_count) {
+		struct cache *last = cpu->levels[level_count - 1];
+		uint64_t other = address >> last->line_shift ^ 1;
+
+		if (!cache_has(last, other))
+			cache_use(last, other);
+	}
 	if (level_count && !description->memory_side_count) {
 		struct cache *last = cpu->levels[level_count - 1];
 

@@ -8,6 +8,10 @@
  * levels before it missed, and holds the line afterward: nothing is inclusive
  * or exclusive, and nothing is written back. Loads and stores are alike.
  *
+ * With pairs, as some processors prefetch: after a line that the last level lacked, the
+ * other line of the pair comes as well, if the level lacks that too. It is not counted
+ * and costs nothing; a level that has it already is left as it is.
+ *
  * What a line costs: the latency of the level, or memory-side cache, that had
  * it, or else memory_latency * distance / 10, rounded down, where the distance
  * is from the CPU's node to the memory's. Memory of no node is at distance 10.

@@ -13,6 +13,8 @@
  *   colors=on|off             misses by color
  *   pages=on|off              access times by page
  *   frames=on|off             accesses and misses by page frame, over all regions
+ *   pairs=on|off              a line that the last level lacks brings the other line
+ *                             of its pair of lines along: hierarchy.h
  *   strings=on|off            count each repetition of an x86 string instruction
  *                             (on), or none of them
  *

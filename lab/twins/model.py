@@ -29,11 +29,11 @@ def region(lines, cpus=1):
     yield "e 1\n"
 
 
-def run(program, levels, lines, cpus=1):
+def run(program, levels, lines, cpus=1, more=()):
     """What each CPU did in region 1, from lines as stream.c describes them."""
     out = program.with_suffix(".out")
     options = [f"level{n}={level}" for n, level in enumerate(levels)]
-    command = [str(program), str(cpus), f"out={out}", "memory=100", *options]
+    command = [str(program), str(cpus), f"out={out}", "memory=100", *options, *more]
     with subprocess.Popen(command, stdin=subprocess.PIPE, text=True) as stream:
         stream.stdin.writelines(lines)
         stream.stdin.close()
