@@ -59,7 +59,6 @@ impl<'a> Boots<'a> {
             _ => show(mean),
         }
     }
-
 }
 
 /// The 0.975 quantile of Student's t with 2, 3, … degrees of freedom; beyond, 1.96 is less

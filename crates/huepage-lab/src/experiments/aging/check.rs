@@ -111,7 +111,8 @@ fn is_stock(rows: &[Row], policy: &str) -> anyhow::Result<()> {
     }
     for ((boot, aged), points) in apart {
         let mean = |seeds: &Vec<f64>| seeds.iter().sum::<f64>() / seeds.len() as f64;
-        let mean = points.values().map(|seeds| mean(seeds).abs()).sum::<f64>() / points.len() as f64;
+        let mean =
+            points.values().map(|seeds| mean(seeds).abs()).sum::<f64>() / points.len() as f64;
         let (age, within) =
             if aged { ("aged", OFF_AGED_WITHIN) } else { ("fresh", OFF_FRESH_WITHIN) };
         ensure!(

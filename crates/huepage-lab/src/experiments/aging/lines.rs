@@ -11,9 +11,10 @@ const REST: [&str; 5] = ["touch", "flat_cache", "cached", "hit_gbs", "miss_gbs"]
 fn usual(results: &Results) -> impl Iterator<Item = &Row> {
     let first = |name: &str| results.rows.first().map(|row| row.setting(name));
     let (cache, seed) = (first("cache"), first("seed"));
-    results.rows.iter().filter(move |row| {
-        Some(row.setting("cache")) == cache && Some(row.setting("seed")) == seed
-    })
+    results
+        .rows
+        .iter()
+        .filter(move |row| Some(row.setting("cache")) == cache && Some(row.setting("seed")) == seed)
 }
 
 /// Rows that belong to one line of a table: all but fill and kernel function.
