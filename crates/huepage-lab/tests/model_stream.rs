@@ -78,6 +78,27 @@ fn modelled(model: &Model, steps: &[Step]) -> Records {
     plugin::read_records(&out).unwrap()
 }
 
+#[test]
+fn with_pairs_a_miss_brings_the_other_line_along() {
+    for (pairs, hits, misses) in [("off", 1, 4), ("on", 3, 2)] {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path().join("out");
+        let mut stream = Command::new(&*STREAM)
+            .env("ASAN_OPTIONS", "detect_leaks=0")
+            .args(["1", "memory=100", "level0=256:1:64:lru:private:4"])
+            .args([format!("out={}", out.display()), format!("pairs={pairs}")])
+            .stdin(Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Two pairs of lines, both lines of each, and the first line again.
+        let steps = b"b 1\na 0 64 8\na 0 0 8\na 0 128 8\na 0 192 8\na 0 64 8\ni 0 1\ne 1\n";
+        stream.stdin.take().unwrap().write_all(steps).unwrap();
+        assert!(stream.wait().unwrap().success());
+        let level = &plugin::read_records(&out).unwrap().regions[0].levels[0];
+        assert_eq!((level.hits, level.misses), (hits, misses), "pairs={pairs}");
+    }
+}
+
 fn is_close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 + 1e-9 * b.abs()
 }

@@ -25,8 +25,10 @@ struct page *lab_take(struct zone *zone, unsigned long pfn)
 	while (order--) {
 		struct page *half = head + (1UL << order), *rest = half;
 
-		if (page >= half)
-			rest = head, head = half;
+		if (page >= half) {
+			rest = head;
+			head = half;
+		}
 		__add_to_free_list(rest, zone, order, MIGRATE_MOVABLE, false);
 		set_buddy_order(rest, order);
 		account_freepages(zone, 1 << order, MIGRATE_MOVABLE);
