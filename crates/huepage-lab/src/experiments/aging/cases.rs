@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn arrays_fill_the_cache_in_thirds_and_the_cxl_form_leaves_out_what_does_not_fit() {
         let caches = ["cache=96M", "flat_cache=96M"];
-        let rest = ["policy=stock", "intensity=heavy", "touch=ordered", "fill=1.0,2.0"];
+        let rest = ["policy=stock", "intensity=heavy", "touch=ordered", "fill=1.0,2.0", "seed=1"];
         let set = [&caches[..], &rest[..]].concat();
         let cases = cases(&set).unwrap();
         assert_eq!(argument(&cases[0], "sizes"), "1:8192,2:16384");
