@@ -4,7 +4,8 @@
  * back and page out memory whose contents are often the same, while the first
  * process turns every knob of KSM, and memory goes and comes. Each page is known,
  * and verified before it goes. Twice in between and at the end all stands still:
- * then KSM's counts must agree, and after unmerging be zero.
+ * then KSM's counts must agree, after each change of the distance too, and after
+ * unmerging be zero.
  */
 #define _GNU_SOURCE
 #include "disks.h"
@@ -293,12 +294,22 @@ static void expect_none(const char *name)
 /* Workers stand still, and KSM has done what there is to do. */
 static void stand_still(void)
 {
+	int status;
+
 	__atomic_store_n(&counts->halt, 1, __ATOMIC_RELEASE);
-	while (__atomic_load_n(&counts->halted, __ATOMIC_ACQUIRE) != workers)
+	while (__atomic_load_n(&counts->halted, __ATOMIC_ACQUIRE) != workers) {
+		if (waitpid(-1, &status, WNOHANG) > 0)
+			lab_fail("a worker ended with status %d: too little memory?", status);
 		usleep(10000);
+	}
 	set("advisor_mode", "none", 0);
-	ksm_settle();
-	struct ksm_counts merged = ksm_counts();
+	if (by_distance) {
+		set("merge_distance", "255", 0);
+		ksm_settle();
+		compare_counts();
+		set("merge_distance", "10", 0);
+	}
+	struct ksm_counts merged = ksm_settle();
 
 	if (by_distance)
 		compare_counts();
@@ -361,7 +372,8 @@ int main(int argc, char **argv)
 	workers = 2 * nodes;
 	by_distance = is_there(KSM "merge_distance");
 	struct lab_random random = { lab_number("seed") };
-	double length = lab_number("seconds"), begin = lab_seconds(), third = length / 3;
+	double length = lab_number("seconds"), begin = lab_seconds();
+	int rounds = lab_number("rounds");
 
 	if (workers > WORKERS_MOST)
 		lab_fail("more than %u workers", WORKERS_MOST);
@@ -378,15 +390,13 @@ int main(int argc, char **argv)
 		if (!pids[i])
 			work(i, lab_number("seed"));
 	}
-	for (int stops = 0, turns = 0; lab_seconds() - begin < length; turns++) {
+	for (int turns = 0; turns < rounds || lab_seconds() - begin < length; turns++) {
 		turn_knob(&random);
 		if (turns % 16 == 15)
 			stress_hotplug(&random, &done);
 		usleep(50000 + lab_below(&random, 200000));
-		if (lab_seconds() - begin > (stops + 1) * third) {
+		if (turns == rounds / 3 || turns == 2 * (rounds / 3))
 			stand_still();
-			stops++;
-		}
 	}
 	stand_still();
 	__atomic_store_n(&counts->stop, 1, __ATOMIC_RELEASE);

@@ -150,3 +150,32 @@ fn the_kernel_places_what_huepage_run_starts() {
     assert!(error.contains("nothing heeds --report"), "{error}");
     assert!(error.contains("off: echo 1 > /sys/kernel/mm/page_color/enabled"), "{error}");
 }
+
+/// `huepage merged` tells what KSM counts, and which pages these are.
+#[test]
+fn merged_pages_are_told_as_the_kernel_counts_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let merge = program("merge");
+    let command = format!("{0} merged --json; {0} merged merge", huepage().display());
+    let words = ["--policy", "on", "--", merge.to_str().unwrap(), &command];
+    let (code, out, error) = exec(folder.path(), &words);
+    assert_eq!(code, Some(0), "{out}{error}");
+    let start = out.find('{').unwrap();
+    let mut values = serde_json::Deserializer::from_str(&out[start..]).into_iter::<Value>();
+    let told = values.next().unwrap().unwrap();
+    assert_eq!(told["schema"], "huepage.merged/1");
+    let pages = &told["pages"];
+    assert_eq!((number(&pages["mappings"]), number(&pages["frames"])), (128, 8));
+    assert_eq!(number(&pages["saved"]), 120 * 4096);
+    assert_eq!(pages["reads"], serde_json::json!([{ "from": 0, "on": 0, "mappings": 128 }]));
+    let processes = told["processes"].as_array().unwrap();
+    assert_eq!(processes.len(), 2);
+    for process in processes {
+        assert_eq!((number(&process["mappings"]), number(&process["frames"])), (64, 8));
+        assert_eq!(number(&process["remote"]), 0);
+    }
+    let domain = &told["ksm"]["domains"][0];
+    assert_eq!((number(&domain["pages_shared"]), number(&domain["pages_sharing"])), (8, 120));
+    assert!(out.contains("128 pages in 8 frames: 480 KiB saved"), "{out}");
+    assert!(out.contains("Merged up to a distance of 10 between nodes"), "{out}");
+}

@@ -45,9 +45,10 @@ fn the_quick_form_shows_what_theory_says_on_both_architectures() {
         merging(&results, arch);
         switching(&results, arch);
         going_offline(&results, arch);
+        by_distance(&results, arch);
     }
     // What people get to see has all of it.
-    assert_eq!(experiment().tables(&results).len(), 3);
+    assert_eq!(experiment().tables(&results).len(), 4);
     let (_, beside) = experiment().against_source(&results);
     assert!(beside.markdown().contains("13.04"), "{}", beside.markdown());
     experiment().plot(&results).svg().unwrap();
@@ -97,9 +98,9 @@ fn merging(results: &Results, arch: &str) {
 }
 
 fn switching(results: &Results, arch: &str) {
-    let both = rows(results, &[("event", "switch"), ("arch", arch)]).len();
-    assert_eq!(both, 4);
-    for row in rows(results, &[("event", "switch"), ("arch", arch)]) {
+    let stock = [("event", "switch"), ("arch", arch), ("merge_across_nodes", "1")];
+    assert_eq!(rows(results, &stock).len(), 4);
+    for row in rows(results, &stock) {
         assert_eq!(row.metrics["while_shared"], "EBUSY");
         assert_eq!(row.metrics["knob_kept"], true);
         assert_eq!(row.metrics["after_unmerge"], "accepted");
@@ -146,9 +147,97 @@ fn going_offline(results: &Results, arch: &str) {
     }
 }
 
+/// Two nodes at a distance of 16: both of mainline's ways, and what it cannot do.
+fn by_distance(results: &Results, arch: &str) {
+    let get =
+        |settings: &[(&str, &str)]| row(results, &[&[("arch", arch)], settings].concat()).clone();
+    for (distance, across) in [("10", "0"), ("16", "1")] {
+        let merged = [("event", "merge"), ("state", "merged")];
+        let ours = get(&[&merged[..], &[("merge_distance", distance)]].concat());
+        let stock = get(&[&merged[..], &[("merge_across_nodes", across)]].concat());
+        for name in ["pages_shared", "pages_sharing", "remote_share", "access_time_mean"] {
+            assert_eq!(number(&ours, name), number(&stock, name), "{name} {ours:?}");
+        }
+    }
+
+    // Changed while pages are merged, there and back: as after a fresh boot.
+    for (from, to, split, folded) in
+        [("16", "10", 2.0 * CONTENTS, 0.0), ("10", "16", 0.0, 2.0 * CONTENTS)]
+    {
+        let row = get(&[("event", "switch"), ("merge_distance", "16"), ("from", from), ("to", to)]);
+        assert_eq!(row.metrics["strict"], "EBUSY");
+        assert_eq!(row.metrics["while_shared"], "accepted");
+        assert_eq!(number(&row, "split"), split);
+        assert_eq!(number(&row, "folded"), folded);
+        assert_eq!(number(&row, "spanning_at_first"), split);
+        for name in ["pages_shared", "pages_sharing"] {
+            assert_eq!(number(&row, name), number(&row, &format!("fresh_{name}")), "{row:?}");
+        }
+    }
+    // Who unmerges has no policy, the workers have: stock's half elsewhere comes home.
+    let unmerged = get(&[("event", "switch"), ("from", "10"), ("to", "16")]);
+    assert_eq!(number(&unmerged, "local_share_unmerged"), 1.0);
+    assert_eq!(number(&unmerged, "pages_shared_unmerged"), 0.0);
+
+    // Pages that migrated merge with the copy that is there; stock keeps both.
+    let offline = |knob, value| get(&[("event", "offline"), (knob, value)]);
+    assert_eq!(number(&offline("merge_across_nodes", "0"), "excess_copies"), CONTENTS);
+    let ours = offline("merge_distance", "10");
+    assert_eq!(number(&ours, "excess_copies"), 0.0);
+    assert_eq!(number(&ours, "pages_shared"), CONTENTS);
+    assert_eq!(number(&ours, "pages_sharing"), 3.0 * CONTENTS);
+}
+
+/// Three nodes in a row of which the ends are farther apart: the first proposal of a
+/// distance merged as the order of the scan was. Here workers fill their pages in
+/// ascending order, and in descending order before the distance is changed.
+#[test]
+fn which_pages_merge_is_said_by_distances_and_not_by_the_order_of_the_scan() {
+    let results = run(&[
+        "arch=x86_64",
+        "topology=ring",
+        "nodes=4",
+        "hop=3",
+        "event=merge,switch",
+        "merge_distance=10,13",
+    ]);
+    let ascending =
+        row(&results, &[("event", "merge"), ("merge_distance", "13"), ("state", "merged")]);
+    let descending = row(&results, &[("event", "switch"), ("from", "10"), ("to", "13")]);
+    for row in [ascending, descending] {
+        assert_eq!(numbers(row, "domain_of"), [0.0, 0.0, 2.0, 2.0]);
+        assert_eq!(number(row, "pages_shared"), 2.0 * CONTENTS);
+        assert_eq!(number(row, "pages_sharing"), 6.0 * CONTENTS);
+        let frames = numbers(row, "merged_by_node");
+        assert_eq!(frames[0] + frames[1], CONTENTS, "{row:?}");
+        assert_eq!(frames[2] + frames[3], CONTENTS, "{row:?}");
+    }
+    // Between the two ends of stock, in what is saved and in what it costs.
+    let merged = |knob, value| {
+        row(&results, &[("event", "merge"), (knob, value), ("state", "merged")]).clone()
+    };
+    let (apart, all) = (merged("merge_across_nodes", "0"), merged("merge_across_nodes", "1"));
+    for name in ["saved_share", "access_time_mean"] {
+        let (low, high) = (number(&apart, name), number(&all, name));
+        let between = number(ascending, name);
+        assert!(low < between && between < high, "{name}: {low} {between} {high}");
+    }
+}
+
+#[test]
+fn contents_and_counts_survive_everything_at_once() {
+    let results = run(&["arch=x86_64", "nodes=4", "event=stress", "seconds=0"]);
+    for row in &results.rows {
+        // Eight workers stood still three times and ended, each time with all pages read.
+        assert!(number(row, "verified") >= 4.0 * 8.0 * 512.0, "{row:?}");
+    }
+    let ours = row(&results, &[("merge_distance", "10")]);
+    assert!(number(ours, "split") > 0.0, "{ours:?}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_counts() {
-    let set = ["arch=x86_64", "event=merge,offline", "merge_across_nodes=1"];
+    let set = ["arch=x86_64", "event=merge,offline", "merge_across_nodes=1", "merge_distance=10"];
     let (first, second) = (run(&set), run(&set));
     assert_eq!(first.rows, second.rows);
 }

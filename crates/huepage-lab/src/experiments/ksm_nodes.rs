@@ -34,6 +34,8 @@ const SWITCH: &str = "switch";
 const OFFLINE: &str = "offline";
 /// Everything at once, for kernels that check themselves; run when it is asked for.
 const STRESS: &str = "stress";
+/// A scan stopped midway by a switch, for the same; run when it is asked for.
+const STALE: &str = "stale";
 
 impl Experiment for KsmNodes {
     fn name(&self) -> &'static str {
@@ -67,8 +69,9 @@ impl Experiment for KsmNodes {
             ("contents", contents),
             ("copies", "2"),
             ("unique", unique),
-            // Of a stress.
+            // Of a stress: at least so long, and so many turns of a knob.
             ("seconds", "30"),
+            ("rounds", "60"),
             ("latency", "100"),
             ("hop", "6"),
             ("seed", "1"),
@@ -102,7 +105,8 @@ impl Experiment for KsmNodes {
             }
             Some(SWITCH) => moves::switched(report),
             Some(OFFLINE) => moves::offlined(case, report),
-            _ => moves::stressed(report),
+            Some(STRESS) => moves::survived(report, "stress", "verified"),
+            _ => moves::survived(report, "stale", "pages"),
         }
     }
 
@@ -145,10 +149,12 @@ fn case(
     arguments.extend(reach.arguments());
     let mut pass = |key: &str, value: String| arguments.push((key.to_owned(), value));
     pass("event", event.to_owned());
-    for key in ["contents", "copies", "unique", "seed", "seconds"] {
-        if (key == "seconds") != (event == STRESS) && key != "seed" {
-            continue;
-        }
+    let of_event: &[&str] = match event {
+        STRESS => &["seconds", "rounds", "seed"],
+        STALE => &[],
+        _ => &["contents", "copies", "unique", "seed"],
+    };
+    for key in of_event.iter().copied() {
         let number: u64 = settings.only(key)?;
         pass(key, number.to_string());
         fixed.insert(key.to_owned(), number.into());
@@ -170,6 +176,7 @@ fn case(
         guest: match event {
             MERGE => "ksm-nodes",
             STRESS => "ksm-stress",
+            STALE => "ksm-stale",
             _ => "ksm-moves",
         },
         arguments,
@@ -226,7 +233,7 @@ mod tests {
     fn settings_that_make_no_sense_are_named() {
         for (wrong, said) in [
             ("arch=sparc", "arch=sparc"),
-            ("event=nothing", "merge, switch, offline and stress"),
+            ("event=nothing", "merge, switch, offline, stress and stale"),
             ("topology=star", "hypercube, sockets and ring"),
             ("merge_distance=9", "merge_distance=9"),
             ("nodes=3", "nodes=3"),

@@ -5,7 +5,7 @@
 use anyhow::{bail, ensure};
 use serde_json::{Map, Value};
 
-use super::{MERGE, OFFLINE, STRESS, SWITCH};
+use super::{MERGE, OFFLINE, STALE, STRESS, SWITCH};
 use crate::{
     experiment::map,
     settings::{Point, Settings},
@@ -93,11 +93,13 @@ pub(super) fn of(
                     .map(|(from, to)| Reach::Distance { distance: from, to: Some(to) }),
             );
         }
-        STRESS => {
+        STRESS | STALE => {
             all.extend(nodes(settings, false, false)?);
             all.push(Reach::Distance { distance: asked[0], to: None });
         }
-        other => bail!("event={other}: there are {MERGE}, {SWITCH}, {OFFLINE} and {STRESS}"),
+        other => {
+            bail!("event={other}: there are {MERGE}, {SWITCH}, {OFFLINE}, {STRESS} and {STALE}")
+        }
     }
     Ok(all)
 }
