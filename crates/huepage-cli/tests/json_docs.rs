@@ -137,6 +137,14 @@ fn every_field_of_a_map_is_documented() {
     check_all("huepage.map/1", &reports);
 }
 
+/// One was recorded in a guest with merge domains, after `tests/programs/merge.c`.
+#[test]
+fn every_field_of_merged_pages_is_documented() {
+    let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/merged/domains.json");
+    let recorded = serde_json::from_str(&fs::read_to_string(recorded).unwrap()).unwrap();
+    check_all("huepage.merged/1", &[recorded, printed(&["merged", "--json"])]);
+}
+
 /// A run on a machine as it is may lack quiet moments; those in results/ did not.
 #[test]
 fn every_field_of_a_benchmark_is_documented() {

@@ -27,6 +27,7 @@ pub mod list;
 pub mod map;
 mod mapped;
 pub mod mapping;
+pub mod merged;
 pub mod place;
 pub mod proc;
 pub mod run;

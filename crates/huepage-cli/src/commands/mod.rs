@@ -9,6 +9,7 @@ pub mod completions;
 pub mod demo;
 pub mod man;
 pub mod map;
+pub mod merged;
 pub mod palette;
 pub mod pressure;
 pub mod run;

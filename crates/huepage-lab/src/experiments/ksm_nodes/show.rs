@@ -30,16 +30,26 @@ exact.
 
 bind=process: the worker has the policy, as numactl --membind sets it. \
 bind=memory: its memory has it, as mbind sets it. Unmerging copies pages on behalf of \
-whoever writes to the knob `run`; here a process without a policy: copies come to \
-the node on which it runs.
+whoever writes to the knob `run`; here a process without a policy: on stock, copies come \
+to the node on which it runs.
+
+Distances of a hypercube and of a ring are 10 and 6 more for each edge between, those of \
+two sockets 12 within and 21 between, as firmware tells of sub-NUMA clusters. Latency is \
+in proportion to them.
 
 The knob is refused while pages are shared (EBUSY), so stale trees of the other \
 setting can only be left by what happens after unmerging: counts after a switch \
-stand beside those of a fresh boot with that setting. Where memory goes offline, \
-excess copies are frames beyond one for each content (merge_across_nodes=1), or \
-for each content on each node that has some (merge_across_nodes=0), after KSM found \
-nothing more to merge. The memory that goes offline was plugged into the last node \
-by virtio-mem, as memory present at boot never goes offline on arm64. Every page \
+stand beside those of a fresh boot with that setting. A distance may be changed while \
+pages are shared, unless strict is said: then the pages that wait for their tree and the \
+mappings that have a page of another domain are those just after the change, and what \
+was split and folded is what ksmd did until it found nothing more to do. The workers \
+have a policy of the process there, and whoever unmerges has none.
+
+Where memory goes offline, excess copies are frames beyond one for each content in each \
+tree that has some (merge_across_nodes=1 has one tree, merge_across_nodes=0 one for \
+each node, a distance one for each domain), after KSM found nothing more to merge. The \
+memory that goes offline was plugged into the last node by virtio-mem, as memory present \
+at boot never goes offline on arm64. Every page \
 was read after each step and had its content: a wrong one ends the run as failed.";
 
 fn rows<'a>(results: &'a Results, event: &'a str) -> impl Iterator<Item = &'a Row> {

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage merged`: what KSM merged among processes.
+
+use std::{fmt::Write, process::ExitCode};
+
+use anyhow::Context;
+use clap::Args;
+use huepage::{
+    list::format as list,
+    merged::{Merged, MergedPages, merging},
+    proc,
+    topology::{LiveMachine, Topology, allowed_cpus},
+};
+use huepage_present::{
+    destination::{Destination, Format},
+    escape::{self, printable},
+    table::Table,
+};
+
+use crate::usage::UsageError;
+
+/// Show what the kernel merged among processes (KSM), and who reads it remotely
+///
+/// Which pages of processes are merged with equal ones, in how many frames on which
+/// nodes they are, what that saves, and how many of them are on other nodes than
+/// those where the threads of a process last ran. Below stands what the kernel says
+/// of all processes: of merge domains, where it has them.
+#[derive(Args)]
+#[command(after_help = "Examples:
+  huepage merged                          all processes that have merged pages
+  huepage merged qemu-system-x86_64       all processes of that name
+  huepage merged 4242 4243 --json
+
+Exit codes: 0 done, 1 failed, 2 usage, or no such process,
+  3 done in part: what is missing is listed under 'Not shown'")]
+pub struct Options {
+    /// Processes by number or name; all that have merged pages otherwise
+    #[arg(value_name = "PID|NAME")]
+    targets: Vec<String>,
+
+    /// Print JSON (schema huepage.merged/1)
+    #[arg(long)]
+    json: bool,
+
+    /// Write to FILE.json or .txt, or - for standard output; can be given more than
+    /// once
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    output: Vec<Destination>,
+
+    /// Overwrite files that exist
+    #[arg(short, long)]
+    force: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Whatever keeps the processes from being found, read or shown.
+pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
+    if options.json {
+        Destination::beside(&mut options.output);
+    }
+    options.output.iter().try_for_each(|output| output.check(options.force))?;
+    let pids = pids(&options.targets)?;
+    let cpus = allowed_cpus().context("cannot read the CPU affinity")?;
+    let cpu = *cpus.last().context("the CPU affinity is empty: start with taskset -c CPU")?;
+    let machine = LiveMachine::open(cpu)?;
+    let topology = Topology::read(&machine)?;
+    let merged = Merged::read(&pids, &machine, &topology)?;
+    for output in &options.output {
+        let stdout = if options.json { Format::Json } else { Format::Text };
+        output.write(stdout, options.force, |format| match format {
+            Format::Json => {
+                Ok((escape::json(&serde_json::to_string_pretty(&merged)?) + "\n").into_bytes())
+            }
+            Format::Text => Ok(text(&merged).into_bytes()),
+            _ => Err(UsageError("there is no picture of this: write .json or .txt".into()).into()),
+        })?;
+    }
+    Ok(if merged.shortfalls.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+}
+
+fn pids(targets: &[String]) -> anyhow::Result<Vec<u32>> {
+    if targets.is_empty() {
+        return merging().context("cannot list the processes");
+    }
+    let own = std::process::id();
+    let mut pids = Vec::new();
+    for target in targets {
+        let found = match target.parse::<u32>() {
+            Ok(pid) => vec![pid],
+            Err(_) => proc::find(target).context("cannot list the processes")?,
+        };
+        let there =
+            |pid: &u32| *pid != own && std::fs::exists(format!("/proc/{pid}")).unwrap_or(false);
+        let before = pids.len();
+        pids.extend(found.into_iter().filter(there));
+        if pids.len() == before {
+            let shown = printable(target);
+            return Err(UsageError(format!("no process {shown} here: list them with ps -e")).into());
+        }
+    }
+    pids.sort_unstable();
+    pids.dedup();
+    Ok(pids)
+}
+
+fn text(merged: &Merged) -> String {
+    let mut text = String::new();
+    if merged.processes.is_empty() {
+        text.push_str("No process that can be seen here has merged pages.\n");
+    } else {
+        text.push_str(&processes(merged));
+    }
+    if let Some(pages) = merged.pages.as_ref().filter(|pages| pages.mappings > 0) {
+        text.push_str(&sums(pages));
+    }
+    text.push_str(&kernel(merged));
+    if !merged.shortfalls.is_empty() {
+        text.push_str("\nNot shown\n");
+        for shortfall in &merged.shortfalls {
+            let _ = writeln!(text, "  {}", printable(shortfall));
+        }
+    }
+    text
+}
+
+fn processes(merged: &Merged) -> String {
+    let mut table =
+        Table::new(["Process", "PID", "runs on node", "merged pages", "frames", "remote"]);
+    for process in &merged.processes {
+        let or_dash = |number: Option<u64>| number.map_or("-".to_owned(), |n| n.to_string());
+        let nodes = if process.nodes.is_empty() { "-".to_owned() } else { nodes(&process.nodes) };
+        table.row([
+            printable(process.name.as_str()).to_string(),
+            process.pid.to_string(),
+            nodes,
+            process.mappings.to_string(),
+            or_dash(process.frames),
+            or_dash(process.remote),
+        ]);
+    }
+    table.render()
+}
+
+fn nodes(nodes: &[u32]) -> String {
+    let mut sorted = nodes.to_vec();
+    sorted.sort_unstable();
+    list(&sorted)
+}
+
+fn sums(pages: &MergedPages) -> String {
+    let mut text =
+        format!("\n{} pages in {} frames: {} saved\n", pages.mappings, pages.frames, pages.saved);
+    let mut from: Vec<u32> = pages.reads.iter().map(|reads| reads.from).collect();
+    from.dedup();
+    let head = std::iter::once("frames on".to_owned())
+        .chain(std::iter::once("frames".to_owned()))
+        .chain(from.iter().map(|node| format!("read from node {node}")));
+    let mut table = Table::new(head);
+    for on in &pages.frames_by_node {
+        let cells = from.iter().map(|from| {
+            let reads = pages.reads.iter().find(|r| r.from == *from && r.on == on.node);
+            reads.map_or(0, |reads| reads.mappings).to_string()
+        });
+        let head = [format!("node {}", on.node), on.pages.to_string()];
+        table.row(head.into_iter().chain(cells));
+    }
+    text.push_str(&table.render());
+    text
+}
+
+fn kernel(merged: &Merged) -> String {
+    let Some(ksm) = &merged.ksm else {
+        return "\nThis kernel merges nothing: it has no KSM.\n".to_owned();
+    };
+    let mut text = format!(
+        "\nThe kernel, of all processes: {} pages shared, {} sharing; ksmd {}\n",
+        ksm.pages_shared,
+        ksm.pages_sharing,
+        if ksm.running { "runs" } else { "does not run" }
+    );
+    match (ksm.merge_distance, ksm.merge_across_nodes) {
+        (Some(distance), _) => {
+            let _ = writeln!(text, "Merged up to a distance of {distance} between nodes");
+        }
+        (None, Some(true)) => text.push_str("Merged across all nodes\n"),
+        (None, Some(false)) => text.push_str("Merged within each node\n"),
+        (None, None) => {}
+    }
+    if !ksm.domains.is_empty() {
+        let mut table = Table::new(["domain of nodes", "shared", "sharing", "saved", "remote"]);
+        for domain in &ksm.domains {
+            table.row([
+                list(&domain.nodes),
+                domain.pages_shared.to_string(),
+                domain.pages_sharing.to_string(),
+                domain.saved.to_string(),
+                domain.remote_mappings.to_string(),
+            ]);
+        }
+        text.push_str(&table.render());
+    }
+    text
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage merged` on whatever machine this is; what it counts is tested in a guest
+//! whose kernel merges (crates/huepage-lab/tests/exec.rs).
+
+mod support;
+
+use support::{code, huepage, stderr, stdout};
+
+#[test]
+fn processes_that_are_not_there_are_named() {
+    for target in ["no-such-program", "4194999"] {
+        let output = huepage(&["merged", target]).output().unwrap();
+        assert_eq!(code(&output), Some(2));
+        assert!(stderr(&output).contains(&format!("no process {target} here")), "{output:?}");
+    }
+}
+
+#[test]
+fn there_is_no_picture() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("merged.svg");
+    let output = huepage(&["merged", "-o", file.to_str().unwrap()]).output().unwrap();
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("write .json or .txt"), "{output:?}");
+    assert!(!file.exists());
+}
+
+#[test]
+fn a_process_is_told_with_what_the_kernel_says() {
+    let own = std::process::id().to_string();
+    let output = huepage(&["merged", &own]).output().unwrap();
+    let text = stdout(&output);
+    assert!(matches!(code(&output), Some(0 | 3)), "{output:?}");
+    assert!(text.contains(&own), "{text}");
+    assert!(text.contains("The kernel, of all processes") || text.contains("no KSM"), "{text}");
+}
