@@ -141,7 +141,7 @@ fn pictures_are_svg_of_1200_pixels_with_a_row_for_each_mapping() {
         assert_eq!(tree.size().width(), 1200.0);
         assert_eq!(svg.matches("<title>").count(), 22, "{by}");
         for part in
-            ["[anon:balanced buffer]", "column-store, PID 4242", ">320 (62 %)<", ">random 50<"]
+            ["[anon:balanced buffer]", "column-store, PID 4242", ">320 (62%)<", ">random 50<"]
         {
             assert!(svg.contains(part), "{by}: {part}");
         }
@@ -153,7 +153,7 @@ fn pictures_are_svg_of_1200_pixels_with_a_row_for_each_mapping() {
 #[test]
 fn a_legend_names_what_is_there_and_nothing_else() {
     for (by, present, absent) in [
-        ("kind", &["kind of page:", ">swapped 0.8 %<", ">hugetlb 6.7 %<"][..], &["unknown"][..]),
+        ("kind", &["kind of page:", ">swapped 0.8%<", ">hugetlb 6.7%<"][..], &["unknown"][..]),
         ("node", &["NUMA node:", ">node 0 ", ">node 2 ", ">node 8 "], &["node 1 "]),
         (
             "color",

@@ -33,7 +33,7 @@ pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
         _ if percent <= 0.0 => "0%".to_owned(),
-        _ if percent < 0.1 => "<0.1%".to_owned(),
+        _ if percent < 0.05 => "<0.1%".to_owned(),
         _ if percent < 9.95 => format!("{percent:.1}%"),
         _ if percent < 100.0 => format!("{:.0}%", percent.min(99.0)),
         _ => format!("{percent:.0}%"),

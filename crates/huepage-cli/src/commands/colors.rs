@@ -18,7 +18,7 @@ use huepage::{
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use huepage_present::{paragraph::wrap, stdout};
+use huepage_present::{number::percent_in_column, paragraph::wrap, stdout};
 
 use crate::commands::{cache_json::CacheJson, cache_options::CacheOptions};
 
@@ -234,7 +234,7 @@ fn frame_number_agreement(
 pub fn text(report: &Report) -> String {
     use std::fmt::Write;
     let mut out = String::new();
-    let percent = |share: f64| format!("{:.2} %", 100.0 * share);
+    let percent = |share: f64| percent_in_column(Some(share), 2);
     let _ = writeln!(out, "{}", CacheJson::of_cpu(report.cache.as_ref(), report.cpu));
     out.push_str(&wrap(&format!("by {}", report.reason), "  "));
     let _ = match report.expected_colors {

@@ -100,7 +100,7 @@ fn line(
     let bytes = |pages: u64| size(Bytes(pages * map.machine.page_size.0));
     let of_present = |count: u64| match count {
         0 => String::new(),
-        count => share(count, pages.present).replace(' ', ""),
+        count => share(count, pages.present),
     };
     let nodes: Vec<u32> = placement.nodes.iter().map(|node| node.node).collect();
     let huge = placement.huge.iter().map(|huge| huge.pages).sum();
