@@ -64,6 +64,9 @@ enum Command {
     Demo(commands::demo::Options),
     /// Measure what placement is worth on this machine
     Bench(commands::bench::Options),
+    Export(commands::export::Options),
+    Features(commands::features::Options),
+    Bugreport(commands::bugreport::Options),
     Completions(commands::completions::Options),
     Man(commands::man::Options),
 }
@@ -114,6 +117,9 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Run(options) => commands::run::run(&options),
         Command::Demo(options) => commands::demo::run(options),
         Command::Bench(options) => commands::bench::run(options),
+        Command::Export(options) => commands::export::run(&options),
+        Command::Features(options) => commands::features::run(&options),
+        Command::Bugreport(options) => commands::bugreport::run(&options),
         Command::Completions(options) => commands::completions::run(&options, Cli::command()),
         Command::Man(options) => commands::man::run(&options, Cli::command()),
     }

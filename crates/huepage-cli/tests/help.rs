@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
 use support::{code, huepage, stderr, stdout};
 
-const COMMANDS: [&[&str]; 16] = [
+const COMMANDS: [&[&str]; 19] = [
     &[],
     &["topology"],
     &["colors"],
@@ -22,6 +22,9 @@ const COMMANDS: [&[&str]; 16] = [
     &["bench", "fft"],
     &["bench", "repeat"],
     &["bench", "exec"],
+    &["export"],
+    &["features"],
+    &["bugreport"],
     &["completions"],
     &["man"],
 ];
@@ -80,6 +83,9 @@ fn every_command_is_listed_with_a_summary_of_one_line() {
                 "run",
                 "demo",
                 "bench",
+                "export",
+                "features",
+                "bugreport",
                 "completions",
                 "man",
                 "help",

@@ -2,11 +2,14 @@
 //! One file per subcommand.
 
 pub mod bench;
+pub mod bugreport;
 pub mod cache_json;
 pub mod cache_options;
 pub mod colors;
 pub mod completions;
 pub mod demo;
+pub mod export;
+pub mod features;
 pub mod man;
 pub mod map;
 pub mod merged;

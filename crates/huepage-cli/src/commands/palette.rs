@@ -17,7 +17,8 @@ use huepage::color::{
 use huepage_present::stdout;
 
 use crate::commands::cache_options::WhichCache;
-use report::{Action, Entry, Report};
+pub use report::Entry;
+use report::{Action, Report};
 
 /// Show, make or remove the palette by which programs tell colors
 ///

@@ -23,6 +23,7 @@ use huepage::{
     color::{ColorError, MeasuredOracle},
     topology::Pinned,
 };
+pub use report::Report;
 use report::Subject;
 use watch::Plan;
 
@@ -117,6 +118,18 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     })?;
     output::write(&report, &outputs, options)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What is seen of a cache in so long.
+///
+/// # Errors
+/// If colors cannot be measured here.
+pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<Report> {
+    let _pinned = Pinned::to(cache.cpu)?;
+    let mut oracle = discover(cache)?;
+    let subject = Subject::new(cache, &oracle);
+    let plan = Plan { interval, count: Some(1), seed: cache.seed };
+    watch::watch(&mut oracle, &subject, &plan, |_| Ok(true))
 }
 
 /// Finds the colors; where that is not possible, says what cannot be done.

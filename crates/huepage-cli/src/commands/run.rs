@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage run`: places the memory of a program that knows nothing of it.
 
-mod backend;
+pub mod backend;
 mod library;
 mod parts;
 mod program;

@@ -86,6 +86,20 @@ pub fn overview(cpu: u32, cache: Option<CacheOverride>) -> anyhow::Result<String
     Ok(text::render(&live(&options)?))
 }
 
+/// The running machine as `--record` writes it, and what could not be read of it.
+///
+/// # Errors
+/// Whatever keeps the machine from being described.
+pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Topology)> {
+    let machine = LiveMachine::open(cpu)?;
+    let mut topology = Topology::read(&machine)?;
+    let choice = topology.choose(cpu, None)?;
+    measure(cpu, &choice, &mut topology);
+    let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
+    let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
+    Ok((record, topology))
+}
+
 /// Runs the subcommand.
 ///
 /// # Errors
@@ -124,16 +138,7 @@ fn live(options: &Options) -> anyhow::Result<Report> {
     let mut topology = Topology::read(&machine)?;
     let cache_to_color = topology.choose(cpu, options.cache)?;
     if !options.no_measure {
-        let l2 = cache_to_color.geometry.filter(|cache| cache.level() == 2);
-        let plan = CurvePlan::for_l2(l2.map(|cache| cache.size()));
-        let mut witness = Witness::new(cpu, l2);
-        match Curve::measure(cpu, &plan, &mut Rng::new(), || witness.is_quiet()) {
-            Ok(curve) => topology.measured = Some(curve.into()),
-            Err(error) => {
-                let why = huepage::with_causes(&error);
-                topology.problems.push(format!("not measured: {why}"));
-            }
-        }
+        measure(cpu, &cache_to_color, &mut topology);
     }
     if let Some(path) = &options.record {
         let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
@@ -141,6 +146,20 @@ fn live(options: &Options) -> anyhow::Result<Report> {
         record::save(path, &record, options.force)?;
     }
     Ok(Report { topology, cache_to_color })
+}
+
+/// Adds the curve, or why there is none.
+pub fn measure(cpu: u32, cache_to_color: &Choice, topology: &mut Topology) {
+    let l2 = cache_to_color.geometry.filter(|cache| cache.level() == 2);
+    let plan = CurvePlan::for_l2(l2.map(|cache| cache.size()));
+    let mut witness = Witness::new(cpu, l2);
+    match Curve::measure(cpu, &plan, &mut Rng::new(), || witness.is_quiet()) {
+        Ok(curve) => topology.measured = Some(curve.into()),
+        Err(error) => {
+            let why = huepage::with_causes(&error);
+            topology.problems.push(format!("not measured: {why}"));
+        }
+    }
 }
 
 /// What a record says of its origin.

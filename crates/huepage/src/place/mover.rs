@@ -21,6 +21,16 @@ pub enum Mechanism {
     Remap,
 }
 
+impl Mechanism {
+    /// The better one, if this process may use it.
+    ///
+    /// # Errors
+    /// Why it may not; [`Remap`](Self::Remap) works everywhere.
+    pub fn userfaultfd() -> Result<Self, UserfaultfdError> {
+        UserfaultfdMover::new().map(|_| Mechanism::Userfaultfd)
+    }
+}
+
 /// Moves pages between two areas of private anonymous memory.
 pub(super) trait Mover: Send + Sync + std::fmt::Debug {
     fn mechanism(&self) -> Mechanism;

@@ -87,6 +87,16 @@ impl Report {
 }
 
 impl Entry {
+    /// Looks at the palette for all users and then at the user's own.
+    ///
+    /// # Errors
+    /// If colors cannot be measured here.
+    pub fn look_at_all(cache: &ResolvedCache) -> anyhow::Result<Vec<Self>> {
+        let (measure, places) = (cache.measure_options(), PaletteOptions::new());
+        let audiences = [Audience::All, Audience::User].into_iter();
+        audiences.map(|audience| Entry::look(&measure, &places, audience)).collect()
+    }
+
     /// Looks at the palette for an audience.
     ///
     /// # Errors

@@ -29,15 +29,18 @@ pub fn find(way: Way) -> anyhow::Result<PathBuf> {
     match beside.iter().find(|path| path.is_file()) {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string()),
         None => bail!(
-            "{name} is neither at {} nor at {}: build it with \
+            "{name} is neither at {} nor at {} nor in {}: build it with \
              'cargo build --release -p {package}', or name it in {variable}",
             beside[0].display(),
-            beside[1].display()
+            beside[1].display(),
+            beside[2].parent().unwrap_or(Path::new("/")).display()
         ),
     }
 }
 
-/// Beside the command, as cargo leaves it; in the libraries, as packages do.
-fn places(directory: &Path, name: &str) -> [PathBuf; 2] {
-    [directory.join(name), directory.join("../lib").join(name)]
+/// Beside the command, as cargo leaves it; in the libraries; in a folder there, as packages
+/// do with what nobody links.
+fn places(directory: &Path, name: &str) -> [PathBuf; 3] {
+    let libraries = directory.join("../lib");
+    [directory.join(name), libraries.join(name), libraries.join("huepage").join(name)]
 }

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage export`: what others' programs watch machines by.
+
+mod kernel;
+mod labels;
+mod metrics;
+mod observe;
+mod replace;
+
+use std::{path::PathBuf, process::ExitCode, time::Duration};
+
+use anyhow::Context;
+use clap::ArgGroup;
+
+pub use kernel::KernelState;
+
+use huepage_present::stdout;
+
+use crate::{commands::cache_options::WhichCache, seconds::seconds};
+
+/// Write what Prometheus and Kubernetes collect, once
+///
+/// Looks at the cache for some seconds, and writes FILE whole: a temporary file beside
+/// it, which then takes its name. What cannot be seen here is left out, and
+/// huepage_collector_success says so. No frame numbers are written.
+#[derive(Debug, clap::Args)]
+#[command(group = ArgGroup::new("what").args(["openmetrics", "node_features"]).required(true)
+    .multiple(true))]
+#[command(after_help = "Examples:
+  huepage export --openmetrics /var/lib/prometheus/node-exporter/huepage.prom
+  huepage export --openmetrics -
+  huepage export --node-features \\
+    /etc/kubernetes/node-feature-discovery/features.d/huepage
+
+Exit codes: 0 done, 1 failed, 2 usage,
+  3 done in part: what is missing is said, and why")]
+pub struct Options {
+    /// For Prometheus, by node_exporter's textfile collector, whose text format has
+    /// the suffix _total in the names of counters, too; - is standard output
+    #[arg(long, value_name = "FILE")]
+    openmetrics: Option<PathBuf>,
+
+    /// Labels for Node Feature Discovery, such as huepage.io/l2-colors=32; - is
+    /// standard output
+    #[arg(long, value_name = "FILE")]
+    node_features: Option<PathBuf>,
+
+    /// How long the labels hold; no new ones by then, and they are dropped
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "3600")]
+    valid: Duration,
+
+    /// How long to look at what others evict
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "3")]
+    look: Duration,
+
+    #[command(flatten)]
+    cache: WhichCache,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// If the machine cannot be read, or a file not be written.
+pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    let cache = options.cache.resolve()?;
+    let mut missing = Vec::new();
+    if let Some(path) = &options.openmetrics {
+        let seen = observe::observe(&cache, options.look);
+        missing.extend(seen.missing());
+        write(path, &metrics::text(&seen)?)?;
+    }
+    if let Some(path) = &options.node_features {
+        let (labels, why) = labels::labels(&cache)?;
+        missing.extend(why);
+        write(path, &labels::text(&labels, options.valid))?;
+    }
+    for why in &missing {
+        eprintln!("huepage: not exported: {why}");
+    }
+    Ok(if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+}
+
+fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    if path.as_os_str() == "-" {
+        return stdout::print(text).context("writing to standard output");
+    }
+    replace::replace(path, text)
+}

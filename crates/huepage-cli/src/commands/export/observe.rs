@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! One look at all that is exported; what fails does not keep the rest from it.
+
+use std::time::Duration;
+
+use huepage::topology::{CacheGeometry, LiveMachine, Measured, Topology};
+
+use super::kernel::KernelState;
+use crate::commands::{
+    cache_options::ResolvedCache,
+    palette::Entry,
+    pressure::{self, Report},
+    topology,
+};
+
+/// What was seen, or why not.
+pub struct Seen {
+    pub cpu: u32,
+    pub cache: Option<CacheGeometry>,
+    pub pressure: anyhow::Result<Report>,
+    pub measured: anyhow::Result<Measured>,
+    pub palettes: anyhow::Result<Vec<Entry>>,
+    pub kernel: KernelState,
+}
+
+impl Seen {
+    /// Each part by its name, and what kept it from being seen.
+    pub fn parts(&self) -> [(&'static str, Option<&anyhow::Error>); 3] {
+        [
+            ("pressure", self.pressure.as_ref().err()),
+            ("size", self.measured.as_ref().err()),
+            ("palette", self.palettes.as_ref().err()),
+        ]
+    }
+
+    /// What is missing, for people.
+    pub fn missing(&self) -> Vec<String> {
+        let parts = self.parts().into_iter();
+        parts.filter_map(|(name, why)| Some(format!("{name}: {:#}", why?))).collect()
+    }
+}
+
+/// Looks for so long at what others evict, and once at the rest.
+pub fn observe(cache: &ResolvedCache, look: Duration) -> Seen {
+    Seen {
+        cpu: cache.cpu,
+        cache: cache.geometry,
+        pressure: pressure::once(cache, look),
+        measured: measured(cache),
+        palettes: Entry::look_at_all(cache),
+        kernel: KernelState::read(),
+    }
+}
+
+fn measured(cache: &ResolvedCache) -> anyhow::Result<Measured> {
+    let mut topology = Topology::read(&LiveMachine::open(cache.cpu)?)?;
+    let choice = topology.choose(cache.cpu, None)?;
+    topology.problems.clear();
+    topology::measure(cache.cpu, &choice, &mut topology);
+    let why = || anyhow::anyhow!("{}", topology.problems.join("; "));
+    topology.measured.take().ok_or_else(why)
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `huepage export`, `features` and `bugreport`, as those meet them who call them.
+
+mod support;
+
+use std::fs;
+
+use serde_json::Value;
+use support::{alone, code, huepage, stderr, stdout};
+
+/// Without a time stamp counter, or beside loud neighbors, a part is missing and said.
+fn done(output: &std::process::Output) {
+    let all = code(output) == Some(0) && stderr(output).is_empty();
+    let part = code(output) == Some(3) && !stderr(output).is_empty();
+    assert!(all || part, "{output:?}");
+}
+
+#[test]
+fn metrics_take_the_place_of_older_ones_whole_and_readable_by_all() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("huepage.prom");
+    fs::write(&path, "old").unwrap();
+    let file = path.to_str().unwrap();
+    done(&huepage(&["export", "--look", "0.3", "--openmetrics", file]).output().unwrap());
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("huepage_build_info{version="), "{text}");
+    for line in text.lines() {
+        let name = line.trim_start_matches("# HELP ").trim_start_matches("# TYPE ");
+        assert!(name.starts_with("huepage_"), "{line}");
+    }
+    // Each metric has one HELP and one TYPE before its samples.
+    for sample in text.lines().filter(|line| !line.starts_with('#')) {
+        let name = sample.split(['{', ' ']).next().unwrap();
+        assert_eq!(text.matches(&format!("# HELP {name} ")).count(), 1, "{name}");
+        assert_eq!(text.matches(&format!("# TYPE {name} ")).count(), 1, "{name}");
+    }
+    assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn features_for_kubernetes_expire() {
+    let _alone = alone();
+    let output = huepage(&["export", "--node-features", "-"]).output().unwrap();
+    done(&output);
+    let text = stdout(&output);
+    assert!(text.starts_with("# +expiry-time=20"), "{text}");
+    let labels: Vec<&str> = text.lines().skip(1).collect();
+    assert!(labels.iter().any(|label| label.starts_with("huepage.io/kernel-coloring=")), "{text}");
+    for label in labels {
+        let (name, value) = label.split_once('=').unwrap();
+        assert!(name.starts_with("huepage.io/"), "{label}");
+        let word = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+        assert!(value.len() < 64 && value.chars().all(word), "{label}");
+    }
+}
+
+#[test]
+fn who_wants_nothing_exported_is_told_what_there_is() {
+    let output = huepage(&["export"]).output().unwrap();
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("--openmetrics"), "{}", stderr(&output));
+    let output =
+        huepage(&["export", "--look", "0.1", "--openmetrics", "/nonexistent/x"]).output().unwrap();
+    assert_eq!(code(&output), Some(1));
+    assert!(stderr(&output).contains("/nonexistent/x"), "{}", stderr(&output));
+}
+
+/// Whether a feature is there is asked of the kernel: without root, frame numbers are not.
+#[test]
+fn features_that_are_not_here_say_why() {
+    let json = |output: std::process::Output| -> Value {
+        assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let report = json(huepage(&["features", "--json"]).output().unwrap());
+    let features = report["features"].as_array().unwrap();
+    assert!(features.len() > 8);
+    for feature in features {
+        assert_eq!(feature["here"] == "no", feature["why"].is_string(), "{feature}");
+    }
+    let unprivileged = std::process::Command::new("setpriv")
+        .args(["--reuid=65534", "--clear-groups", "--bounding-set=-all", "--"])
+        .arg(assert_cmd::cargo::cargo_bin("huepage"))
+        .args(["features", "--json"])
+        .output();
+    let Some(output) = unprivileged.ok().filter(|output| output.status.success()) else {
+        return println!("skipped: needs root and a program that all may execute");
+    };
+    let frames = json(output)["features"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|feature| feature["feature"] == "frame-numbers")
+        .cloned();
+    assert_eq!(frames.unwrap()["why"], "hidden: needs CAP_SYS_ADMIN");
+}
+
+#[test]
+fn features_fit_a_terminal() {
+    let text = stdout(&huepage(&["features"]).output().unwrap());
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    assert!(text.contains("kernel-coloring"), "{text}");
+}
+
+#[test]
+fn a_report_of_a_bug_has_the_machine_to_be_read_back_and_no_name_of_it() {
+    let _alone = alone();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("report.json");
+    let file = path.to_str().unwrap();
+    let output = huepage(&["bugreport", "-o", file]).output().unwrap();
+    assert!(matches!(code(&output), Some(0 | 3)), "{output:?}");
+    assert!(stderr(&output).contains("read it before you send it"), "{}", stderr(&output));
+    let text = fs::read_to_string(&path).unwrap();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["schema"], "huepage.bugreport/1");
+    let machine = directory.path().join("machine.json");
+    fs::write(&machine, report["machine"].to_string()).unwrap();
+    let shown = huepage(&["topology", "--input"]).arg(&machine).output().unwrap();
+    assert!(matches!(code(&shown), Some(0 | 3)), "{shown:?}");
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    for secret in [host.trim(), boot.trim()] {
+        assert!(secret.len() < 4 || !text.contains(secret), "{secret}");
+    }
+    let again = huepage(&["bugreport", "-o", file]).output().unwrap();
+    assert_eq!(code(&again), Some(1));
+    assert!(stderr(&again).contains("give -f to overwrite it"), "{}", stderr(&again));
+}
