@@ -6,7 +6,7 @@ mod commands;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// Boot real kernels under a modelled memory hierarchy and measure where pages land
 ///
@@ -28,6 +28,7 @@ enum Command {
     Cases(commands::cases::Options),
     Exec(commands::exec::Options),
     Kernel(commands::kernel::Options),
+    Man(commands::man::Options),
     Merge(commands::merge::Options),
     Report(commands::report::Options),
     Run(commands::run::Options),
@@ -49,6 +50,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Cases(options) => commands::cases::run(options),
         Command::Exec(options) => commands::exec::run(options),
         Command::Kernel(options) => commands::kernel::run(options),
+        Command::Man(options) => commands::man::run(&options, Cli::command()),
         Command::Merge(options) => commands::merge::run(options),
         Command::Report(options) => commands::report::run(options),
         Command::Run(options) => commands::run::run(options),
@@ -57,8 +59,6 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

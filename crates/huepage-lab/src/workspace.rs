@@ -16,18 +16,21 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The checkout around the current directory, else the one this program was
-    /// built in. What the lab makes goes to `target/lab` in it, or to the directory
-    /// in `HUEPAGE_LAB_DIR`: names are hashes of their inputs, so that several
-    /// checkouts may share it.
+    /// The checkout around the current directory, else what a package installed beside
+    /// this program, else the checkout it was built in. What the lab makes goes to
+    /// `target/lab` in a checkout, to the user's cache directory with a package, or to
+    /// the directory in `HUEPAGE_LAB_DIR`: names are hashes of their inputs, so that
+    /// several checkouts may share it.
     ///
     /// # Errors
     /// If neither is a checkout.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("current directory")?;
         let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let installed = installed().unwrap_or_default();
         let root = here
             .ancestors()
+            .chain([installed.as_path()])
             .chain(built_in.ancestors())
             .find(|directory| directory.join("lab/configs/base.config").is_file())
             .ok_or_else(|| {
@@ -40,6 +43,7 @@ impl Workspace {
             .to_owned();
         let lab = match env::var_os("HUEPAGE_LAB_DIR") {
             Some(directory) => here.join(directory),
+            None if root == installed => cache()?.join("huepage-lab"),
             None => root.join("target/lab"),
         };
         Ok(Workspace { root, lab })
@@ -90,5 +94,22 @@ impl Workspace {
     /// As [`kernel`](Self::kernel), of kernels that experiments compare with.
     pub fn lab_kernel(&self) -> PathBuf {
         self.root.join("lab/kernel")
+    }
+}
+
+/// Where a package keeps what a checkout has: `../share/huepage-lab` of the program.
+fn installed() -> Option<PathBuf> {
+    Some(env::current_exe().ok()?.parent()?.parent()?.join("share/huepage-lab"))
+}
+
+/// As the XDG Base Directory Specification has it.
+fn cache() -> anyhow::Result<PathBuf> {
+    match env::var_os("XDG_CACHE_HOME") {
+        Some(cache) => Ok(PathBuf::from(cache)),
+        None => {
+            let home = env::var_os("HOME");
+            let home = home.context("HOME is not set: name a directory in HUEPAGE_LAB_DIR")?;
+            Ok(Path::new(&home).join(".cache"))
+        }
     }
 }

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod exec;
 mod grid;
 pub mod kernel;
+pub mod man;
 pub mod merge;
 pub mod report;
 pub mod run;
