@@ -273,7 +273,7 @@ static int cover(struct zone *zone, unsigned long start, unsigned long end)
 	return err;
 }
 
-static bool is_wanted(const struct zone *zone)
+static bool is_wanted(struct zone *zone)
 {
 	return populated_zone(zone) &&
 	       page_color_geometries[zone_to_nid(zone)].colors > 1;
