@@ -357,7 +357,7 @@ fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
         }
     }
     Panel {
-        heading: format!("access time of a {topology}, {arch}: mean in ns"),
+        heading: format!("mean access time in ns, {topology}, {arch}"),
         x_label: "pages saved, %".into(),
         x: Axis::Linear,
         top: 0.0,
