@@ -19,7 +19,7 @@ use huepage_present::{
 
 use crate::usage::UsageError;
 
-/// Show what the kernel merged among processes (KSM), and who reads it remotely
+/// Show what the kernel merged among processes (KSM)
 ///
 /// Which pages of processes are merged with equal ones, in how many frames on which
 /// nodes they are, what that saves, and how many of them are on other nodes than
