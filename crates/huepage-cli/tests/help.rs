@@ -7,7 +7,7 @@ use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
 use support::{code, huepage, stderr, stdout};
 
-const COMMANDS: [&[&str]; 19] = [
+const COMMANDS: [&[&str]; 20] = [
     &[],
     &["topology"],
     &["colors"],
