@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{MERGE, OFFLINE, SWITCH};
+use super::{MERGE, OFFLINE, STRESS, SWITCH};
 use crate::results::{Axis, Panel, Plot, Results, Row, Series, Table};
 
 /// What the source measured in guests on 2, 4 and 8 nodes, by
@@ -78,10 +78,11 @@ fn text(row: &Row, name: &str) -> String {
 
 /// What was said to the kernel.
 fn reach(row: &Row) -> String {
+    let kernel = if row.variant == "stock" { "stock, " } else { "" };
     match row.setting("merge_distance") {
         distance if !distance.is_empty() => format!("distance {distance}"),
-        _ if row.setting("merge_across_nodes") == "1" => "everywhere (stock, 1)".to_owned(),
-        _ => "within nodes (stock, 0)".to_owned(),
+        _ if row.setting("merge_across_nodes") == "1" => format!("everywhere ({kernel}1)"),
+        _ => format!("within nodes ({kernel}0)"),
     }
 }
 
@@ -95,6 +96,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         ("The knob switched with pages shared, and after unmerging (counted)", switches(results)),
         ("The distance changed with pages shared (counted)", changes(results)),
         ("Memory offline below merged pages (counted)", offlines(results)),
+        ("Everything at once, and nothing wrong (counted)", stresses(results)),
     ];
     let any = |event, ours: fn(&Row) -> bool| rows(results, event).any(ours);
     let shown = [
@@ -102,6 +104,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         any(SWITCH, |row| !is_ours(row)),
         any(SWITCH, is_ours),
         any(OFFLINE, |_| true),
+        any(STRESS, |_| true),
     ];
     let kept = tables.into_iter().zip(shown).filter(|(_, shown)| *shown);
     kept.map(|((heading, table), _)| (heading.to_owned(), table)).collect()
@@ -260,6 +263,29 @@ fn offlines(results: &Results) -> Table {
             text(row, "new_sharing"),
             text(row, "pages_verified"),
         ]);
+    }
+    table
+}
+
+fn stresses(results: &Results) -> Table {
+    const COUNTED: [&str; 10] = [
+        "seconds",
+        "written",
+        "verified",
+        "forks",
+        "unmerged",
+        "paged_out",
+        "offline",
+        "split",
+        "folded",
+        "moved",
+    ];
+    let head = ["arch", "config", "nodes", "at first"].into_iter().chain(COUNTED);
+    let mut table = Table::new(head.map(|name| name.replace('_', " ")));
+    for row in rows(results, STRESS) {
+        let first = ["arch", "config", "nodes"].map(|name| row.setting(name));
+        let counts = COUNTED.map(|name| text(row, name));
+        table.row(first.into_iter().chain([reach(row)]).chain(counts));
     }
     table
 }
