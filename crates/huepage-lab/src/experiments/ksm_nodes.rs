@@ -34,6 +34,8 @@ const SWITCH: &str = "switch";
 const OFFLINE: &str = "offline";
 /// Everything at once, for kernels that check themselves; run when it is asked for.
 const STRESS: &str = "stress";
+/// Instructions of ksmd for each page that it scans; run when it is asked for.
+const COST: &str = "cost";
 /// A scan stopped midway by a switch, for the same; run when it is asked for.
 const STALE: &str = "stale";
 
@@ -105,6 +107,7 @@ impl Experiment for KsmNodes {
             }
             Some(SWITCH) => moves::switched(report),
             Some(OFFLINE) => moves::offlined(case, report),
+            Some(COST) => times::cost(report),
             Some(STRESS) => moves::survived(report, "stress", "verified"),
             _ => moves::survived(report, "stale", "pages"),
         }
@@ -175,13 +178,18 @@ fn case(
         machine,
         guest: match event {
             MERGE => "ksm-nodes",
+            COST => "ksm-cost",
             STRESS => "ksm-stress",
             STALE => "ksm-stale",
             _ => "ksm-moves",
         },
         arguments,
-        model: merging.then(|| layout.model(latency, hop)),
-        regions: if merging { vec![1, 2] } else { Vec::new() },
+        model: (merging || event == COST).then(|| layout.model(latency, hop)),
+        regions: match event {
+            MERGE => vec![1, 2],
+            COST => vec![1],
+            _ => Vec::new(),
+        },
         settings: fixed,
         limit: Duration::from_secs(1800),
     })
@@ -233,7 +241,7 @@ mod tests {
     fn settings_that_make_no_sense_are_named() {
         for (wrong, said) in [
             ("arch=sparc", "arch=sparc"),
-            ("event=nothing", "merge, switch, offline, stress and stale"),
+            ("event=nothing", "merge, switch, offline, cost, stress and stale"),
             ("topology=star", "hypercube, sockets and ring"),
             ("merge_distance=9", "merge_distance=9"),
             ("nodes=3", "nodes=3"),

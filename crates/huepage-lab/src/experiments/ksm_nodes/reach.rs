@@ -5,7 +5,7 @@
 use anyhow::{bail, ensure};
 use serde_json::{Map, Value};
 
-use super::{MERGE, OFFLINE, STALE, STRESS, SWITCH};
+use super::{COST, MERGE, OFFLINE, STALE, STRESS, SWITCH};
 use crate::{
     experiment::map,
     settings::{Point, Settings},
@@ -66,7 +66,7 @@ pub(super) fn of(
     let hypercube = point.text("topology") == "hypercube";
     let mut all = Vec::new();
     match point.text("event") {
-        MERGE => {
+        MERGE | COST => {
             all.extend(nodes(settings, true, false)?);
             all.extend(
                 asked.iter().map(|distance| Reach::Distance { distance: *distance, to: None }),
@@ -98,7 +98,9 @@ pub(super) fn of(
             all.push(Reach::Distance { distance: asked[0], to: None });
         }
         other => {
-            bail!("event={other}: there are {MERGE}, {SWITCH}, {OFFLINE}, {STRESS} and {STALE}")
+            bail!(
+                "event={other}: there are {MERGE}, {SWITCH}, {OFFLINE}, {COST}, {STRESS} and {STALE}"
+            )
         }
     }
     Ok(all)

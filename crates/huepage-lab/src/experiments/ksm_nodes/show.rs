@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{MERGE, OFFLINE, STRESS, SWITCH};
+use super::{COST, MERGE, OFFLINE, STRESS, SWITCH};
 use crate::results::{Axis, Panel, Plot, Results, Row, Series, Table};
 
 /// What the source measured in guests on 2, 4 and 8 nodes, by
@@ -96,6 +96,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         ("The knob switched with pages shared, and after unmerging (counted)", switches(results)),
         ("The distance changed with pages shared (counted)", changes(results)),
         ("Memory offline below merged pages (counted)", offlines(results)),
+        ("What ksmd does for a page that it scans (counted)", costs(results)),
         ("Everything at once, and nothing wrong (counted)", stresses(results)),
     ];
     let any = |event, ours: fn(&Row) -> bool| rows(results, event).any(ours);
@@ -104,6 +105,7 @@ pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
         any(SWITCH, |row| !is_ours(row)),
         any(SWITCH, is_ours),
         any(OFFLINE, |_| true),
+        any(COST, |_| true),
         any(STRESS, |_| true),
     ];
     let kept = tables.into_iter().zip(shown).filter(|(_, shown)| *shown);
@@ -262,6 +264,22 @@ fn offlines(results: &Results) -> Table {
             text(row, "new_shared"),
             text(row, "new_sharing"),
             text(row, "pages_verified"),
+        ]);
+    }
+    table
+}
+
+fn costs(results: &Results) -> Table {
+    let mut table =
+        Table::new(["arch", "topology", "nodes", "merged", "pages scanned", "instructions a page"]);
+    for row in rows(results, COST) {
+        table.row([
+            row.setting("arch"),
+            row.setting("topology"),
+            row.setting("nodes"),
+            reach(row),
+            text(row, "scanned"),
+            number(row, "instructions_per_page", 1),
         ]);
     }
     table
