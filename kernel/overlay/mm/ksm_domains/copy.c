@@ -7,10 +7,12 @@
 #include <linux/gfp.h>
 #include <linux/highmem.h>
 #include <linux/ksm.h>
+#include <linux/memcontrol.h>
 #include <linux/mempolicy.h>
 #include <linux/mm.h>
 #include <linux/page_color.h>
 #include <linux/sched/task.h>
+#include <linux/swap.h>
 #include <linux/topology.h>
 
 /* Memory near the node that is asked for. */
@@ -53,7 +55,8 @@ static struct mempolicy *owner_policy(struct mm_struct *mm, int *nid)
  * task; without one, to where the page was before it was merged if that is known,
  * or else to where the task runs.
  *
- * Return: the page, or NULL.
+ * Return: the page, charged to the memory control group of the address space, or
+ * NULL.
  */
 struct folio *ksm_copy_alloc(struct vm_area_struct *vma, unsigned long addr,
 			     bool zero)
@@ -80,7 +83,14 @@ struct folio *ksm_copy_alloc(struct vm_area_struct *vma, unsigned long addr,
 						 addr >> PAGE_SHIFT, nid);
 		mpol_put(policy);
 	}
-	if (folio && zero)
+	if (!folio)
+		return NULL;
+	if (mem_cgroup_charge(folio, vma->vm_mm, GFP_KERNEL)) {
+		folio_put(folio);
+		return NULL;
+	}
+	folio_throttle_swaprate(folio, GFP_KERNEL);
+	if (zero)
 		clear_user_highpage(&folio->page, addr);
 	return folio;
 }

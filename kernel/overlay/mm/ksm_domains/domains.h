@@ -9,6 +9,9 @@
 #ifndef _KSM_DOMAINS_DOMAINS_H
 #define _KSM_DOMAINS_DOMAINS_H
 
+/* Where the ksm page is mapped that ksmd replaces by another one. */
+static unsigned long ksm_remapped_address __maybe_unused;
+
 #ifdef CONFIG_KSM_MERGE_DISTANCE
 
 /* In rmap_item->address, beside STABLE_FLAG. */

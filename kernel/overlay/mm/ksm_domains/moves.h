@@ -90,12 +90,46 @@ again:
 	return NULL;
 }
 
-/* A mapping of a merged page gets another merged page with the same content. */
+/*
+ * A mapping of a merged page gets another merged page with the same content. Both
+ * are write-protected for good, so that only the mapping may have changed meanwhile,
+ * which replace_page() notices.
+ */
 static bool ksm_domain_remap(struct ksm_rmap_item *rmap_item, struct page *page,
 			     struct page *kpage)
 {
-	if (try_to_merge_with_ksm_page(rmap_item, page, kpage))
+	unsigned long addr = rmap_item->address & PAGE_MASK;
+	struct mm_struct *mm = rmap_item->mm;
+	struct vm_area_struct *vma;
+	struct folio_walk fw;
+	bool done = false;
+	pte_t pte;
+
+	mmap_read_lock(mm);
+	vma = find_mergeable_vma(mm, addr);
+	if (!vma || !trylock_page(page))
+		goto out;
+	if (folio_walk_start(&fw, vma, addr, 0)) {
+		pte = fw.pte;
+		done = fw.page == page && fw.level == FW_LEVEL_PTE &&
+		       !pte_write(pte);
+		folio_walk_end(&fw, vma);
+	}
+	ksm_remapped_address = addr;
+	done = done && pages_identical(page, kpage) &&
+	       !replace_page(vma, page, kpage, pte);
+	unlock_page(page);
+	if (done) {
+		remove_rmap_item_from_tree(rmap_item);
+		/* While mmap_lock is held, as in try_to_merge_with_ksm_page(). */
+		rmap_item->anon_vma = vma->anon_vma;
+		get_anon_vma(vma->anon_vma);
+	}
+out:
+	mmap_read_unlock(mm);
+	if (!done)
 		return false;
+
 	lock_page(kpage);
 	stable_tree_append(rmap_item, page_stable_node(kpage), false);
 	unlock_page(kpage);
