@@ -6,6 +6,7 @@
  * finds items that are freed. Only a kernel that checks itself tells.
  */
 #define _GNU_SOURCE
+#include "ksm.h"
 #include "ksmd.h"
 
 #include <stdio.h>
@@ -13,11 +14,9 @@
 #include <sys/syscall.h>
 
 #define PAGES 512UL
-#define WORDS (PAGE / sizeof(uint64_t))
-#define BIND_POLICY 2 /* MPOL_BIND of linux/mempolicy.h */
 
 /* Pages on a node, no two of them the same. */
-static uint64_t *fill(int node, uint64_t seed)
+static uint64_t *fill_node(int node, uint64_t seed)
 {
 	unsigned long mask = 1UL << node;
 	struct lab_random random = { seed };
@@ -58,7 +57,7 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	across(0);
-	uint64_t *first = fill(0, 1), *second = fill(1, 2);
+	uint64_t *first = fill_node(0, 1), *second = fill_node(1, 2);
 
 	ksm_settle();
 	/* Both trees get items of this scan: more than the first area. */
@@ -67,7 +66,7 @@ int main(int argc, char **argv)
 	ksm_settle();
 	munmap(second, PAGES * PAGE);
 	ksm_settle();
-	second = fill(1, 3);
+	second = fill_node(1, 3);
 	ksm_settle();
 	scan_some(PAGES / 2);
 	across(0);

@@ -8,8 +8,8 @@
  * unmerging be zero.
  */
 #define _GNU_SOURCE
-#include "disks.h"
 #include "ksmd.h"
+#include "page_words.h"
 #include "stress_kernel.h"
 #include "swap.h"
 
@@ -19,7 +19,6 @@
 #define PAGES 512U	/* of a worker */
 #define SAME 24U	/* contents that many have; 0 is a page of zeros */
 #define WORKERS_MOST 32U
-#define WORDS (PAGE / sizeof(uint64_t))
 
 /* Of all workers together. */
 static struct counts {
@@ -48,31 +47,25 @@ static uint64_t first_word(uint64_t content)
 	return content ? lab_next(&random) : 0;
 }
 
-/* No two words of a page are the same, so that no part of one can be another. */
 static uint64_t step(uint64_t content)
 {
-	return content ? 0x9E3779B97F4A7C15u : 0;
+	return content ? NEXT_WORD : 0;
 }
 
 static void fill(struct worker *worker, uint64_t page, uint64_t content)
 {
-	uint64_t word = first_word(content);
-
-	for (size_t i = 0; i < WORDS; i++, word += step(content))
-		worker->memory[page * WORDS + i] = word;
+	page_fill(worker->memory + page * WORDS, first_word(content), step(content));
 	worker->contents[page] = content;
 }
 
 static void verify(const struct worker *worker, uint64_t from, uint64_t to)
 {
 	for (uint64_t page = from; page < to; page++) {
-		uint64_t content = worker->contents[page], word = first_word(content);
+		uint64_t content = worker->contents[page];
 
-		for (size_t i = 0; i < WORDS; i++, word += step(content))
-			if (worker->memory[page * WORDS + i] != word) {
-				errno = 0;
-				lab_fail("word %zu of page %ju is wrong", i, (uintmax_t)page);
-			}
+		errno = 0;
+		if (!page_holds(worker->memory + page * WORDS, first_word(content), step(content)))
+			lab_fail("page %ju has the wrong content", (uintmax_t)page);
 	}
 	count(&counts->verified, to - from);
 }
@@ -337,18 +330,6 @@ static uint64_t number_if_there(const char *name)
 	return by_distance ? lab_read_number(path) : 0;
 }
 
-static void swap_to_disk(void)
-{
-	char disk[NAME_MAX + 1], path[PATH_MAX];
-
-	disk_name(0, disk);
-	snprintf(path, sizeof(path), "/sys/block/%s/size", disk);
-	uint64_t pages = lab_read_number(path) / 8;
-
-	snprintf(path, sizeof(path), "/dev/%s", disk);
-	swap_on(path, pages);
-}
-
 static void report(const struct done *done, double seconds)
 {
 	lab_result("{\"step\":\"stress\",\"seconds\":%.0f,\"written\":%ju,\"verified\":%ju,"
@@ -366,6 +347,7 @@ static void report(const struct done *done, double seconds)
 int main(int argc, char **argv)
 {
 	struct done done = { 0 };
+	char device[PATH_MAX];
 
 	lab_start(argc, argv);
 	nodes = lab_number("nodes");
@@ -378,7 +360,7 @@ int main(int argc, char **argv)
 	if (workers > WORKERS_MOST)
 		lab_fail("more than %u workers", WORKERS_MOST);
 	counts = lab_map_shared(sizeof(*counts));
-	swap_to_disk();
+	swap_on_disk(0, device);
 	lab_write(KSM "sleep_millisecs", "5");
 	lab_write(KSM "run", "1");
 	pid_t pids[WORKERS_MOST];

@@ -10,7 +10,7 @@
 #ifndef HUEPAGE_KSM_H
 #define HUEPAGE_KSM_H
 
-#include "lab.h"
+#include "page_words.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -20,7 +20,6 @@
 
 #define MAX_NODES 8
 #define MAX_AREAS 2
-#define WORDS (PAGE / sizeof(uint64_t))
 #define BIND_POLICY 2 /* MPOL_BIND of linux/mempolicy.h */
 
 enum order { FILL, READ_BEFORE, READ_AFTER, VERIFY, MOVE };
@@ -56,31 +55,21 @@ static inline uint64_t first_word(int worker, int area, uint64_t page)
 	return lab_next(&random);
 }
 
-#define NEXT_WORD 0x9E3779B97F4A7C15u
-
 static inline void fill(int worker, int area)
 {
 	if (madvise(areas[area], pages * PAGE, MADV_MERGEABLE))
 		lab_fail("madvise MADV_MERGEABLE");
-	for (uint64_t page = 0; page < pages; page++) {
-		uint64_t word = first_word(worker, area, page);
-
-		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
-			areas[area][page * WORDS + i] = word;
-	}
+	for (uint64_t page = 0; page < pages; page++)
+		page_fill(areas[area] + page * WORDS, first_word(worker, area, page), NEXT_WORD);
 }
 
 static inline uint64_t count_wrong(int worker, int area)
 {
 	uint64_t wrong = 0;
 
-	for (uint64_t page = 0; page < pages; page++) {
-		uint64_t word = first_word(worker, area, page), differs = 0;
-
-		for (size_t i = 0; i < WORDS; i++, word += NEXT_WORD)
-			differs |= areas[area][page * WORDS + i] ^ word;
-		wrong += differs != 0;
-	}
+	for (uint64_t page = 0; page < pages; page++)
+		wrong += !page_holds(areas[area] + page * WORDS, first_word(worker, area, page),
+				     NEXT_WORD);
 	return wrong;
 }
 

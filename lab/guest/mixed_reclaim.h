@@ -69,15 +69,10 @@ static inline void load_memcg(struct mixed *mixed)
 static inline void load_swap(struct mixed *mixed)
 {
 	size_t bytes = mixed->pages * PAGE;
-	char disk[NAME_MAX + 1], device[PATH_MAX], size[32];
+	char device[PATH_MAX], size[32];
 	pid_t timers = keep_timers_near();
 
-	disk_name(SWAP_DISK, disk);
-	snprintf(device, sizeof(device), "/sys/block/%s/size", disk);
-	uint64_t pages = lab_read_number(device) / 8;
-
-	snprintf(device, sizeof(device), "/dev/%s", disk);
-	swap_on(device, pages);
+	swap_on_disk(SWAP_DISK, device);
 	group_enter(mixed);
 	char *memory = small_pages(mixed->pages);
 	uint32_t *order = shuffled(&mixed->random, mixed->pages);

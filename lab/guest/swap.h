@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A device becomes swap, as mkswap and swapon do it. */
+/* A device or a disk becomes swap, as mkswap and swapon do it. */
 #ifndef HUEPAGE_SWAP_H
 #define HUEPAGE_SWAP_H
 
-#include "lab.h"
+#include "disks.h"
 
-#include <fcntl.h>
-#include <string.h>
 #include <sys/swap.h>
-#include <unistd.h>
 
 static inline void swap_on(const char *device, uint32_t pages)
 {
@@ -23,6 +20,19 @@ static inline void swap_on(const char *device, uint32_t pages)
 		lab_fail("write the header of swap to %s", device);
 	if (swapon(device, 0))
 		lab_fail("swap on %s", device);
+}
+
+/* All of the disk at a SCSI target, whose device it names. */
+static inline void swap_on_disk(uint64_t target, char device[PATH_MAX])
+{
+	char disk[NAME_MAX + 1];
+
+	disk_name(target, disk);
+	snprintf(device, PATH_MAX, "/sys/block/%s/size", disk);
+	uint64_t pages = lab_read_number(device) * 512 / PAGE;
+
+	snprintf(device, PATH_MAX, "/dev/%s", disk);
+	swap_on(device, pages);
 }
 
 #endif

@@ -62,7 +62,7 @@ impl WhichCache {
     pub fn resolve(&self) -> anyhow::Result<ResolvedCache> {
         let cpu = match self.cpu {
             Some(cpu) => cpu,
-            None => *allowed_cpus()?.last().context("no CPU is available to this process")?,
+            None => last_available_cpu()?,
         };
         let geometry = match self.cache {
             Some(given) => Some(given.geometry()),
@@ -70,6 +70,15 @@ impl WhichCache {
         };
         Ok(ResolvedCache { cpu, geometry, seed: self.seed })
     }
+}
+
+/// The CPU that is taken where none is named.
+///
+/// # Errors
+/// If the CPUs cannot be listed.
+pub fn last_available_cpu() -> anyhow::Result<u32> {
+    let cpus = allowed_cpus().context("cannot read the CPU affinity")?;
+    cpus.last().copied().context("the CPU affinity is empty: start with taskset -c CPU")
 }
 
 /// A geometry that is missing or cannot be believed is said to be so and left

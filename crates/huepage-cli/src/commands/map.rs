@@ -3,7 +3,7 @@
 
 mod beside;
 mod by;
-mod find;
+pub(super) mod find;
 mod launch;
 mod picture;
 mod read;

@@ -9,7 +9,7 @@ use huepage::{
     list::format as list,
     merged::{Merged, MergedPages, merging},
     proc,
-    topology::{LiveMachine, Topology, allowed_cpus},
+    topology::{LiveMachine, Topology},
 };
 use huepage_present::{
     destination::{Destination, Format},
@@ -17,7 +17,10 @@ use huepage_present::{
     table::Table,
 };
 
-use crate::usage::UsageError;
+use crate::{
+    commands::{cache_options::last_available_cpu, map::find},
+    usage::UsageError,
+};
 
 /// Show what the kernel merged among processes (KSM)
 ///
@@ -62,9 +65,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     }
     options.output.iter().try_for_each(|output| output.check(options.force))?;
     let pids = pids(&options.targets)?;
-    let cpus = allowed_cpus().context("cannot read the CPU affinity")?;
-    let cpu = *cpus.last().context("the CPU affinity is empty: start with taskset -c CPU")?;
-    let machine = LiveMachine::open(cpu)?;
+    let machine = LiveMachine::open(last_available_cpu()?)?;
     let topology = Topology::read(&machine)?;
     let merged = Merged::read(&pids, &machine, &topology)?;
     for output in &options.output {
@@ -84,21 +85,19 @@ fn pids(targets: &[String]) -> anyhow::Result<Vec<u32>> {
     if targets.is_empty() {
         return merging().context("cannot list the processes");
     }
-    let own = std::process::id();
     let mut pids = Vec::new();
     for target in targets {
-        let found = match target.parse::<u32>() {
-            Ok(pid) => vec![pid],
-            Err(_) => proc::find(target).context("cannot list the processes")?,
-        };
-        let there =
-            |pid: &u32| *pid != own && std::fs::exists(format!("/proc/{pid}")).unwrap_or(false);
-        let before = pids.len();
-        pids.extend(found.into_iter().filter(there));
-        if pids.len() == before {
+        if let Some(pid) = find::numbered(target) {
+            pids.push(pid?);
+            continue;
+        }
+        let mut found = proc::find(target).context("cannot list the processes")?;
+        found.retain(|&pid| pid != std::process::id());
+        if found.is_empty() {
             let shown = printable(target);
             return Err(UsageError(format!("no process {shown} here: list them with ps -e")).into());
         }
+        pids.extend(found);
     }
     pids.sort_unstable();
     pids.dedup();

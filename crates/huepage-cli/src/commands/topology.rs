@@ -8,14 +8,14 @@ mod witness;
 use huepage_present::stdout;
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::Context;
 use fastrand::Rng;
 use huepage::topology::{
     CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, RecordedMachine, Topology,
-    allowed_cpus,
 };
 use serde::Serialize;
 use witness::Witness;
+
+use super::cache_options::last_available_cpu;
 
 /// Show caches, their colors, NUMA nodes and memory-side caches
 ///
@@ -129,10 +129,7 @@ fn live(options: &Options) -> anyhow::Result<Report> {
     }
     let cpu = match options.cpu {
         Some(cpu) => cpu,
-        None => *allowed_cpus()
-            .context("cannot read the CPU affinity")?
-            .last()
-            .context("the CPU affinity is empty: start with taskset -c CPU")?,
+        None => last_available_cpu()?,
     };
     let machine = LiveMachine::open(cpu)?;
     let mut topology = Topology::read(&machine)?;

@@ -2,7 +2,9 @@
 //! Looks at running processes.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, HashMap, HashSet},
+    ffi::CString,
     fs, io,
 };
 
@@ -122,10 +124,9 @@ fn merged_bytes(area: &AreaLine) -> u64 {
 /// The nodes on whose CPUs the threads of a process last ran, most threads first.
 fn nodes_of(pid: u32, topology: &Topology) -> Vec<u32> {
     let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    for task in tasks {
-        let Some(cpu) = fs::read(task.path().join("stat")).ok().and_then(|text| last_cpu(&text))
-        else {
+    let tasks = CString::new(format!("/proc/{pid}/task")).expect("a number has no zero byte");
+    for thread in numbered(&tasks).unwrap_or_default() {
+        let Some(cpu) = Stat::of_thread(pid, thread).ok().and_then(|stat| stat.cpu) else {
             continue;
         };
         if let Some(node) = topology.nodes.iter().find(|node| node.cpus.contains(&cpu)) {
@@ -133,16 +134,8 @@ fn nodes_of(pid: u32, topology: &Topology) -> Vec<u32> {
         }
     }
     let mut nodes: Vec<(u32, usize)> = threads.into_iter().collect();
-    nodes.sort_by_key(|&(node, threads)| (std::cmp::Reverse(threads), node));
+    nodes.sort_by_key(|&(node, threads)| (Reverse(threads), node));
     nodes.into_iter().map(|(node, _)| node).collect()
-}
-
-/// Field 39, `processor`, of `/proc/PID/task/TID/stat`; see `proc_pid_stat(5)`.
-fn last_cpu(text: &[u8]) -> Option<u32> {
-    // The name, field 2, may hold anything; nothing after it does.
-    let end = text.iter().rposition(|byte| *byte == b')')?;
-    let rest = std::str::from_utf8(&text[end + 1..]).ok()?;
-    rest.split_ascii_whitespace().nth(39 - 3)?.parse().ok()
 }
 
 /// The merged pages of all processes so far.
@@ -239,19 +232,4 @@ fn merged_frames(
         number += count as u64;
     }
     Ok(merged)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_cpu_of_a_thread_is_read_whatever_its_name_is() {
-        let mut text = b"12 (a) 7 b) S".to_vec();
-        for field in 4..=52 {
-            text.extend(format!(" {field}").as_bytes());
-        }
-        assert_eq!(last_cpu(&text), Some(39));
-        assert_eq!(last_cpu(b"12 (a) S 1 2"), None);
-    }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Stat {
     /// Addresses of its code and stack, which another program has elsewhere; 0
     /// where they are hidden.
     pub layout: [u64; 3],
+    /// The CPU that it ran on last.
+    pub cpu: Option<u32>,
 }
 
 impl Stat {
@@ -27,8 +29,15 @@ impl Stat {
     /// # Errors
     /// What reading reports; `InvalidData` for a file of another shape.
     pub fn read(pid: u32) -> io::Result<Self> {
-        let text = fs::read(format!("/proc/{pid}/stat"))?;
-        parse(&text).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+        from_file(format!("/proc/{pid}/stat"))
+    }
+
+    /// The same of a thread, of which the file has the same shape.
+    ///
+    /// # Errors
+    /// As [`Stat::read`].
+    pub fn of_thread(pid: u32, thread: u32) -> io::Result<Self> {
+        from_file(format!("/proc/{pid}/task/{thread}/stat"))
     }
 
     /// Whether it is a thread of the kernel, which has no memory of its own.
@@ -48,6 +57,10 @@ pub(crate) fn began(pid: u32) -> Option<u64> {
     Stat::read(pid).ok().filter(|stat| !stat.has_ended()).map(|stat| stat.start_time)
 }
 
+fn from_file(path: String) -> io::Result<Stat> {
+    parse(&fs::read(path)?).ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}
+
 /// `1234 (name) S 1 …`; see `proc_pid_stat(5)`. The name may hold anything, also
 /// parentheses, but nothing after it does.
 fn parse(text: &[u8]) -> Option<Stat> {
@@ -64,6 +77,7 @@ fn parse(text: &[u8]) -> Option<Stat> {
         threads: u32::try_from(number(20)?).ok()?,
         start_time: number(22)?,
         layout: [number(26)?, number(27)?, number(28)?],
+        cpu: number(39).and_then(|cpu| cpu.try_into().ok()),
     })
 }
 
@@ -91,6 +105,14 @@ mod tests {
         assert_eq!((stat.state, stat.flags, stat.threads), (b'S', 6, 3));
         assert_eq!((stat.start_time, stat.layout), (777, [23, 24, 25]));
         assert!(parse(b"42 (x").is_none() && parse(b"42 (x) S 1").is_none());
+    }
+
+    #[test]
+    fn the_cpu_of_a_thread_is_read_whatever_its_name_is() {
+        let tail = |last| (4..=last).map(|field| format!(" {field}")).collect::<String>();
+        let stat = |last| parse(format!("12 (a) 7 b) S{}", tail(last)).as_bytes()).unwrap();
+        assert_eq!(stat(52).cpu, Some(39));
+        assert_eq!(stat(30).cpu, None);
     }
 
     #[test]

@@ -24,13 +24,22 @@ struct Candidate {
 /// # Errors
 /// [`UsageError`] if there is none, or more than one.
 pub fn find(target: &str) -> Result<u32, UsageError> {
-    if !target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit()) {
+    numbered(target).unwrap_or_else(|| choose(target, named(target)))
+}
+
+/// The process of that number, if it is one.
+///
+/// # Errors
+/// [`UsageError`] if there is none.
+pub fn numbered(target: &str) -> Option<Result<u32, UsageError>> {
+    let number = !target.is_empty() && target.bytes().all(|byte| byte.is_ascii_digit());
+    let pid = || {
         let pid = target.parse().ok().filter(|&pid| pid > 0);
-        return pid.filter(|pid| Path::new(&format!("/proc/{pid}")).exists()).ok_or_else(|| {
+        pid.filter(|pid| Path::new(&format!("/proc/{pid}")).exists()).ok_or_else(|| {
             UsageError(format!("no process {target} here: list those there are with ps -e"))
-        });
-    }
-    choose(target, named(target))
+        })
+    };
+    number.then(pid)
 }
 
 fn choose(name: &str, found: Vec<Candidate>) -> Result<u32, UsageError> {

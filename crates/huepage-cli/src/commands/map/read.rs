@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Maps running processes of this machine.
 
-use anyhow::Context;
 use huepage::{
     map::{MapError, MapOptions, ProcessMap},
-    topology::{CacheOverride, LiveMachine, Topology, allowed_cpus},
+    topology::{CacheOverride, LiveMachine, Topology},
 };
+
+use crate::commands::cache_options::last_available_cpu;
 
 /// The machine, read once for any number of maps.
 pub struct Reader {
@@ -20,9 +21,7 @@ impl Reader {
     /// # Errors
     /// If it cannot be described.
     pub fn new(cache: Option<CacheOverride>) -> anyhow::Result<Self> {
-        let cpus = allowed_cpus().context("cannot read the CPU affinity")?;
-        let cpu = *cpus.last().context("the CPU affinity is empty: start with taskset -c CPU")?;
-        let machine = LiveMachine::open(cpu)?;
+        let machine = LiveMachine::open(last_available_cpu()?)?;
         let topology = Topology::read(&machine)?;
         let cache = cache.map(|cache| cache.geometry());
         Ok(Reader { machine, topology, options: MapOptions { cache, ..MapOptions::default() } })
