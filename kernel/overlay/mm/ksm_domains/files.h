@@ -8,11 +8,6 @@
 
 #ifdef CONFIG_KSM_MERGE_DISTANCE
 
-static int ksm_distance(int from, int to)
-{
-	return max(node_distance(from, to), node_distance(to, from));
-}
-
 /* The largest distance between two nodes of one domain. */
 static int ksm_distance_in_force(void)
 {

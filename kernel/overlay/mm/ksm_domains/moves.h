@@ -159,22 +159,10 @@ static void ksm_domain_fold(struct ksm_rmap_item *rmap_item, struct page *page,
 static void ksm_domain_copy(struct ksm_rmap_item *rmap_item, struct page *page,
 			    int domain)
 {
-	struct mm_struct *mm = rmap_item->mm;
-	unsigned long addr = rmap_item->address & PAGE_MASK;
 	struct ksm_stable_node *stable_node;
-	struct vm_area_struct *vma;
 	struct page *copy;
 
-	ksm_copy_begin(rmap_item);
-	mmap_read_lock(mm);
-	vma = find_mergeable_vma(mm, addr);
-	if (vma) {
-		ksm_copy_at(addr);
-		break_ksm(vma, addr, false);
-	}
-	mmap_read_unlock(mm);
-	ksm_copy_end();
-
+	break_mapping(rmap_item, rmap_item->mm, rmap_item->address);
 	copy = get_mergeable_page(rmap_item);
 	if (!copy)
 		return;
@@ -283,11 +271,14 @@ static void ksm_domain_put(struct page *kpage)
 	int own = folio_nid(folio);
 	LIST_HEAD(folios);
 
+	if (ksm_merge_across_nodes) {
+		put_page(kpage);
+		return;
+	}
 	target.nid = own;
 	folio_lock(folio);
 	stable_node = folio_stable_node(folio);
-	if (!ksm_merge_across_nodes && stable_node &&
-	    stable_node->rmap_hlist_len >= 4 &&
+	if (stable_node && stable_node->rmap_hlist_len >= 4 &&
 	    is_power_of_2(stable_node->rmap_hlist_len))
 		target.nid = ksm_domain_most_mapped(stable_node, own);
 	folio_unlock(folio);
@@ -307,6 +298,12 @@ static void ksm_domain_put(struct page *kpage)
 		ksm_domains.moved++;
 }
 
+/* What differs by direction counts as the larger. */
+static int ksm_distance(int from, int to)
+{
+	return max(node_distance(from, to), node_distance(to, from));
+}
+
 /* By node, its domain, if pages may be merged up to a distance. */
 static int ksm_domain_divide(unsigned int wanted, bool automatic,
 			     unsigned short *of, bool *one)
@@ -314,7 +311,7 @@ static int ksm_domain_divide(unsigned int wanted, bool automatic,
 	unsigned int nr = num_node_state(N_MEMORY), i = 0, j, limit = wanted;
 	unsigned short *nids, *lowest;
 	u8 *distance;
-	int from, to, err = -ENOMEM;
+	int nid, err = -ENOMEM;
 
 	nids = kvmalloc_array(nr, sizeof(*nids), GFP_KERNEL);
 	lowest = kvmalloc_array(nr, sizeof(*lowest), GFP_KERNEL);
@@ -322,18 +319,16 @@ static int ksm_domain_divide(unsigned int wanted, bool automatic,
 	if (!nids || !lowest || !distance)
 		goto out;
 
-	for_each_node_state(from, N_MEMORY) {
+	for_each_node_state(nid, N_MEMORY) {
 		if (i == nr)
 			break;
-		nids[i++] = from;
+		nids[i++] = nid;
 	}
 	nr = i;
 	for (i = 0; i < nr; i++)
-		for (j = 0; j < nr; j++) {
-			from = node_distance(nids[i], nids[j]);
-			to = node_distance(nids[j], nids[i]);
-			distance[i * nr + j] = min(max(from, to), U8_MAX);
-		}
+		for (j = 0; j < nr; j++)
+			distance[i * nr + j] = min(ksm_distance(nids[i], nids[j]),
+						   U8_MAX);
 
 	if (automatic)
 		limit = ksm_near(distance, nr, LOCAL_DISTANCE);
