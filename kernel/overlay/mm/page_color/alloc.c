@@ -174,7 +174,6 @@ static void check_space(struct page_color_space *space,
 			const struct page_color_node *node, unsigned int run)
 {
 	struct mm_struct *mm = current->page_color.whom;
-	u32 taken = READ_ONCE(space->held.taken);
 	unsigned long slack, pages;
 
 	/* CPUs have pages ready, and their own part of the counter of pages. */
@@ -184,8 +183,7 @@ static void check_space(struct page_color_space *space,
 	if (space->marked < slack)
 		return;
 	pages = slack + page_color_pages(mm, space->kind);
-	if (page_color_full(space) ? page_color_shrunk(space, pages) :
-				     pages < taken) {
+	if (page_color_holds_less(space, pages)) {
 		space->marked = 0;
 		WRITE_ONCE(space->recount, true);
 	}

@@ -143,6 +143,14 @@ static inline bool page_color_shrunk(const struct page_color_space *space,
 	return pages < space->held.colors - space->held.colors / 8;
 }
 
+/* With so many pages it cannot hold what is noted for it. */
+static inline bool page_color_holds_less(const struct page_color_space *space,
+					 unsigned long pages)
+{
+	return page_color_full(space) ? page_color_shrunk(space, pages) :
+					pages < READ_ONCE(space->held.taken);
+}
+
 /* space.c */
 /* What an address space holds in a node, or NULL; under rcu_read_lock(). */
 struct page_color_space *page_color_space(struct mm_struct *mm, int nid,

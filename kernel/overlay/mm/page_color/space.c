@@ -678,7 +678,9 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 					     page_color_held_word(&old->held,
 								  word));
 		/* Not all of it is copied: MADV_DONTFORK, for one. */
-		if (held_pages(mm, old->kind) < space->held.taken)
+		if (READ_ONCE(old->recount) ||
+		    page_color_holds_less(space,
+					  held_pages(mm, space->kind)))
 			space->recount = true;
 		count_held(space, page_color_live_add);
 		space->next = first;
