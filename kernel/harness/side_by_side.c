@@ -85,6 +85,11 @@ static void begin(struct both *both, struct numbers *numbers)
 	}
 	both->live = zeroed(page_color_live_bytes(colors, planes));
 	page_color_live_init(both->live, colors, planes);
+	if (numbers_one_in(numbers, 2)) {
+		planes = 1 + numbers_below(numbers, 4);
+		both->live->lately = zeroed(page_color_live_bytes(colors, planes));
+		page_color_live_init(both->live->lately, colors, planes);
+	}
 	both->held = zeroed(sizeof(*both->held) + words * sizeof(u64));
 	both->held->colors = colors;
 	both->set.colors = colors;
@@ -112,6 +117,7 @@ static void end(struct both *both)
 	for (int i = 0; i < TWIN_CHUNKS; i++)
 		free(both->free->chunk[i]);
 	free(both->free);
+	free(both->live->lately);
 	free(both->live);
 	free(both->held);
 	free(both->set.has);
@@ -179,24 +185,55 @@ static u64 random_mask(struct both *both, u32 word)
 }
 
 /* What the level promises is counted again. */
-static void check_level(struct both *both)
+static void check_level(struct both *both, struct page_color_live *live, const u32 *counts)
 {
-	u32 colors = both->twin.colors, level = both->live->level;
-	u32 most = (1U << both->live->planes) - 1;
+	u32 colors = both->twin.colors, level = live->level;
+	u32 most = (1U << live->planes) - 1;
 	int left = 0, below = 0, few = colors / 512 + 1;
 
 	for (u32 i = 0; i < colors; i++) {
-		left += both->twin.live[i] <= level;
-		below += both->twin.live[i] < level;
+		left += counts[i] <= level;
+		below += counts[i] < level;
 	}
-	SAME(atomic_read(&both->live->left), left);
-	SAME(atomic_read(&both->live->below), below);
+	SAME(atomic_read(&live->left), left);
+	SAME(atomic_read(&live->below), below);
 	/* A change moves it by one at most: then it is not yet there. */
 	SAME(level <= most, true);
 	for (int i = 0; i < 300; i++)
 		page_color_live_adjust(both->live);
-	SAME(atomic_read(&both->live->left) >= few || both->live->level == most, true);
-	SAME(atomic_read(&both->live->below) < 2 * few, true);
+	SAME(atomic_read(&live->left) >= few || live->level == most, true);
+	SAME(atomic_read(&live->below) < 2 * few, true);
+}
+
+static void look_at_counts(struct both *both, struct page_color_live *live, const u32 *counts,
+			   u32 word)
+{
+	u32 most = (1U << live->planes) - 1;
+
+	for (u32 level = 0; level <= most + 1; level++)
+		SAME(page_color_live_at_most(live, word, level),
+		     twin_at_most(&both->twin, counts, word, level));
+	SAME(page_color_live_few(live, word),
+	     twin_at_most(&both->twin, counts, word, live->level));
+	if (numbers_one_in(both->numbers, 64))
+		check_level(both, live, counts);
+}
+
+static void take_color(struct both *both)
+{
+	struct page_color_live *lately = both->live->lately;
+	u32 word = random_word(both), before = both->twin.noted;
+	u64 mask = random_mask(both, word);
+
+	page_color_live_taken(both->live, word, mask);
+	if (!lately)
+		return;
+	for (int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			twin_taken(&both->twin, 64 * word + i, (1U << lately->planes) - 1);
+	twin_sink(&both->twin, before);
+	look_at_counts(both, lately, both->twin.lately, word);
+	look_at_counts(both, lately, both->twin.lately, random_word(both));
 }
 
 static void change_live(struct both *both)
@@ -212,13 +249,7 @@ static void change_live(struct both *both)
 	for (int i = 0; i < 64; i++)
 		if (mask >> i & 1)
 			twin_live(&both->twin, 64 * word + i, more, most);
-	for (u32 level = 0; level <= most + 1; level++)
-		SAME(page_color_live_at_most(both->live, word, level),
-		     twin_at_most(&both->twin, word, level));
-	SAME(page_color_live_few(both->live, word),
-	     twin_at_most(&both->twin, word, both->live->level));
-	if (numbers_one_in(both->numbers, 64))
-		check_level(both);
+	look_at_counts(both, both->live, both->twin.live, word);
 }
 
 static void change_held(struct both *both)
@@ -263,6 +294,9 @@ static bool twin_wants(struct both *both, const struct page_color_wish *wish, u3
 		return false;
 	if (want & PAGE_COLOR_LACKED && wish->held && both->twin.held[color])
 		return false;
+	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately &&
+	    both->twin.lately[color] > both->live->lately->level)
+		return false;
 	return !(want & PAGE_COLOR_FEW && wish->live) ||
 	       both->twin.live[color] <= both->live->level;
 }
@@ -297,7 +331,7 @@ static bool may_go_on(struct both *both, unsigned long last, bool poor, unsigned
 static void choose_copy(struct both *both)
 {
 	struct page_color_wish wish = random_wish(both);
-	unsigned int want = numbers_below(both->numbers, 4), count;
+	unsigned int want = numbers_below(both->numbers, 8), count;
 	u32 colors = both->twin.colors, word = random_word(both);
 	struct page_color_part part = { 0 }, taken = { 0 };
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last;
@@ -419,7 +453,10 @@ static void operation(struct both *both)
 		look_at_free(both);
 		break;
 	case 5:
-		change_live(both);
+		if (numbers_one_in(both->numbers, 3))
+			take_color(both);
+		else
+			change_live(both);
 		break;
 	case 6:
 		change_held(both);

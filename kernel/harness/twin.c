@@ -11,8 +11,9 @@ struct twin twin_new(unsigned long start, unsigned int block_order, u32 colors)
 
 	twin.free = calloc(TWIN_FRAMES, sizeof(*twin.free));
 	twin.live = calloc(colors, sizeof(*twin.live));
+	twin.lately = calloc(colors, sizeof(*twin.lately));
 	twin.held = calloc(colors, sizeof(*twin.held));
-	if (!twin.free || !twin.live || !twin.held)
+	if (!twin.free || !twin.live || !twin.lately || !twin.held)
 		abort();
 	return twin;
 }
@@ -21,6 +22,7 @@ void twin_end(struct twin *twin)
 {
 	free(twin->free);
 	free(twin->live);
+	free(twin->lately);
 	free(twin->held);
 }
 
@@ -91,12 +93,31 @@ void twin_live(struct twin *twin, u32 color, bool more, u32 most)
 		twin->live[color]--;
 }
 
-u64 twin_at_most(const struct twin *twin, u32 word, u32 level)
+void twin_taken(struct twin *twin, u32 color, u32 most)
+{
+	twin->lately[color] = most;
+	twin->noted++;
+}
+
+void twin_sink(struct twin *twin, u32 before)
+{
+	for (u32 nr = before + 1; nr <= twin->noted; nr++) {
+		u32 word = (nr / 8 - 1) % ((twin->colors + 63) / 64);
+
+		if (nr % 8)
+			continue;
+		for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
+			if (twin->lately[64 * word + i])
+				twin->lately[64 * word + i]--;
+	}
+}
+
+u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level)
 {
 	u64 some = 0;
 
 	for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
-		some |= (u64)(twin->live[64 * word + i] <= level) << i;
+		some |= (u64)(counts[64 * word + i] <= level) << i;
 	return some;
 }
 

@@ -81,6 +81,30 @@ fn colored_pages_do_not_age_into_conflicts() {
     }
 }
 
+/// Programs came and went that were larger than the cache, and one is still there, at rest.
+#[test]
+fn a_heavy_day_spares_two_processes_and_huge_pages() {
+    let results = run(&[
+        "arch=x86_64",
+        "form=memory-side",
+        "policy=stock,on",
+        "touch=processes",
+        "intensity=heavy",
+        "fill=0.5,0.94",
+    ]);
+    for fill in ["0.5", "0.94"] {
+        let row = |policy| {
+            let of = [("policy", policy), ("age", "1"), ("fill", fill), ("kernel_fn", "triad")];
+            the(&results, &of)
+        };
+        let (stock, on) = (row("stock"), row("on"));
+        assert!(number(stock, "by_frames") > 0.1, "{stock:?}");
+        assert!(number(on, "by_frames") <= 0.005, "{on:?}");
+        let free = |row| number(row, "free_in_largest");
+        assert!(free(on) >= 0.75 * free(stock), "{} and {} on stock", free(on), free(stock));
+    }
+}
+
 #[test]
 fn the_same_seed_gives_the_same_counts_and_another_one_others() {
     let set = ["arch=x86_64", "form=memory-side", "policy=shuffle,thp", "fill=0.5"];

@@ -17,6 +17,11 @@ static inline void atomic_set(atomic_t *v, int value)
 	v->counter = value;
 }
 
+static inline int atomic_add_return(int i, atomic_t *v)
+{
+	return v->counter += i;
+}
+
 static inline void atomic_add(int more, atomic_t *v)
 {
 	v->counter += more;

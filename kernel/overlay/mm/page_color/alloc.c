@@ -72,6 +72,9 @@ static u32 cursor_of(const struct page_color_space *space,
 	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
 
+/* Words that are looked at for colors that nobody has taken lately. */
+#define PAGE_COLOR_OLD_WORDS	1024
+
 /*
  * Once round all words from the cursor on; the first word in two parts. A space
  * that has blocks gets all that is free of a word before the next one: a block
@@ -98,6 +101,8 @@ static unsigned int gather(const struct place *place,
 		/* It is worth a look as long as it finds something. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
+		if (want & PAGE_COLOR_OLD && gone == PAGE_COLOR_OLD_WORDS)
+			break;
 		if (word >= words)
 			word = 0;
 		if (wish->set && !page_color_set_word(wish->set, word)) {
@@ -117,7 +122,7 @@ static unsigned int gather(const struct place *place,
 			continue;
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space) {
-			u64 fresh = page_color_mark(space, place->node->live,
+			u64 fresh = page_color_take(space, place->node->live,
 						    word, some);
 
 			/* Another thread may have taken what was lacked. */
@@ -218,6 +223,87 @@ live_for(const struct page_color_space *space, const struct place *place)
 	return space && page_color_full(space) ? NULL : place->node->live;
 }
 
+/* Frames of a pageblock, whatever their color. */
+static unsigned int gather_block(const struct page_color_free *free,
+				 unsigned long frame, unsigned int *count,
+				 struct page_color_part *parts, unsigned int nr)
+{
+	unsigned long end = frame + (1UL << free->block_order);
+
+	for (; frame < end && *count && nr < PAGE_COLOR_PARTS; frame += 64) {
+		u64 some = page_color_free_word(free, frame);
+
+		some = page_color_first_bits(some, *count);
+		if (!some)
+			continue;
+		parts[nr].frame = frame;
+		parts[nr++].mask = some;
+		*count -= hweight64(some);
+	}
+	return nr;
+}
+
+/* Pageblocks that are looked at for one in use: 1 GiB of those of 2 MiB. */
+#define PAGE_COLOR_REST	512
+
+/* So many caches are filled evenly, however little is free. */
+#define PAGE_COLOR_EVEN	2
+
+/*
+ * Who has filled the cache several times takes any color of pageblocks in use
+ * when most of the free memory is there: each color as often would cut one whole
+ * pageblock after another for the colors that the others lack.
+ */
+static bool takes_rest(const struct zone *zone, const struct place *place,
+		       const struct page_color_space *space,
+		       const struct page_color_ask *ask, unsigned int count)
+{
+	const struct page_color_memory *memory = &place->zone->memory;
+	unsigned long partial = READ_ONCE(memory->free->partial);
+	unsigned long many = PAGE_COLOR_EVEN * 64 * place->node->large;
+
+	if (!space || !page_color_full(space) || !place->node->live || ask->set)
+		return false;
+	/* Else a word of colors is not a word of frames. */
+	if (memory->colors % 64)
+		return false;
+	return partial >= 4 * count &&
+	       page_color_pages(current->page_color.whom, space->kind) > many;
+}
+
+/* From pageblocks in use, one after the other. */
+static unsigned int gather_rest(const struct place *place,
+				struct page_color_space *space,
+				unsigned int *count,
+				struct page_color_part *parts)
+{
+	const struct page_color_memory *memory = &place->zone->memory;
+	const struct page_color_free *free = memory->free;
+	unsigned long end = free->start + free->chunks * PAGE_COLOR_CHUNK;
+	unsigned long whole = 1UL << free->block_order;
+	unsigned long frame = READ_ONCE(place->zone->rest);
+	unsigned int blocks, nr = 0, i;
+
+	for (blocks = 0; blocks < PAGE_COLOR_REST; blocks++) {
+		unsigned int in_block = page_color_free_in_block(free, frame);
+
+		if (in_block && in_block < whole)
+			nr = gather_block(free, frame, count, parts, nr);
+		if (!*count || nr == PAGE_COLOR_PARTS)
+			break;
+		frame += whole;
+		if (frame >= end)
+			frame = free->start;
+	}
+	WRITE_ONCE(place->zone->rest, frame);
+	for (i = 0; i < nr; i++) {
+		parts[i].word = parts[i].frame % memory->colors / 64;
+		page_color_mark(space, place->node->live, parts[i].word,
+				parts[i].mask);
+	}
+	return nr;
+}
+
 /* What is wanted, best first. */
 static const unsigned int wants[] = {
 	PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
@@ -225,6 +311,23 @@ static const unsigned int wants[] = {
 	PAGE_COLOR_FEW,
 	0,
 };
+
+/*
+ * Where all colors are held, those that were taken longest ago come first: who
+ * holds them may be at rest.
+ */
+static unsigned int gather_first(const struct place *place,
+				 struct page_color_space *space,
+				 struct page_color_wish *wish,
+				 struct page_color_part *parts)
+{
+	unsigned int nr = 0;
+
+	if (space && wish->live && READ_ONCE(wish->live->level))
+		nr = gather_best(place, space, wish, wants[0] | PAGE_COLOR_OLD,
+				 parts);
+	return nr ?: gather_best(place, space, wish, wants[0], parts);
+}
 
 /* Searches that a vain one may save at most. */
 #define PAGE_COLOR_MOST_SKIPPED	15
@@ -276,7 +379,7 @@ static void mark_reused(struct page_color_space *space,
 			struct page_color_live *live, u32 word, u64 mask)
 {
 	if (space && mask)
-		page_color_mark(space, live, word, mask);
+		page_color_take(space, live, word, mask);
 }
 
 unsigned int page_color_reuse(struct zone *zone,
@@ -333,6 +436,16 @@ unsigned int page_color_reuse(struct zone *zone,
 	return nr;
 }
 
+/* The color did not matter. */
+static void note_rest(struct zone *zone, const struct place *place,
+		      struct page_color_space *space, unsigned int wished,
+		      unsigned int chosen)
+{
+	trace_page_color_choose(zone, ARRAY_SIZE(wants) - 1, wished, chosen);
+	check_space(space, place->node, wished);
+	count_vm_events(PAGE_COLOR_OTHER, chosen);
+}
+
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int count,
@@ -355,6 +468,13 @@ unsigned int page_color_gather(struct zone *zone,
 	wish.held = space ? &space->held : NULL;
 	if (space) {
 		run = count;
+		if (takes_rest(zone, &place, space, ask, run)) {
+			nr = gather_rest(&place, space, &count, parts);
+			if (nr) {
+				note_rest(zone, &place, space, run, run - count);
+				return nr;
+			}
+		}
 		count = fair_share(space, wish.live, count);
 	}
 	wish.count = count;
@@ -367,7 +487,7 @@ unsigned int page_color_gather(struct zone *zone,
 			wish.count = run;
 		}
 		if (!i)
-			nr = gather_best(&place, space, &wish, wants[i], parts);
+			nr = gather_first(&place, space, &wish, parts);
 		else
 			nr = gather(&place, space, &wish, wants[i], parts, 0);
 		if (nr)
@@ -407,8 +527,8 @@ unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts)
 {
 	const struct page_color_free *free;
-	unsigned long frame, end;
 	struct place place;
+	unsigned long frame;
 	unsigned int nr = 0;
 
 	if (!find_place(&place, zone))
@@ -419,18 +539,8 @@ unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 		frame = page_color_free_lowest(free, frame);
 		if (frame == ULONG_MAX)
 			break;
-		end = frame + (1UL << free->block_order);
-		for (; frame < end && count && nr < PAGE_COLOR_PARTS;
-		     frame += 64) {
-			u64 some = page_color_free_word(free, frame);
-
-			some = page_color_first_bits(some, count);
-			if (!some)
-				continue;
-			parts[nr].frame = frame;
-			parts[nr++].mask = some;
-			count -= hweight64(some);
-		}
+		nr = gather_block(free, frame, &count, parts, nr);
+		frame += 1UL << free->block_order;
 	}
 	return nr;
 }

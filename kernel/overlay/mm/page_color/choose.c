@@ -21,6 +21,8 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		some &= ~page_color_held_word(wish->held, word);
 	if (want & PAGE_COLOR_FEW && wish->live)
 		some &= page_color_live_few(wish->live, word);
+	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately)
+		some &= page_color_live_few(wish->live->lately, word);
 	return some;
 }
 

@@ -57,9 +57,10 @@ struct page_color_memory {
 	bool poor;
 };
 
-/* What colors are wanted: not held, and held by few. */
+/* What colors are wanted: not held, held by few, taken by nobody lately. */
 #define PAGE_COLOR_LACKED	0x1
 #define PAGE_COLOR_FEW		0x2
+#define PAGE_COLOR_OLD		0x4
 
 struct page_color_set;
 

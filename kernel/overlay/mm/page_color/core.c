@@ -41,6 +41,25 @@ static struct page_color_zone *zone_get(struct zone *zone)
 					 lockdep_is_held(&page_color_mutex));
 }
 
+static struct page_color_live *make_counts(int nid, u32 colors,
+					   unsigned int planes)
+{
+	struct page_color_live *live;
+
+	live = kvzalloc_node(page_color_live_bytes(colors, planes), GFP_KERNEL,
+			     nid);
+	if (live)
+		page_color_live_init(live, colors, planes);
+	return live;
+}
+
+static void free_live(struct page_color_live *live)
+{
+	if (live)
+		kvfree(live->lately);
+	kvfree(live);
+}
+
 /*
  * As many bits to a count as there may be pages of a color, and one more: pages
  * are shared.
@@ -50,12 +69,15 @@ static struct page_color_live *make_live(int nid, u32 colors)
 	unsigned long copies = DIV_ROUND_UP(node_present_pages(nid), colors);
 	unsigned int planes = clamp(fls_long(copies) + 1, 3,
 				    PAGE_COLOR_PLANES_MAX);
-	struct page_color_live *live;
+	struct page_color_live *live = make_counts(nid, colors, planes);
 
-	live = kvzalloc_node(page_color_live_bytes(colors, planes), GFP_KERNEL,
-			     nid);
-	if (live)
-		page_color_live_init(live, colors, planes);
+	if (!live)
+		return NULL;
+	live->lately = make_counts(nid, colors, PAGE_COLOR_PLANES_LATELY);
+	if (!live->lately) {
+		free_live(live);
+		return NULL;
+	}
 	return live;
 }
 
@@ -73,6 +95,7 @@ static int make_node(int nid)
 	node->id = ++ids;
 	node->colors = geometry->colors;
 	node->large = max(geometry->size / PAGE_SIZE / 64, 1UL);
+	node->direct = geometry->ways == 1;
 	if (node->colors >= PAGE_COLOR_SHARED) {
 		node->live = make_live(nid, node->colors);
 		if (!node->live) {
@@ -89,7 +112,7 @@ static void free_node(struct rcu_head *rcu)
 	struct page_color_node *node =
 		container_of(rcu, struct page_color_node, rcu);
 
-	kvfree(node->live);
+	free_live(node->live);
 	kfree(node);
 }
 
@@ -148,6 +171,7 @@ static struct page_color_zone *make_zone(struct zone *zone,
 	coloring->memory.free = free;
 	coloring->memory.colors = node->colors;
 	coloring->memory.first = zone->zone_start_pfn / node->colors;
+	coloring->rest = free->start;
 	coloring->memory.copies = (zone_end_pfn(zone) - 1) / node->colors -
 				  coloring->memory.first + 1;
 	return coloring;

@@ -83,7 +83,7 @@ static void change_level(struct page_color_live *live, u32 level)
 	atomic_set(&live->below, below);
 }
 
-void page_color_live_adjust(struct page_color_live *live)
+static void adjust(struct page_color_live *live)
 {
 	u32 level = READ_ONCE(live->level);
 	/* At the largest count, all are left. */
@@ -94,6 +94,13 @@ void page_color_live_adjust(struct page_color_live *live)
 		return;
 	change_level(live, up ? level + 1 : level - 1);
 	atomic_set(&live->leveling, 0);
+}
+
+void page_color_live_adjust(struct page_color_live *live)
+{
+	adjust(live);
+	if (live->lately)
+		adjust(live->lately);
 }
 
 static void add(u64 *plane, unsigned int planes, u64 carry)
@@ -125,7 +132,18 @@ static void sub(u64 *plane, unsigned int planes, u64 borrow)
 		WRITE_ONCE(plane[p], plane[p] & ~borrow);
 }
 
-static void change(struct page_color_live *live, u32 word, u64 mask, bool more)
+static void fill(u64 *plane, unsigned int planes, u64 mask)
+{
+	unsigned int p;
+
+	for (p = 0; p < planes; p++)
+		WRITE_ONCE(plane[p], plane[p] | mask);
+}
+
+typedef void (*live_change_fn)(u64 *plane, unsigned int planes, u64 mask);
+
+static __always_inline void change(struct page_color_live *live, u32 word,
+				   u64 mask, live_change_fn how)
 {
 	spinlock_t *lock = &live->locks[word % PAGE_COLOR_LIVE_LOCKS].lock;
 	u64 *plane = &live->plane[(size_t)word * live->planes];
@@ -139,10 +157,7 @@ static void change(struct page_color_live *live, u32 word, u64 mask, bool more)
 	spin_lock_irqsave(lock, flags);
 	level = READ_ONCE(live->level);
 	before = compare(live, word, level);
-	if (more)
-		add(plane, live->planes, mask);
-	else
-		sub(plane, live->planes, mask);
+	how(plane, live->planes, mask);
 	after = compare(live, word, level);
 	left = hweight64(after.at_most) - hweight64(before.at_most);
 	below = hweight64(after.below) - hweight64(before.below);
@@ -155,10 +170,26 @@ static void change(struct page_color_live *live, u32 word, u64 mask, bool more)
 
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask)
 {
-	change(live, word, mask, true);
+	change(live, word, mask, add);
 }
 
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask)
 {
-	change(live, word, mask, false);
+	change(live, word, mask, sub);
+}
+
+/* For each eighth color that is taken, those of one word sink. */
+void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
+{
+	struct page_color_live *lately = live->lately;
+	u32 words = page_color_words(live->colors), sunk, now;
+
+	if (!lately || !mask)
+		return;
+	change(lately, word, mask, fill);
+	now = atomic_add_return(hweight64(mask), &lately->taken);
+	for (sunk = (now - hweight64(mask)) / 8; sunk != now / 8; sunk++)
+		page_color_live_sub(lately, sunk % words,
+				    page_color_valid(live->colors,
+						     sunk % words));
 }

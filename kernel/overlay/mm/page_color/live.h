@@ -8,6 +8,12 @@
  *
  * A count that cannot go up or down any more stays: it tells which colors to
  * prefer, and nothing depends on it being exact.
+ *
+ * Where address spaces hold more than the cache has room for, it matters who uses
+ * what he holds. Nobody tells of that, but who takes pages is at work. So a color
+ * that is taken gets the largest count in a second set of counts, and these sink by
+ * one each time that an eighth of all colors was taken: those taken longest ago
+ * have the smallest.
  */
 #ifndef _MM_PAGE_COLOR_LIVE_H
 #define _MM_PAGE_COLOR_LIVE_H
@@ -19,6 +25,8 @@
 
 /* Counts up to 2^8 - 1. */
 #define PAGE_COLOR_PLANES_MAX	8
+/* Of counts that sink: nearly two caches of colors are told apart. */
+#define PAGE_COLOR_PLANES_LATELY	4
 /* Locks that words share. */
 #define PAGE_COLOR_LIVE_LOCKS	64
 
@@ -36,6 +44,9 @@ struct page_color_live_lock {
  * @left: colors that have the level or are below
  * @below: colors below the level
  * @leveling: the level is being changed
+ * @lately: how lately each color was taken, as counts that sink; NULL if that is
+ *          not noted
+ * @taken: of the counts that sink: how many colors were taken
  * @locks: of words, by their number
  * @plane: the counts, @planes words for each 64 colors
  */
@@ -46,6 +57,8 @@ struct page_color_live {
 	atomic_t left;
 	atomic_t below;
 	atomic_t leveling;
+	struct page_color_live *lately;
+	atomic_t taken;
 	struct page_color_live_lock locks[PAGE_COLOR_LIVE_LOCKS];
 	u64 plane[];
 };
@@ -59,6 +72,9 @@ void page_color_live_init(struct page_color_live *live, u32 colors,
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask);
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
 
+/* Colors of a word were taken: others were so longer ago. */
+void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);
+
 /* Find the level again if it is due: looks at all words, so without a lock. */
 void page_color_live_adjust(struct page_color_live *live);
 
@@ -66,7 +82,7 @@ void page_color_live_adjust(struct page_color_live *live);
 u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
 			    u32 level);
 
-/* Colors of a word that few hold. */
+/* Colors of a word that few hold; of @lately, those taken longest ago. */
 static inline u64 page_color_live_few(const struct page_color_live *live,
 				      u32 word)
 {

@@ -38,6 +38,8 @@ struct page_color_geometry {
  * @colors: pages of one way
  * @large: an address space with so many pages is given colors; a smaller one
  *         cannot fill more than 1/64 of the cache
+ * @direct: direct-mapped: one page of each color fits, so that a bit tells
+ *          whether there is room for another one
  * @live: how many address spaces hold each color; NULL for the cache of one
  *        processor, which they do not fill together
  */
@@ -46,6 +48,7 @@ struct page_color_node {
 	u64 id;
 	u32 colors;
 	unsigned long large;
+	bool direct;
 	struct page_color_live *live;
 };
 
@@ -58,12 +61,14 @@ extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
  * @node: id of the node's cache that it is for
  * @memory: what is chosen from; memory.free changes under zone->lock
  * @cursor: the next color where no address space has a cursor
+ * @rest: the pageblock in use from which frames of any color were taken last
  */
 struct page_color_zone {
 	struct rcu_head rcu;
 	u64 node;
 	struct page_color_memory memory;
 	u32 cursor;
+	unsigned long rest;
 };
 
 /* It begins where small address spaces have just taken pages. */
@@ -82,6 +87,7 @@ struct page_color_zone {
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
  * @counted: what its page tables have is marked, by whoever counts
+ * @direct: as that of the node's cache
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
@@ -104,6 +110,7 @@ struct page_color_space {
 	bool gone;
 	bool recount;
 	bool counted;
+	bool direct;
 	u32 marked;
 	u32 cursor;
 	bool blocks;
@@ -161,8 +168,11 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 		    u32 word, u64 mask);
 u64 page_color_unmark(struct page_color_space *space,
 		      struct page_color_live *live, u32 word, u64 mask);
+/* As marked, for pages that were allocated just now. */
+u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask);
 /* The same for @nr frames in a row. */
-void page_color_mark_frames(struct page_color_space *space, unsigned long frame,
+void page_color_take_frames(struct page_color_space *space, unsigned long frame,
 			    unsigned long nr);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);

@@ -56,6 +56,17 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 	return fresh;
 }
 
+/* Who is larger than the cache goes through all colors again and again. */
+u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask)
+{
+	u64 fresh = page_color_mark(space, live, word, mask);
+
+	if (live && !page_color_full(space))
+		page_color_live_taken(live, word, fresh);
+	return fresh;
+}
+
 u64 page_color_unmark(struct page_color_space *space,
 		      struct page_color_live *live, u32 word, u64 mask)
 {
@@ -106,11 +117,11 @@ for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
 	}
 }
 
-void page_color_mark_frames(struct page_color_space *space, unsigned long frame,
+void page_color_take_frames(struct page_color_space *space, unsigned long frame,
 			    unsigned long nr)
 {
 	rcu_read_lock();
-	for_words(space, frame, nr, page_color_mark);
+	for_words(space, frame, nr, page_color_take);
 	rcu_read_unlock();
 }
 
@@ -218,6 +229,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 {
 	struct page_color_space *space = NULL;
 	struct page_color_node *node;
+	bool direct = false;
 	u32 colors = 0;
 	u64 id = 0;
 
@@ -225,6 +237,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	node = rcu_dereference(page_color_nodes[nid]);
 	if (node) {
 		colors = node->colors;
+		direct = node->direct;
 		id = node->id;
 	}
 	rcu_read_unlock();
@@ -240,6 +253,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	space->kind = kind;
 	space->cursor = PAGE_COLOR_NO_CURSOR;
 	space->node = id;
+	space->direct = direct;
 	space->held.colors = colors;
 	space->full_from = page_color_words(colors);
 	return space;
@@ -268,7 +282,9 @@ static unsigned long large(int nid)
 
 /*
  * Spaces for what an address space is large in and has none. They come before
- * those that are there, which readers go on to see.
+ * those that are there, which readers go on to see. Where a color has room for
+ * several pages, a bit cannot tell how many it has: what was there before is not
+ * asked for, and what comes from now on is even by itself.
  */
 static void add_spaces(struct mm_struct *mm)
 {
@@ -287,7 +303,7 @@ static void add_spaces(struct mm_struct *mm)
 			space = make_space(nid, kind);
 			if (!space)
 				continue;
-			space->counted = true;
+			space->counted = space->direct;
 			space->next = first;
 			first = space;
 		}
@@ -584,7 +600,7 @@ static noinline void mark_folio(struct mm_struct *mm, enum page_color_kind kind,
 				struct folio *folio)
 {
 	change_pages(mm, kind, &folio->page, folio_nr_pages(folio),
-		     page_color_mark);
+		     page_color_take);
 }
 
 /* What the default path has given to an address space is held by it, too. */
@@ -653,8 +669,9 @@ void page_color_init_mm(struct mm_struct *mm)
 }
 
 /*
- * It maps what its parent maps: the colors need not be looked for again. The
- * parent's mmap_lock is held for writing, so that its spaces stay.
+ * It maps what its parent maps: the colors need not be looked for again, but
+ * where add_spaces() does not ask for them either. The parent's mmap_lock is held
+ * for writing, so that its spaces stay.
  */
 void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 {
@@ -664,7 +681,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 	old = rcu_dereference_protected(from->page_color.spaces,
 					lockdep_is_held(&from->mmap_lock));
 	for (; old; old = old->next) {
-		space = make_space(old->nid, old->kind);
+		space = old->direct ? make_space(old->nid, old->kind) : NULL;
 		if (!space)
 			continue;
 		if (space->node != old->node) {
