@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each target sets up what it needs; see ./setup.
 
-.PHONY: demo test audit build bench lab
+.PHONY: demo test audit build deb bench lab
 
 # Finds the colors of this machine's cache, places memory by them, shows the
 # difference; pictures in out/.
@@ -24,6 +24,11 @@ test:
 	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
 	cargo test --locked --workspace
+
+# Debian packages of what is here, in target/deb; of a kernel: huepage-lab kernel deb.
+deb:
+	./setup lab
+	debian/rules clean binary
 
 # Licences, unused dependencies, the oldest Rust, semantic versions.
 audit:
