@@ -21,6 +21,8 @@ struct both {
 	struct page_color_memory memory;
 	struct page_color_set set;
 	unsigned long busy;
+	/* Colors are taken in turn, so that none has rested for long. */
+	bool in_turn;
 };
 
 #define SAME(got, wanted)                                                              \
@@ -102,6 +104,7 @@ static void begin(struct both *both, struct numbers *numbers)
 		.first = start / colors,
 	};
 	both->memory.copies = (start + TWIN_FRAMES - 1) / colors - both->memory.first + 1;
+	both->in_turn = numbers_one_in(numbers, 2);
 	/* Across the border of two chunks in most cases. */
 	both->busy = start + PAGE_COLOR_CHUNK - BUSY / 2;
 	/* So few that all are looked at. */
@@ -225,6 +228,10 @@ static void take_color(struct both *both)
 	u32 word = random_word(both), before = both->twin.noted;
 	u64 mask = random_mask(both, word);
 
+	if (both->in_turn) {
+		word = both->twin.noted / 64 % page_color_words(both->twin.colors);
+		mask = page_color_valid(both->twin.colors, word);
+	}
 	page_color_live_taken(both->live, word, mask);
 	if (!lately)
 		return;

@@ -246,13 +246,14 @@ static unsigned int gather_block(const struct page_color_free *free,
 /* Pageblocks that are looked at for one in use: 1 GiB of those of 2 MiB. */
 #define PAGE_COLOR_REST	512
 
-/* So many caches are filled evenly, however little is free. */
-#define PAGE_COLOR_EVEN	2
+/* So many caches, and one part in so many of a zone, are filled evenly. */
+#define PAGE_COLOR_EVEN		2
+#define PAGE_COLOR_EVEN_PART	4
 
 /*
- * Who has filled the cache several times takes any color of pageblocks in use
- * when most of the free memory is there: each color as often would cut one whole
- * pageblock after another for the colors that the others lack.
+ * Who is larger than that takes any color of pageblocks in use: each color as
+ * often would cut one whole pageblock after another for the colors that the others
+ * lack.
  */
 static bool takes_rest(const struct zone *zone, const struct place *place,
 		       const struct page_color_space *space,
@@ -260,7 +261,8 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 {
 	const struct page_color_memory *memory = &place->zone->memory;
 	unsigned long partial = READ_ONCE(memory->free->partial);
-	unsigned long many = PAGE_COLOR_EVEN * 64 * place->node->large;
+	unsigned long many = max(PAGE_COLOR_EVEN * 64 * place->node->large,
+				 zone_managed_pages(zone) / PAGE_COLOR_EVEN_PART);
 
 	if (!space || !page_color_full(space) || !place->node->live || ask->set)
 		return false;

@@ -374,7 +374,7 @@ TEST_F(page_color, without_it_colors_come_by_chance)
 
 TEST_F(page_color, a_large_program_has_each_color_as_often)
 {
-	/* Up to twice the cache: beyond that, whole pageblocks are spared. */
+	/* Whoever is much larger spares whole pageblocks instead. */
 	const size_t pages = 7 * COLORS / 4;
 	unsigned long before;
 	char *memory;
