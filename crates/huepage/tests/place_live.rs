@@ -110,14 +110,23 @@ fn recolor(
     unsafe { pool.recolor(mapping.page(0), mapping.pages(), policy, oracle) }
 }
 
-fn balanced_share(mapping: &Mapping, oracle: &mut ByFrame) -> f64 {
+/// The share of the pages that have the color `policy` gives them.
+fn share(mapping: &Mapping, policy: &Policy, oracle: &mut ByFrame) -> f64 {
     let pages: Vec<PageAddr> = mapping.iter().collect();
+    let wanted = policy.colors(pages[0].get() / page_len(), pages.len(), count());
     // SAFETY: the pages are mapped.
     let told = unsafe { oracle.classify(&pages) }.unwrap();
-    let fits = |(page, color): &(&PageAddr, Option<Color>)| {
-        color.is_some_and(|c| c.index() == page.get() / page_len() % COLORS as usize)
-    };
-    pages.iter().zip(told).filter(fits).count() as f64 / pages.len() as f64
+    let fits = told.iter().zip(wanted).filter(|(told, wanted)| **told == Some(*wanted)).count();
+    fits as f64 / pages.len() as f64
+}
+
+/// Of the eight ways to give out all colors in turn, the one that the fewest pages fit by
+/// chance: at most one page in eight, since each page fits one of them.
+fn least_fitting(mapping: &Mapping, oracle: &mut ByFrame) -> Policy {
+    let turned = |by| Policy::Colors((0..COLORS).map(|i| Color((i + by) % COLORS)).collect());
+    let fitting = |policy: Policy| (share(mapping, &policy, oracle), policy);
+    let all = (0..COLORS).map(turned).map(fitting);
+    all.min_by(|(a, _), (b, _)| a.total_cmp(b)).unwrap().1
 }
 
 /// Fills every word with a value that names its place.
@@ -280,11 +289,12 @@ fn recolored_pages_have_the_colors_asked_for_and_no_mapping_is_added() {
     let held = pool.pages();
     let mappings = || std::fs::read_to_string("/proc/self/maps").unwrap().lines().count();
     let before = mappings();
-    let report = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    let policy = least_fitting(&memory, &mut oracle);
+    let report = recolor(&mut pool, &mut memory, &policy, &mut oracle).unwrap();
     assert!(mappings() <= before + 2, "{before} mappings, then {}", mappings());
     assert_eq!(report.placed + report.already, PAGES, "{report:?}");
-    assert!(report.placed > PAGES / 2, "{report:?}");
-    assert!(balanced_share(&memory, &mut oracle) > 0.99);
+    assert!(report.placed >= PAGES - PAGES / 8, "{report:?}");
+    assert!(share(&memory, &policy, &mut oracle) > 0.99);
     // One frame for another.
     assert_eq!(pool.pages(), held);
     let found = pool.reclassify(&mut oracle).unwrap();
@@ -292,7 +302,7 @@ fn recolored_pages_have_the_colors_asked_for_and_no_mapping_is_added() {
     for (i, word) in words(&memory).iter().enumerate() {
         assert_eq!(word.load(Ordering::Relaxed), mix(i));
     }
-    let again = recolor(&mut pool, &mut memory, &Policy::Balanced, &mut oracle).unwrap();
+    let again = recolor(&mut pool, &mut memory, &policy, &mut oracle).unwrap();
     assert_eq!(again.already, PAGES);
 }
 
@@ -656,7 +666,7 @@ fn memory_nobody_else_uses_is_placed_by_either_mechanism() {
         let report = report.unwrap();
         assert_eq!(report.placed + report.already, 200, "{mechanism:?} {report:?}");
         assert!(intact(memory.page(0), memory.len()), "{mechanism:?}");
-        assert!(balanced_share(&memory, &mut oracle) > 0.99, "{mechanism:?}");
+        assert!(share(&memory, &Policy::Balanced, &mut oracle) > 0.99, "{mechanism:?}");
         // A child inherits what was placed.
         let (start, len) = (memory.page(0), memory.len());
         assert_eq!(forked(|| i32::from(!intact(start, len))), 0, "{mechanism:?}");
