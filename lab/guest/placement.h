@@ -5,6 +5,7 @@
 
 #include "frames.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,6 +107,8 @@ static inline void age(struct lab_random *random, size_t pages, unsigned int rou
 			lab_fail("keep memory from being forked");
 		free(order);
 	}
+	/* Nor is what malloc() keeps for later: in a child it would be pages of colors. */
+	malloc_trim(0);
 }
 
 #endif
