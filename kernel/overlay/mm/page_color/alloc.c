@@ -101,7 +101,7 @@ static unsigned int gather(const struct place *place,
 		/* It is worth a look as long as it finds something. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
-		if (want & PAGE_COLOR_OLD && gone == PAGE_COLOR_OLD_WORDS)
+		if (want & PAGE_COLOR_OLD && gone >= PAGE_COLOR_OLD_WORDS)
 			break;
 		if (word >= words)
 			word = 0;
