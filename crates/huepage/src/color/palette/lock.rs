@@ -4,12 +4,14 @@
 //! The lock is a record lock of fcntl(2): the kernel takes it back however its
 //! holder ends, and a child does not inherit it, as it would that of flock(2): a
 //! program that forks while its palette is made, and is killed, would leave it
-//! locked by the child. Threads of one process are told apart by a mutex.
+//! locked by the child. Threads of one process are told apart by a word of memory with
+//! the process ID of the holder: what a child has of another thread of its parent is not
+//! its own.
 
 use std::{
     fs::File,
-    io,
-    sync::{Mutex, MutexGuard, TryLockError},
+    io, process,
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -22,13 +24,38 @@ use rustix::{
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(3);
 
-static OF_THIS_PROCESS: Mutex<()> = Mutex::new(());
+/// The process of which a thread has the lock, or [`NOBODY`].
+static HOLDER: AtomicU32 = AtomicU32::new(NOBODY);
+
+const NOBODY: u32 = 0;
+
+/// No other thread of this process has the lock.
+#[derive(Debug)]
+struct OfThisProcess(u32);
+
+impl OfThisProcess {
+    fn take() -> Option<Self> {
+        let this = process::id();
+        let before = HOLDER.load(Ordering::Relaxed);
+        let free = before != this
+            && HOLDER.compare_exchange(before, this, Ordering::Acquire, Ordering::Relaxed).is_ok();
+        // Made only if it is so: what is made is given back.
+        free.then(|| OfThisProcess(this))
+    }
+}
+
+impl Drop for OfThisProcess {
+    fn drop(&mut self) {
+        // Not what somebody took in a child that has a copy of this.
+        let _ = HOLDER.compare_exchange(self.0, NOBODY, Ordering::Release, Ordering::Relaxed);
+    }
+}
 
 /// Held by the one who makes a palette.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
-    _threads: MutexGuard<'static, ()>,
+    _threads: OfThisProcess,
 }
 
 /// Why there is no lock.
@@ -47,12 +74,7 @@ impl Lock {
         open: impl FnOnce() -> io::Result<File>,
         deadline: Instant,
     ) -> Result<Self, NoLock> {
-        let threads = wait(deadline, || match OF_THIS_PROCESS.try_lock() {
-            Ok(guard) => Some(guard),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        })
-        .ok_or(NoLock::Held(None))?;
+        let threads = wait(deadline, OfThisProcess::take).ok_or(NoLock::Held(None))?;
         let file = open().map_err(NoLock::System)?;
         let tried =
             wait(deadline, || match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
@@ -137,6 +159,30 @@ mod tests {
         let killed = unsafe { libc::kill(idle, libc::SIGKILL) };
         assert_eq!((told[0], killed), (1, 0));
         assert!(lock.is_ok(), "{lock:?}");
+    }
+
+    /// The thread that has the lock is not in the child, so that nobody would give it
+    /// back there.
+    #[test]
+    fn a_child_forked_while_another_thread_holds_it_takes_one_of_its_own() {
+        let directory = tempfile::tempdir().unwrap();
+        let open = |name: &str| File::create(directory.path().join(name));
+        let held = Lock::take(|| open("ours"), soon()).unwrap();
+        // SAFETY: the child only takes a lock and ends by _exit.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            let got = Lock::take(|| open("of the child"), soon()).is_ok();
+            // SAFETY: as above.
+            unsafe { libc::_exit(i32::from(!got)) };
+        }
+        let mut status = -1;
+        // SAFETY: our own child.
+        unsafe { libc::waitpid(child, &mut status, 0) };
+        assert_eq!(status, 0);
+        let never = || -> io::Result<File> { panic!("opened while it is held") };
+        assert!(matches!(Lock::take(never, Instant::now()), Err(NoLock::Held(None))));
+        drop(held);
+        assert!(Lock::take(|| open("ours"), soon()).is_ok());
     }
 
     #[test]
