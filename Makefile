@@ -17,10 +17,15 @@ test:
 	./setup test
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
-	# Architectures without measurement, as far as this one can tell.
-	RUSTFLAGS="--cfg huepage_no_measurement -D warnings" cargo check --locked --workspace \
-		--target-dir target/no-measurement
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps --all-features
+	# The library with each set of its features, and all without measurement, as on other
+	# architectures.
+	for features in "" serde measure measure,serde map; do \
+		RUSTFLAGS="-D warnings" cargo check --locked --package huepage --all-targets \
+			--no-default-features --features "$$features" --target-dir target/features || \
+			exit; done
+	RUSTFLAGS="-D warnings" cargo check --locked --workspace --no-default-features \
+		--target-dir target/features
 	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
 	cargo test --locked --workspace

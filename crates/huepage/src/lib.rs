@@ -16,6 +16,18 @@
 //! * [`map`]: where the pages of a process are, and how evenly.
 //! * [`proc`]: which processes there are, and what they have mapped.
 //! * [`run`]: what `huepage run` tells programs, and what they answer.
+//!
+//! # Features
+//!
+//! All are on by default; [`Huepage`] and [`place`] are there without any.
+//!
+//! | feature | |
+//! |---|---|
+//! | `measure` | colors by timing, on `x86_64`. Without it, as on other architectures, colors come from frame numbers, and [`MeasuredOracle::discover`](color::MeasuredOracle::discover) says that it is not available. |
+//! | `map` | [`map`] and [`merged`]. Brings `serde`. |
+//! | `serde` | `Serialize` and `Deserialize` of results, and all that is kept in files: [`color::palette`], [`topology::RecordedMachine`], [`run`]. |
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod available_memory;
 mod causes;
@@ -24,12 +36,15 @@ pub mod color;
 pub mod colored;
 pub mod frames;
 pub mod list;
+#[cfg(feature = "map")]
 pub mod map;
 mod mapped;
 pub mod mapping;
+#[cfg(feature = "map")]
 pub mod merged;
 pub mod place;
 pub mod proc;
+#[cfg(feature = "serde")]
 pub mod run;
 mod seed;
 pub mod topology;

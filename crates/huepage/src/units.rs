@@ -3,16 +3,13 @@
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
-use serde::{Deserialize, Serialize};
-
 /// A number of bytes. Reads `4096`, `512k`, `2M`, `16GiB`; prints binary units.
 ///
 /// As in numactl and lstopo, `k`, `M`, `G`, `T` mean powers of 1024, with or
 /// without `B` or `iB` behind them; case does not matter.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Bytes(pub u64);
 
 impl Bytes {
@@ -90,8 +87,9 @@ impl fmt::Display for Bytes {
 
 /// A physical page frame number as the kernel counts them. In a virtual
 /// machine it says nothing about the host's frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Pfn(pub u64);
 
 /// The color of a page: which group of cache sets its lines fall into.
@@ -99,8 +97,9 @@ pub struct Pfn(pub u64);
 /// Colors found by frame number are numbered as the cache numbers its sets.
 /// Colors found by measurement are numbered in order of discovery; two runs
 /// give the same classes under other names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct Color(pub u32);
 
 impl Color {
@@ -117,8 +116,9 @@ impl fmt::Display for Color {
 }
 
 /// How many colors there are: at least one, not always a power of two.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(transparent))]
 pub struct ColorCount(NonZeroU32);
 
 impl ColorCount {

@@ -121,7 +121,7 @@ impl ResolvedCache {
         let ways = match oracle {
             Oracle::Measured(measured) => measured.measured_ways()?,
             Oracle::Palette(palette) => palette.ways(),
-            Oracle::FrameNumber(_) => {
+            _ => {
                 bail!("the L2 is not declared here: give it with {}", advice::CACHE)
             }
         };

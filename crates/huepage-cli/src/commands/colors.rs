@@ -143,7 +143,7 @@ pub fn survey(
             measured_ways = Some(measured.measured_ways()?);
             survey.colors
         }
-        Oracle::FrameNumber(_) | Oracle::Palette(_) => {
+        _ => {
             let begin = std::time::Instant::now();
             // SAFETY: the pages are those of `mapping`, which outlives the call.
             let colors = unsafe { oracle.classify(&addresses) }?;
@@ -221,7 +221,7 @@ fn frame_number_agreement(
 ) -> Option<f64> {
     match oracle {
         Oracle::FrameNumber(_) => check.map(|check| check.agreement),
-        Oracle::Measured(_) | Oracle::Palette(_) => {
+        _ => {
             let mut frames = FrameNumberOracle::with_colors(oracle.count()).ok()?;
             // SAFETY: the caller's pages are mapped for the whole survey.
             let by_frame = unsafe { frames.classify(pages) }.ok()?;

@@ -3,9 +3,11 @@
 
 use std::{str::FromStr, time::Duration};
 
+#[cfg(feature = "serde")]
+use super::palette::Palette;
 use super::{
     Color, ColorCount, ColorError, ColorOracle, FrameNumberOracle, MeasureOptions, MeasuredOracle,
-    Method, Pressure, agreement::pair_agreement, palette::Palette,
+    Method, Pressure, agreement::pair_agreement,
 };
 use crate::{
     mapping::{Mapping, PageAddr, PageKind},
@@ -67,12 +69,14 @@ impl FrameNumberCheck {
 
 /// Where colors come from.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Oracle {
     /// By frame number.
     FrameNumber(FrameNumberOracle),
     /// By measurement, with colors discovered now.
     Measured(Box<MeasuredOracle>),
     /// By measurement, with the colors that all programs of a palette share.
+    #[cfg(feature = "serde")]
     Palette(Box<Palette>),
 }
 
@@ -86,16 +90,18 @@ impl Oracle {
         match self {
             Oracle::FrameNumber(_) => Ok(None),
             Oracle::Measured(oracle) => oracle.pressure(wait).map(Some),
+            #[cfg(feature = "serde")]
             Oracle::Palette(palette) => palette.pressure(wait).map(Some),
         }
     }
 
     /// By measurement: a palette's, or discovered now.
     fn measured(options: &MeasureOptions) -> Result<Self, ColorError> {
-        Ok(match &options.palette {
-            Some(palette) => Oracle::Palette(Box::new(Palette::open(options, palette)?)),
-            None => Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)),
-        })
+        #[cfg(feature = "serde")]
+        if let Some(palette) = &options.palette {
+            return Ok(Oracle::Palette(Box::new(Palette::open(options, palette)?)));
+        }
+        Ok(Oracle::Measured(Box::new(MeasuredOracle::discover(options)?)))
     }
 }
 
@@ -104,6 +110,7 @@ impl ColorOracle for Oracle {
         match self {
             Oracle::FrameNumber(oracle) => oracle.method(),
             Oracle::Measured(oracle) => oracle.method(),
+            #[cfg(feature = "serde")]
             Oracle::Palette(palette) => palette.method(),
         }
     }
@@ -112,6 +119,7 @@ impl ColorOracle for Oracle {
         match self {
             Oracle::FrameNumber(oracle) => oracle.count(),
             Oracle::Measured(oracle) => oracle.count(),
+            #[cfg(feature = "serde")]
             Oracle::Palette(palette) => palette.count(),
         }
     }
@@ -122,6 +130,7 @@ impl ColorOracle for Oracle {
             match self {
                 Oracle::FrameNumber(oracle) => oracle.classify(pages),
                 Oracle::Measured(oracle) => oracle.classify(pages),
+                #[cfg(feature = "serde")]
                 Oracle::Palette(palette) => palette.classify(pages),
             }
         }

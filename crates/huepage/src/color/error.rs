@@ -3,7 +3,9 @@
 
 use std::io;
 
-use super::{evidence::Evidence, palette::PaletteError};
+use super::evidence::Evidence;
+#[cfg(feature = "serde")]
+use super::palette::PaletteError;
 use crate::{topology::PinError, units::Bytes};
 
 /// Why colors cannot be told.
@@ -21,7 +23,8 @@ pub enum ColorError {
     NoGeometry,
     /// Measurement reads the time stamp counter of x86_64.
     #[error(
-        "measuring colors is not available on {0}: it needs the time stamp counter of x86_64; \
+        "measuring colors is not available on {0}: it needs the time stamp counter of x86_64 \
+         and the feature `measure` of the crate huepage; \
          on bare metal colors can be told by frame number"
     )]
     NotAvailable(&'static str),
@@ -82,6 +85,7 @@ pub enum ColorError {
     #[error("no color map could be trusted:{0}")]
     NotTrusted(Evidence),
     /// There is no palette to share.
+    #[cfg(feature = "serde")]
     #[error(transparent)]
     Palette(#[from] PaletteError),
     /// The thread cannot be kept on the CPU whose cache is to be measured.

@@ -4,10 +4,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 /// All attempts of one discovery, in order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Evidence {
     /// One entry per attempt.
     pub attempts: Vec<Attempt>,
@@ -32,7 +31,8 @@ impl Evidence {
 }
 
 /// What one attempt saw.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
     /// Share of calibration samples told right, less those told wrong: 1 is a
     /// clear difference between hit and miss, 0 is none.
@@ -60,8 +60,9 @@ pub struct Attempt {
 }
 
 /// Why an attempt is not believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Distrust {
     /// Hits and misses take the same time.
     NoContrast,

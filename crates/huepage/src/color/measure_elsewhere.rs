@@ -5,11 +5,15 @@ use std::{convert::Infallible, time::Duration};
 
 use super::{
     Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure, Survey,
-    palette::Known,
 };
 use crate::mapping::PageAddr;
 
-/// Never exists on this architecture.
+#[cfg(feature = "serde")]
+mod standard_elsewhere;
+#[cfg(feature = "serde")]
+pub(super) use standard_elsewhere::{Check, L1_WAYS, Standard};
+
+/// Never exists in this build.
 #[derive(Debug)]
 pub struct MeasuredOracle(Infallible);
 
@@ -32,7 +36,8 @@ impl MeasuredOracle {
     }
 
     /// What another process needs to use pages of these colors.
-    pub(super) fn known(&self) -> Known {
+    #[cfg(feature = "serde")]
+    pub(super) fn known(&self) -> super::known::Known {
         match self.0 {}
     }
 
@@ -72,62 +77,6 @@ impl ColorOracle for MeasuredOracle {
     }
 
     unsafe fn classify(&mut self, _: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
-        match self.0 {}
-    }
-}
-
-/// The most ways of an L1 data cache in the field.
-pub(super) const L1_WAYS: usize = 12;
-
-/// What a look at reference pages finds, where there can be one.
-#[allow(dead_code)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Check {
-    Holds,
-    Moved(usize),
-    Stale,
-    Unclear,
-}
-
-/// Never exists on this architecture.
-#[derive(Debug)]
-pub(super) struct Standard(Infallible);
-
-impl Standard {
-    pub fn possible(_: &MeasureOptions) -> Result<(), ColorError> {
-        Err(ColorError::NotAvailable(std::env::consts::ARCH))
-    }
-
-    pub unsafe fn new(
-        _: &[Vec<PageAddr>],
-        _: &Known,
-        _: ColorCount,
-        _: &MeasureOptions,
-    ) -> Result<Self, ColorError> {
-        Err(ColorError::NotAvailable(std::env::consts::ARCH))
-    }
-
-    pub fn measure_on(&mut self, _: u32) {
-        match self.0 {}
-    }
-
-    pub fn cpu(&self) -> u32 {
-        match self.0 {}
-    }
-
-    pub fn check(&mut self) -> Result<Check, ColorError> {
-        match self.0 {}
-    }
-
-    pub fn examine(&mut self) -> Result<Vec<Option<Color>>, ColorError> {
-        match self.0 {}
-    }
-
-    pub unsafe fn classify(&mut self, _: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
-        match self.0 {}
-    }
-
-    pub fn pressure(&mut self, _: Duration) -> Result<Pressure, ColorError> {
         match self.0 {}
     }
 }

@@ -3,10 +3,12 @@
 
 use std::time::Duration;
 
-use super::{Color, palette::PaletteOptions};
+use super::Color;
+#[cfg(feature = "serde")]
+use super::palette::PaletteOptions;
 use crate::topology::CacheGeometry;
 
-/// How to measure.
+/// How to measure. Begin with [`MeasureOptions::new`]: features add fields.
 #[derive(Clone, Debug)]
 pub struct MeasureOptions {
     /// The CPU whose cache to measure.
@@ -21,6 +23,7 @@ pub struct MeasureOptions {
     /// Time after which no further attempt begins.
     pub time_limit: Duration,
     /// The palette that [`choose`](super::choose) measures by; `None`: it discovers.
+    #[cfg(feature = "serde")]
     pub palette: Option<PaletteOptions>,
 }
 
@@ -36,6 +39,7 @@ impl MeasureOptions {
             seed: crate::seed(),
             attempts: 60,
             time_limit: Duration::from_secs(30),
+            #[cfg(feature = "serde")]
             palette: None,
         }
     }

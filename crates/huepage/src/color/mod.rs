@@ -15,19 +15,22 @@
 //! ```
 
 // Without measurement nothing is compared, except in tests.
-#[cfg_attr(not(all(target_arch = "x86_64", not(huepage_no_measurement))), allow(dead_code))]
+#[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
 mod agreement;
 mod choose;
 mod error;
 mod evidence;
 mod frame_number;
-#[cfg(all(target_arch = "x86_64", not(huepage_no_measurement)))]
+#[cfg(feature = "serde")]
+mod known;
+#[cfg(all(target_arch = "x86_64", feature = "measure"))]
 mod measure;
-#[cfg(not(all(target_arch = "x86_64", not(huepage_no_measurement))))]
+#[cfg(not(all(target_arch = "x86_64", feature = "measure")))]
 #[path = "measure_elsewhere.rs"]
 mod measure;
 mod measurement;
 mod oracle;
+#[cfg(feature = "serde")]
 pub mod palette;
 mod pressure;
 
@@ -41,3 +44,6 @@ pub use measure::MeasuredOracle;
 pub use measurement::{MeasureOptions, Survey};
 pub use oracle::{ColorOracle, Method};
 pub use pressure::{Held, Pressure};
+
+/// Whether this build can measure at all: on `x86_64`, with the feature `measure`.
+pub const CAN_MEASURE: bool = cfg!(all(target_arch = "x86_64", feature = "measure"));

@@ -3,14 +3,13 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::{Color, ColorCount, ColorError};
 use crate::mapping::PageAddr;
 
 /// How colors are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
     /// From the frame number the kernel shows: true on bare metal only.

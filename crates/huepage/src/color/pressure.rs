@@ -3,13 +3,12 @@
 
 use std::{ops::AddAssign, time::Duration};
 
-use serde::{Deserialize, Serialize};
-
 use super::{Color, ColorCount};
 
 /// Lines of one color that were held in the cache, and those of them that
 /// somebody else had evicted in the end.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held {
     /// Lines looked at.
     pub lines: u64,

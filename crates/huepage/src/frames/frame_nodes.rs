@@ -118,7 +118,7 @@ fn disjoint(mut ranges: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
     joined
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "serde"))]
 mod tests {
     use std::collections::BTreeMap;
 

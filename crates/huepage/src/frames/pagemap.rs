@@ -16,8 +16,8 @@ const ENTRIES: usize = 8192;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PageState(u64);
 
+#[cfg(feature = "map")]
 impl PageState {
-    const FRAME: u64 = (1 << 55) - 1;
     /// Two bits that the kernel leaves zero.
     const ZERO: u64 = 1 << 59;
     const HUGE: u64 = 1 << 60;
@@ -43,6 +43,10 @@ impl PageState {
     pub(crate) fn scanned_huge(self) -> bool {
         self.0 & Self::HUGE != 0
     }
+}
+
+impl PageState {
+    const FRAME: u64 = (1 << 55) - 1;
 
     /// Whether the page is mapped to a frame.
     pub fn present(self) -> bool {

@@ -10,14 +10,13 @@ use std::{
     ops::Range,
 };
 
-use serde::{Deserialize, Serialize};
-
 use super::VmFlags;
 use crate::units::Bytes;
 
 /// What `/proc/PID/smaps` counts of an area, in bytes; see `proc_pid_smaps(5)`.
 /// `None` where this kernel does not print the field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct KernelCounts {
     /// `Rss`: present; the page of zeros and memory that is no ordinary page
     /// are left out.

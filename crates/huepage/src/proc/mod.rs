@@ -8,8 +8,11 @@ mod find;
 mod inheritance;
 mod mappings;
 mod name;
+#[cfg(feature = "map")]
 mod numa_maps;
 mod numbered;
+// Without maps, little of it is asked.
+#[cfg_attr(not(feature = "map"), allow(dead_code))]
 mod stat;
 mod vm_flags;
 
@@ -17,7 +20,11 @@ pub use find::find;
 pub(crate) use inheritance::wiped_in_children;
 pub use mappings::{AreaLine, AreaReader, KernelCounts, areas};
 pub use name::Name;
+#[cfg(feature = "map")]
 pub(crate) use numa_maps::numa_maps;
 pub use numbered::numbered;
-pub(crate) use stat::{Stat, began, command};
+#[cfg(feature = "serde")]
+pub(crate) use stat::began;
+#[cfg(feature = "map")]
+pub(crate) use stat::{Stat, command};
 pub use vm_flags::VmFlags;

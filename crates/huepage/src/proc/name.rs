@@ -3,8 +3,6 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 /// A name out of the hands of another program (a path, a process name), with
 /// everything a terminal could act on written out.
 ///
@@ -12,8 +10,9 @@ use serde::{Deserialize, Serialize};
 /// `\u{1b}`, bytes that are no UTF-8 become `\xff`. The whole length is kept:
 /// whoever prints it shortens it. Names read back from JSON are made safe
 /// again, since a record is no more trusted than a process.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(from = "String", into = "String")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "String", into = "String"))]
 pub struct Name(String);
 
 impl Name {

@@ -62,6 +62,7 @@ impl Way {
     }
 
     /// The way of the library in a file of this path, if it is one.
+    #[cfg(feature = "map")]
     pub(crate) fn of_library(path: &[u8]) -> Option<Self> {
         let name = path.rsplit(|byte| *byte == b'/').next()?;
         [Way::Live, Way::Heap].into_iter().find(|way| way.library().as_bytes() == name)

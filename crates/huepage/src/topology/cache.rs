@@ -10,8 +10,6 @@ use std::{
     fmt,
 };
 
-use serde::Serialize;
-
 use super::{
     CacheGeometry, MachineSource,
     source::{indexes, number, numbered, text},
@@ -19,8 +17,9 @@ use super::{
 use crate::units::{Bytes, ColorCount};
 
 /// What a cache holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum CacheKind {
     /// Data only.
     Data,
@@ -31,7 +30,8 @@ pub enum CacheKind {
 }
 
 /// The values a source gives for a cache; `None` where it gives none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CacheFields {
     /// Capacity. sysfs rounds down to whole KiB.
     pub size: Option<Bytes>,
@@ -44,8 +44,9 @@ pub struct CacheFields {
 }
 
 /// Whether the declared values can be those of a real cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "status", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(tag = "status", rename_all = "kebab-case"))]
 pub enum Verdict {
     /// They fit each other.
     Accepted {
@@ -67,7 +68,8 @@ pub enum Verdict {
 }
 
 /// One cache of the machine.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Cache {
     /// Level: 1, 2, 3, …
     pub level: u8,

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which cache is worth coloring for one CPU.
 
-use serde::Serialize;
-
 use super::{Cache, CacheGeometry, CacheKind, Topology, Verdict};
 use crate::{
     list,
@@ -68,7 +66,8 @@ pub enum ChoiceError {
 }
 
 /// The cache chosen for one CPU, or why there is none, as data.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Choice {
     /// The CPU asked for.
     pub cpu: u32,
@@ -83,8 +82,9 @@ pub struct Choice {
 }
 
 /// Who says what the cache is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Origin {
     /// The user.
     Given,

@@ -7,14 +7,14 @@
 //! firmware overrides, or where a record is wrong.
 
 use raw_cpuid::{CacheType, CpuId, CpuIdResult};
-use serde::{Deserialize, Serialize};
 
 use super::{Cache, CacheFields, CacheKind};
 use crate::units::Bytes;
 
 /// One CPUID leaf as the four registers it returns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct CpuidLeaf {
     /// Value of EAX on call.
     pub leaf: u32,
@@ -87,7 +87,8 @@ pub(super) fn hypervisor_signature(leaves: &[CpuidLeaf]) -> Option<String> {
 }
 
 /// What sysfs and CPUID say about the caches of one CPU, side by side.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CrossCheck {
     /// The CPU compared.
     pub cpu: u32,
@@ -105,7 +106,8 @@ impl CrossCheck {
 }
 
 /// One cache in both sources.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Comparison {
     /// Level: 1, 2, 3, …
     pub level: u8,
@@ -117,7 +119,8 @@ pub struct Comparison {
 }
 
 /// One value that the sources differ on; `None` where a source is silent.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Difference {
     /// `size` (bytes), `ways`, `line` (bytes) or `sets`.
     pub field: &'static str,

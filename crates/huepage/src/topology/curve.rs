@@ -7,7 +7,6 @@ use std::{
 };
 
 use fastrand::Rng;
-use serde::{Deserialize, Serialize};
 
 use super::{
     PinError, Pinned, Witnessed,
@@ -16,8 +15,9 @@ use super::{
 use crate::{chase::Chase, units::Bytes};
 
 /// Nanoseconds per access of a random pointer chase over growing working sets.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Curve {
     /// The CPU it was measured on.
     pub cpu: u32,
@@ -28,15 +28,16 @@ pub struct Curve {
 }
 
 /// One working set.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Point {
     /// Its size.
     pub bytes: Bytes,
     /// Median nanoseconds per access.
     pub nanoseconds: f64,
     /// The same in quiet moments; `None` where nobody could tell these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub witnessed: Option<Witnessed>,
 }
 
@@ -160,6 +161,7 @@ impl Curve {
     }
 
     /// Whether a curve read from a file can be one.
+    #[cfg(any(test, feature = "serde"))]
     pub(super) fn validate(&self) -> Result<(), String> {
         if !self.points.is_sorted_by(|a, b| a.bytes < b.bytes) {
             return Err("the sizes of the curve do not ascend".to_owned());

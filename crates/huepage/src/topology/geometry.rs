@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The shape of one cache, and how many page colors follow from it.
 
-use serde::{Deserialize, Serialize};
-
 use crate::units::{Bytes, ColorCount};
 
 /// Size, ways, line and sets of a cache, of which each is checked against the
 /// others: `size = sets × ways × line`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct CacheGeometry {
     level: u8,
     size: Bytes,

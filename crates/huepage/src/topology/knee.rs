@@ -7,13 +7,12 @@
 //! done to where six tenths are. The best guess is where four tenths are done:
 //! so it was measured at the true size of a 1 MiB 16-way L2 on AMD family 26.
 
-use serde::Serialize;
-
 use super::{Curve, QuietEnds, curve::Point};
 use crate::units::Bytes;
 
 /// The curve and what follows from it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Measured {
     /// The measurement.
     pub curve: Curve,
@@ -26,7 +25,8 @@ pub struct Measured {
 }
 
 /// The measured end of a cache.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CacheEnd {
     /// Working sets up to this size fit.
     pub at_least: Bytes,

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
-
 use super::{
     Cache, CrossCheck, MachineSource, Measured, NumaNode, Virtualization, cache, cpuid, node,
     source::{indexes, numbered},
@@ -18,7 +16,8 @@ const CPUS: &str = "/sys/devices/system/cpu";
 ///
 /// Serializes as schema `huepage.topology/1`; sizes are bytes, times
 /// nanoseconds, CPU and node numbers the kernel's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Topology {
     /// `huepage.topology/1`.
     pub schema: &'static str,

@@ -19,6 +19,7 @@ mod machine;
 mod node;
 mod pin;
 mod quiet;
+#[cfg(feature = "serde")]
 mod recorded;
 mod samples;
 mod side_cache;
@@ -37,6 +38,7 @@ pub use machine::{Topology, TopologyError};
 pub use node::{Distance, NumaNode};
 pub use pin::{PinError, Pinned, allowed_cpus};
 pub use quiet::{QuietEnds, SizeVerdict};
+#[cfg(feature = "serde")]
 pub use recorded::{RecordError, RecordedMachine};
 pub use samples::Witnessed;
 pub use side_cache::{AddressMode, Indexing, MemorySideCache, WritePolicy};

@@ -5,8 +5,6 @@
 //! Documentation/ABI/stable/sysfs-devices-node. Node numbers may have holes, a
 //! node may have no CPUs or no memory, and node 0 need not exist.
 
-use serde::Serialize;
-
 use super::{
     MachineSource, MemorySideCache, side_cache,
     source::{indexes, numbered, text},
@@ -16,7 +14,8 @@ use crate::units::Bytes;
 const DIRECTORY: &str = "/sys/devices/system/node";
 
 /// One online NUMA node.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct NumaNode {
     /// Its number; not always counted from 0 or without holes.
     pub id: u32,
@@ -33,7 +32,8 @@ pub struct NumaNode {
 }
 
 /// How far another node is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Distance {
     /// The other node.
     pub node: u32,

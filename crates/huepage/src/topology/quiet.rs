@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where caches end in quiet moments, and what that says of a declared size.
 
-use serde::Serialize;
-
 use super::{CacheEnd, Measured, Point, knee::ends};
 use crate::units::Bytes;
 
 /// The part of a curve that was measured in quiet moments.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct QuietEnds {
     /// Samples taken at any moment, of all working sets together.
     pub samples: u32,

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Latencies of one working set, told apart by what a neighbor did meanwhile.
 
-use serde::{Deserialize, Serialize};
-
 /// So many quiet samples have a median that one stray sample, disturbed between
 /// the two looks around it, cannot move out of the others' range.
 const ENOUGH: usize = 3;
 
 /// What a witness said of the samples of one working set.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Witnessed {
     /// Samples taken at any moment, of which it could say something.
     pub samples: u32,
@@ -85,6 +84,7 @@ impl Samples {
 
 impl Witnessed {
     /// Whether what was read from a file can be.
+    #[cfg(any(test, feature = "serde"))]
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.with_neighbor > self.samples {
             return Err(format!(

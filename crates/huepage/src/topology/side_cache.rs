@@ -5,8 +5,6 @@
 //! ACPI HMAT; described in the kernel's Documentation/admin-guide/mm/numaperf.rst
 //! and Documentation/ABI/stable/sysfs-devices-node.
 
-use serde::Serialize;
-
 use super::{
     MachineSource,
     source::{number, numbered, text},
@@ -14,7 +12,8 @@ use super::{
 use crate::units::Bytes;
 
 /// A cache in front of one node's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct MemorySideCache {
     /// Level; 1 is next to the memory, higher ones are nearer to the CPUs.
     pub level: u32,
@@ -35,8 +34,9 @@ pub struct MemorySideCache {
 }
 
 /// How an address finds its place in a memory-side cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Indexing {
     /// One place per address (0 in sysfs): two pages a cache size apart evict
     /// each other.
@@ -48,8 +48,9 @@ pub enum Indexing {
 }
 
 /// When a write reaches the memory behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum WritePolicy {
     /// On eviction (0 in sysfs).
     WriteBack,
@@ -60,8 +61,9 @@ pub enum WritePolicy {
 }
 
 /// How the addresses of a memory-side cache and of the memory behind it lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AddressMode {
     /// Nothing is told (0 in sysfs).
     Reserved,

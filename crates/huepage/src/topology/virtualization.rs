@@ -4,12 +4,11 @@
 //! In a virtual machine frame numbers are the guest's own and say nothing of
 //! the host's frames, so colors must be measured.
 
-use serde::Serialize;
-
 use super::{MachineSource, cpuid, source::text};
 
 /// What was found about a hypervisor below this system.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Virtualization {
     /// Whether anything tells of a hypervisor.
     pub detected: bool,
@@ -20,7 +19,8 @@ pub struct Virtualization {
 }
 
 /// One sign of a hypervisor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Evidence {
     /// `CPUID 0x40000000` or the path of a file.
     pub source: String,

@@ -4,6 +4,7 @@
 use std::{fs, path::Path};
 
 use huepage::{
+    color::CAN_MEASURE,
     frames::{PageFlags, Pagemap, Populated},
     place::Mechanism,
 };
@@ -33,7 +34,7 @@ fn entry(directory: &str, prefix: &str, inside: &str, otherwise: &str) -> Here {
 }
 
 pub fn timing() -> Here {
-    if cfg!(all(target_arch = "x86_64", not(huepage_no_measurement))) {
+    if CAN_MEASURE {
         Here::Yes
     } else {
         Here::No("timing is for x86-64; frame numbers: --colors-by frame-number".to_owned())

@@ -71,6 +71,7 @@ impl Gauge {
 
     /// Takes pages of known color: `flush` has as many of each as the cache and
     /// more, one of each color after the other, and none of `targets`.
+    #[cfg(feature = "serde")]
     pub fn known(targets: Vec<PageId>, flush: Vec<PageId>, full: usize, batch: usize) -> Self {
         let few = few(full).min(flush.len());
         Gauge { targets, batch, few: flush[..few].to_vec(), flush }

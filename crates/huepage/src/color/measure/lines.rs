@@ -38,6 +38,7 @@ impl Masks {
     }
 
     /// The masks, ascending.
+    #[cfg(feature = "serde")]
     pub fn iter(&self) -> impl Iterator<Item = u8> {
         self.0.iter().copied()
     }

@@ -22,6 +22,7 @@ mod limits;
 mod lines;
 mod oracle;
 mod prober;
+#[cfg(feature = "serde")]
 mod reference;
 mod repair;
 mod run;
@@ -30,12 +31,12 @@ mod shape;
 mod signature;
 #[cfg(test)]
 mod simulated;
+#[cfg(feature = "serde")]
 mod standard;
 mod tester;
 mod timing;
 mod ways;
 
 pub use oracle::MeasuredOracle;
-pub(super) use reference::Check;
-pub(super) use shape::L1_WAYS;
-pub(super) use standard::Standard;
+#[cfg(feature = "serde")]
+pub(super) use {reference::Check, shape::L1_WAYS, standard::Standard};

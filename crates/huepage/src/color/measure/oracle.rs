@@ -17,11 +17,13 @@ use super::{
     shape::Shape,
     ways::measured_ways,
 };
+#[cfg(feature = "serde")]
+use crate::color::known::Known;
 use crate::{
     available_memory,
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure,
-        Survey, palette::Known,
+        Survey,
     },
     mapping::{PageAddr, page_size},
     topology::{CacheGeometry, Pinned},
@@ -114,6 +116,7 @@ impl MeasuredOracle {
     }
 
     /// What another process needs to use pages of these colors.
+    #[cfg(feature = "serde")]
     pub(in crate::color) fn known(&self) -> Known {
         let (masks, lines) = self.runs.lines_read();
         Known { ways: self.runs.first.shape.ways, masks, lines }

@@ -13,7 +13,7 @@ use super::{
     shape::Shape,
     tester::Tester,
 };
-use crate::color::{Color, ColorCount, Pressure, palette::Known};
+use crate::color::{Color, ColorCount, Pressure, known::Known};
 
 /// Pages of each color that are looked at in a check: two in a batch of 64 of 32
 /// colors, two batches.

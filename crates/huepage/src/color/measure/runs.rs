@@ -51,6 +51,7 @@ impl<P: Prober + Clone> Runs<P> {
     }
 
     /// The masks, and all lines that either run read to find its sets.
+    #[cfg(feature = "serde")]
     pub fn lines_read(&self) -> (Vec<u8>, Vec<u8>) {
         let Lines { masks, first, second, .. } = &self.lines;
         (masks.iter().collect(), masks.lines_of(first.iter().chain(second)).collect())

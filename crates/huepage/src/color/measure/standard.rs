@@ -10,7 +10,7 @@ use super::{
     reference::{Check, Reference},
 };
 use crate::{
-    color::{Color, ColorCount, ColorError, MeasureOptions, Pressure, palette::Known},
+    color::{Color, ColorCount, ColorError, MeasureOptions, Pressure, known::Known},
     mapping::PageAddr,
     topology::Pinned,
 };

@@ -97,6 +97,7 @@ impl<P: Prober> Tester<P> {
     }
 
     /// Calibrates with other pages from now on.
+    #[cfg(feature = "serde")]
     pub fn regauge(&mut self, gauge: Gauge) {
         self.gauge = gauge;
     }

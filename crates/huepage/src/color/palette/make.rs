@@ -8,13 +8,14 @@ use super::{
     frames::Frames,
     identity::MachineIdentity,
     place::Place,
-    record::{Known, Record},
+    record::Record,
     segment::{Segment, SegmentId},
     stock::{self, Stock},
 };
 use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
+        known::Known,
         measure::{Check, L1_WAYS, Standard},
     },
     mapping::{Mapping, PageAddr, PageKind},

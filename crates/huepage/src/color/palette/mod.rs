@@ -54,7 +54,6 @@ pub use error::PaletteError;
 pub use identity::MachineIdentity;
 pub use inspection::{Condition, Inspection, PaletteSummary};
 pub use options::{Audience, PaletteOptions};
-pub(in crate::color) use record::Known;
 
 use frames::Frames;
 use record::Record;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{identity::MachineIdentity, inspection::PaletteSummary, segment::SegmentId};
 use crate::{
-    color::{ColorCount, Evidence},
+    color::{ColorCount, Evidence, known::Known},
     topology::CacheGeometry,
 };
 
@@ -23,17 +23,6 @@ const MOST_OF_A_COLOR: usize = 1 << 10;
 const MOST_COLORS: u32 = 128;
 const MOST_WAYS: u32 = 1 << 11;
 const LINES: u8 = 64;
-
-/// What discovery knows of a cache, and another process needs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::color) struct Known {
-    /// Associativity, declared or assumed.
-    pub ways: u32,
-    /// XOR masks between lines that can meet in one set.
-    pub masks: Vec<u8>,
-    /// Lines that discovery read.
-    pub lines: Vec<u8>,
-}
 
 /// A palette as written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
