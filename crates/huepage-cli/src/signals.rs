@@ -32,7 +32,7 @@ impl Signals {
     /// Waits for so long; true if a signal came first.
     pub fn wait(&self, duration: Duration) -> bool {
         let timeout = libc::timespec {
-            tv_sec: duration.as_secs() as libc::time_t,
+            tv_sec: duration.as_secs() as _,
             tv_nsec: duration.subsec_nanos().into(),
         };
         // SAFETY: the set and the timeout are valid; no information is asked for.

@@ -180,8 +180,14 @@ impl Drop for Launched {
     }
 }
 
+/// What the C library takes for requests of ptrace(2): an int, or an enumeration.
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+
 /// A request of ptrace(2) without an address.
-fn trace(request: libc::c_uint, pid: u32, data: usize) -> io::Result<()> {
+fn trace(request: Request, pid: u32, data: usize) -> io::Result<()> {
     // SAFETY: of the requests passed here none reads or writes this process's
     // memory: the last argument is a number.
     let result =

@@ -117,12 +117,15 @@ fn stat(which: i32, how: libc::c_int) -> io::Result<(SegmentId, Status)> {
         return Err(io::Error::last_os_error());
     }
     let perm = found.shm_perm;
+    // SAFETY: in every C library it is the kernel's `ipc64_perm`, which begins with the
+    // key; they have different names for it.
+    let key = unsafe { (&raw const perm).cast::<libc::key_t>().read() };
     let status = Status {
         owner: (perm.uid == perm.cuid).then_some(perm.uid),
         mode: u32::from(perm.mode),
         size: found.shm_segsz,
         attached: found.shm_nattch as u64,
-        has_key: perm.__key != libc::IPC_PRIVATE,
+        has_key: key != libc::IPC_PRIVATE,
     };
     let id = if how == SHM_STAT { answer } else { which };
     Ok((SegmentId(id), status))
