@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use huepage::run::Way;
 
+use super::program;
+
 /// The variable that names the library, for those who keep it elsewhere, and the
 /// package that it is built from.
 fn names(way: Way) -> (&'static str, &'static str) {
@@ -16,8 +18,22 @@ fn names(way: Way) -> (&'static str, &'static str) {
 }
 
 /// # Errors
-/// If there is none, with where it was looked for.
+/// If there is none, with where it was looked for, or if programs here cannot load it.
 pub fn find(way: Way) -> anyhow::Result<PathBuf> {
+    let (variable, package) = names(way);
+    let path = path(way)?;
+    let arch = std::env::consts::ARCH;
+    if !program::is_library(&path).with_context(|| format!("read {}", path.display()))? {
+        bail!(
+            "{} is no shared library for {arch} of 64 bits: build one with \
+             'cargo build --release -p {package}' on such a machine, and name it in {variable}",
+            path.display()
+        );
+    }
+    Ok(path)
+}
+
+fn path(way: Way) -> anyhow::Result<PathBuf> {
     let (variable, package) = names(way);
     if let Some(named) = std::env::var_os(variable) {
         let path = PathBuf::from(named);
@@ -30,10 +46,12 @@ pub fn find(way: Way) -> anyhow::Result<PathBuf> {
         Some(path) => path.canonicalize().with_context(|| path.display().to_string()),
         None => bail!(
             "{name} is neither at {} nor at {} nor in {}: build it with \
-             'cargo build --release -p {package}', or name it in {variable}",
+             'cargo build --release -p {package}'{}, or name it in {variable}",
             beside[0].display(),
             beside[1].display(),
-            beside[2].parent().unwrap_or(Path::new("/")).display()
+            beside[2].parent().unwrap_or(Path::new("/")).display(),
+            // Cargo leaves it beside a command for the same target only.
+            if cfg!(target_env = "musl") { " and copy it there" } else { "" }
         ),
     }
 }

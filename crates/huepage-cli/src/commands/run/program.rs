@@ -13,7 +13,7 @@ use std::{
 
 use object::{
     Endianness, FileKind,
-    elf::{EM_X86_64, FileHeader64, PT_INTERP},
+    elf::{EM_AARCH64, EM_X86_64, ET_DYN, FileHeader64, PT_INTERP},
     read::elf::{FileHeader, ProgramHeader},
 };
 
@@ -35,11 +35,18 @@ pub enum NotPlaced {
         "{0} changes its user or gains capabilities when it starts: the loader ignores what it is asked to load"
     )]
     Privileged(PathBuf),
-    #[error("{0} is not for x86-64")]
+    #[error("{0} is not for {arch} of 64 bits", arch = std::env::consts::ARCH)]
     Architecture(PathBuf),
+    #[error(
+        "{0} uses the C library musl, and what it would have to load uses glibc: run one that is linked with glibc"
+    )]
+    Musl(PathBuf),
     #[error("{0} cannot be read to see what it is: {1}")]
     Unreadable(PathBuf, String),
 }
+
+/// What programs and libraries of this machine are for.
+const MACHINE: u16 = if cfg!(target_arch = "aarch64") { EM_AARCH64 } else { EM_X86_64 };
 
 /// Scripts of scripts of scripts, as far as the kernel follows them.
 const DEPTH: usize = 5;
@@ -137,14 +144,34 @@ fn check_elf(file: &Path, bytes: &[u8]) -> Result<(), NotPlaced> {
     }
     let header = FileHeader64::<Endianness>::parse(bytes).map_err(unreadable)?;
     let endian = header.endian().map_err(unreadable)?;
-    if header.e_machine(endian) != EM_X86_64 {
+    if header.e_machine(endian) != MACHINE {
         return Err(NotPlaced::Architecture(file.into()));
     }
     let segments = header.program_headers(endian, bytes).map_err(unreadable)?;
-    match segments.iter().any(|segment| segment.p_type(endian) == PT_INTERP) {
-        true => Ok(()),
-        false => Err(NotPlaced::Static(file.into())),
+    match segments.iter().find(|segment| segment.p_type(endian) == PT_INTERP) {
+        Some(segment) => match segment.interpreter(endian, bytes) {
+            Ok(Some(loader)) if is_musl(loader) => Err(NotPlaced::Musl(file.into())),
+            _ => Ok(()),
+        },
+        None => Err(NotPlaced::Static(file.into())),
     }
+}
+
+/// `/lib/ld-musl-x86_64.so.1`.
+fn is_musl(loader: &[u8]) -> bool {
+    loader.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"ld-musl-"))
+}
+
+/// Whether a file is a shared library that a program of this machine can load; the
+/// loader would run the program without it.
+pub fn is_library(file: &Path) -> io::Result<bool> {
+    let bytes = beginning(file)?;
+    if !matches!(FileKind::parse(&*bytes), Ok(FileKind::Elf64)) {
+        return Ok(false);
+    }
+    let Ok(header) = FileHeader64::<Endianness>::parse(&*bytes) else { return Ok(false) };
+    let Ok(endian) = header.endian() else { return Ok(false) };
+    Ok(header.e_type(endian) == ET_DYN && header.e_machine(endian) == MACHINE)
 }
 
 #[cfg(test)]
@@ -192,6 +219,12 @@ mod tests {
         // e_machine: 183 is arm64.
         bytes[18..20].copy_from_slice(&183u16.to_le_bytes());
         assert_eq!(check_elf(&own, &bytes), Err(NotPlaced::Architecture(own.clone())));
+        let other = tempfile::NamedTempFile::new().unwrap();
+        fs::write(&other, &bytes).unwrap();
+        assert!(!is_library(other.path()).unwrap());
+        fs::write(&other, "no library").unwrap();
+        assert!(!is_library(other.path()).unwrap());
+        assert!(is_musl(b"/lib/ld-musl-x86_64.so.1") && !is_musl(b"/lib64/ld-linux-x86-64.so.2"));
     }
 
     #[test]
