@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each target sets up what it needs; see ./setup.
 
-.PHONY: demo test audit build deb bench lab
+.PHONY: demo test audit build static deb bench lab
 
 # Finds the colors of this machine's cache, places memory by them, shows the
 # difference; pictures in out/.
@@ -12,6 +12,15 @@ build:
 	./setup
 	cargo build --release --locked --package huepage-cli --package huepage-preload \
 		--package huepage-heap
+
+# The command without libraries, for any Linux of the two architectures. Rust brings the
+# C library and the linker.
+static: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_MUSL_LINKER = rust-lld
+static: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_MUSL_LINKER = rust-lld
+static:
+	./setup static
+	cargo build --release --locked --package huepage-cli \
+		--target x86_64-unknown-linux-musl --target aarch64-unknown-linux-musl
 
 test:
 	./setup test
