@@ -180,13 +180,17 @@ int main(int argc, char **argv)
 	uint64_t seconds = lab_number("seconds");
 	struct lab_random random = { seed };
 	struct done done = { 0 };
+	bool huge;
 
 	largest = lab_number("pages");
 	counts = lab_map_shared(sizeof(*counts));
 	stress_group();
+	huge = is_there(THP);
 	/* Huge pages of two sizes, and khugepaged goes on making larger ones. */
-	lab_write(THP "hugepages-64kB/enabled", "madvise");
-	lab_write(THP "khugepaged/scan_sleep_millisecs", "50");
+	if (huge) {
+		lab_write(THP "hugepages-64kB/enabled", "madvise");
+		lab_write(THP "khugepaged/scan_sleep_millisecs", "50");
+	}
 	for (uint64_t me = 0; me < workers; me++) {
 		pid_t child = fork();
 
@@ -216,8 +220,8 @@ int main(int argc, char **argv)
 		   seconds, counts->pages_written, counts->pages_verified, counts->zeros_read,
 		   counts->areas, counts->forks, done.killed, done.compact, done.drop, done.offline,
 		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
-		   lab_read_named("/proc/vmstat", "thp_fault_alloc"),
-		   lab_read_named("/proc/vmstat", "thp_collapse_alloc"),
+		   huge ? lab_read_named("/proc/vmstat", "thp_fault_alloc") : 0,
+		   huge ? lab_read_named("/proc/vmstat", "thp_collapse_alloc") : 0,
 		   is_there(COLOR "enabled") ? "true" : "false",
 		   done.enabled, done.disabled, done.geometry, done.table,
 		   counts->sets);

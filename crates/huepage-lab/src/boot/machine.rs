@@ -56,7 +56,7 @@ impl Running {
                 Running::InTurn
             }
             // `lab/configs` leave jump labels out.
-            Config::Debug | Config::Selftests | Config::Kunit => Running::AtOnce,
+            Config::Debug | Config::Realtime | Config::Selftests | Config::Kunit => Running::AtOnce,
         }
     }
 

@@ -34,6 +34,8 @@ pub enum Config {
     Plain,
     /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
     Debug,
+    /// As `Debug`, with locks that sleep (`PREEMPT_RT`).
+    Realtime,
     /// The kernel's own selftests: what their programs need.
     Selftests,
     /// Statistics of locks.
@@ -95,6 +97,10 @@ impl Request {
                 let both = optional(format!("{purpose}-{arch}"));
                 vec![needed("base"), needed(arch), needed(purpose), both]
             }
+            Config::Realtime => {
+                let checks = optional(format!("debug-{arch}"));
+                vec![needed("base"), needed(arch), needed("debug"), checks, needed("realtime")]
+            }
             Config::Kunit => vec![needed("kunit")],
         };
         if self.variant == Variant::Huepage {
@@ -127,6 +133,7 @@ impl Config {
         match self {
             Config::Plain => "plain",
             Config::Debug => "debug",
+            Config::Realtime => "realtime",
             Config::Selftests => "selftests",
             Config::Lockstat => "lockstat",
             Config::Programs => "programs",
