@@ -64,6 +64,15 @@ static bool find_place(struct place *place, struct zone *zone)
 	       place->zone->node == place->node->id;
 }
 
+/* Whose colors are chosen, if they were made for the geometry of the place. */
+static struct page_color_space *space_of(const struct page_color_ask *ask,
+					 const struct place *place)
+{
+	struct page_color_space *space = ask->space;
+
+	return space && space->node == place->node->id ? space : NULL;
+}
+
 static u32 cursor_of(const struct page_color_space *space,
 		     const struct page_color_zone *zone)
 {
@@ -454,16 +463,15 @@ unsigned int page_color_gather(struct zone *zone,
 			       struct page_color_part *parts)
 {
 	struct page_color_wish wish = { .set = ask->set };
-	struct page_color_space *space = ask->space;
 	unsigned int first, i, nr = 0, run = 0;
+	struct page_color_space *space;
 	struct place place;
 
 	if (!find_place(&place, zone))
 		return 0;
-	if (space && space->node != place.node->id) {
-		WRITE_ONCE(space->recount, true);
-		space = NULL;
-	}
+	space = space_of(ask, &place);
+	if (ask->space && !space)
+		WRITE_ONCE(ask->space->recount, true);
 	if (!space && !ask->set)
 		return 0;
 	wish.live = live_for(space, &place);
@@ -561,13 +569,15 @@ bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
 {
-	struct page_color_space *space = ask->space;
 	struct page_color_wish wish = { .set = ask->set };
+	struct page_color_space *space;
 	struct place place;
 	bool chosen;
 
-	if (!space || !find_place(&place, zone) ||
-	    space->node != place.node->id)
+	if (!find_place(&place, zone))
+		return false;
+	space = space_of(ask, &place);
+	if (!space)
 		return false;
 	wish.held = &space->held;
 	wish.live = place.node->live;
@@ -580,11 +590,14 @@ bool page_color_gather_block(struct zone *zone,
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost)
 {
+	struct page_color_space *space;
 	struct place place;
 
-	if (lost && ask->space && find_place(&place, zone))
-		page_color_unmark(ask->space, place.node->live, part->word,
-				  lost);
+	if (!lost || !find_place(&place, zone))
+		return;
+	space = space_of(ask, &place);
+	if (space)
+		page_color_unmark(space, place.node->live, part->word, lost);
 }
 
 /* Of a copy of a word, from the last copy down to @from; in pageblocks in use. */
