@@ -8,7 +8,7 @@
 
 #define COLORS	64
 
-/* A node that no machine of this test has. */
+/* Not there while coloring is off, and mostly not at all. */
 static const int nid = MAX_NUMNODES - 1;
 
 struct made {
@@ -32,7 +32,7 @@ static struct made *make(struct kunit *test, u64 id)
 	made->node.colors = COLORS;
 	made->coloring.node = 7;
 	made->coloring.memory.colors = COLORS;
-	made->zone.node = nid;
+	zone_set_nid(&made->zone, nid);
 	RCU_INIT_POINTER(made->zone.page_color, &made->coloring);
 	refcount_set(&space->refs, 1);
 	spin_lock_init(&space->lock);
