@@ -46,7 +46,7 @@ impl Outcome {
 /// A source or a compiler that is missing.
 pub fn ids(
     workspace: &Workspace,
-    experiment: &dyn Experiment,
+    experiment: &Experiment,
     cases: &[Case],
 ) -> anyhow::Result<Vec<String>> {
     let program = std::env::current_exe().context("where this program is")?;
@@ -77,7 +77,7 @@ pub fn ids(
             ("sources", &sources),
             ("kernel", &kernel),
             ("request", &request.name()),
-            ("experiment", experiment.name()),
+            ("experiment", experiment.name),
             ("booted", &booted.to_string()),
         ] {
             hasher.add(name, part);
@@ -156,7 +156,7 @@ mod tests {
         let workspace = Workspace::find().unwrap();
         let experiment = experiments::find("frame-order").unwrap();
         let settings = experiment.settings(Scale::Quick);
-        let mut cases = experiment.cases(&settings, Variant::Stock).unwrap();
+        let mut cases = (experiment.cases)(&settings, Variant::Stock).unwrap();
         let before = ids(&workspace, experiment, &cases).unwrap();
         assert_eq!(ids(&workspace, experiment, &cases).unwrap(), before);
         let mut different = before.clone();

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Results as a page of Markdown.
 
-use crate::{experiment::Experiment, results::Results};
+use crate::{
+    experiment::Experiment,
+    results::{Page, Results},
+};
 
 /// The page of one experiment.
-pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
+pub fn of(experiment: &Experiment, results: &Results, page: &Page) -> String {
     let kernel = &results.kernel;
-    let mut page = format!(
+    let mut text = format!(
         "<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->\n\
          # {}\n\n{}. Kind: {}. Kernel: Linux {} ({}; {}).\n\nCommand: `{}`\n",
         results.experiment,
-        experiment.about(),
+        experiment.about,
         results.kind,
         kernel.version,
         kernel.variant,
@@ -18,15 +21,17 @@ pub fn of(experiment: &dyn Experiment, results: &Results) -> String {
         results.command,
     );
     if !results.failed.is_empty() {
-        page += "\n## What failed\n\n";
+        text += "\n## What failed\n\n";
         for failed in &results.failed {
-            page += &format!("- {failed}\n");
+            text += &format!("- {failed}\n");
         }
     }
-    let source = experiment.against_source(results);
-    for (heading, table) in std::iter::once(source).chain(experiment.tables(results)) {
-        page += &format!("\n## {heading}\n\n{}", table.markdown());
-    }
-    page += &format!("\n## What this means\n\n{}\n", experiment.remarks().trim());
-    page
+    text += &tables("##", page);
+    text + &format!("\n## What this means\n\n{}\n", experiment.remarks())
+}
+
+/// All tables of a page, each below its heading.
+pub fn tables(level: &str, page: &Page) -> String {
+    let all = std::iter::once(&page.source).chain(&page.tables);
+    all.map(|(heading, table)| format!("\n{level} {heading}\n\n{}", table.markdown())).collect()
 }

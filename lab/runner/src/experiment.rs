@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an experiment is: data and the reading of its results. Each is one file
-//! in `experiments/`; docs/lab.md tells how to add one.
+//! What an experiment is: data and the reading of its results. Each is one file in
+//! `experiments/` with its remarks beside it; docs/lab.md tells how to add one.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
     boot::{Machine, Report},
     kernel::{Config, Variant},
     model::Model,
-    results::{Plot, Results, Row, Table},
+    results::{Page, Results, Row},
     settings::Settings,
 };
 
@@ -49,51 +49,58 @@ pub struct Case {
     pub limit: Duration,
 }
 
+impl Case {
+    /// What was found in this boot, with what was set.
+    pub fn row(&self, (more, metrics): Found) -> Row {
+        let mut settings = self.settings.clone();
+        settings.extend(more);
+        Row { variant: self.variant.name().to_owned(), settings, metrics }
+    }
+}
+
 /// A row of one boot: settings beyond those of the case, and metrics.
 pub type Found = (Map<String, Value>, Map<String, Value>);
 
-/// An experiment.
-pub trait Experiment: Sync {
+/// A setting: its name, and its values in full and in quick size, with commas between.
+pub type Setting = (&'static str, &'static str, &'static str);
+
+/// An experiment: data, and the functions that read its results.
+pub struct Experiment {
     /// Its name on the command line and of its files.
-    fn name(&self) -> &'static str;
-
+    pub name: &'static str,
     /// One line for `--help`.
-    fn about(&self) -> &'static str;
+    pub about: &'static str,
+    /// What the figures mean and what the model leaves out: Markdown, after a line with the
+    /// licence.
+    pub remarks: &'static str,
+    /// What can be set.
+    pub settings: &'static [Setting],
+    /// The boots that settings amount to. A setting that makes no sense is an error that
+    /// names it.
+    pub cases: fn(&Settings, Variant) -> anyhow::Result<Vec<Case>>,
+    /// The rows of one boot. An error says what is missing in the report, or which check
+    /// does not hold.
+    pub rows: fn(&Case, &Report) -> anyhow::Result<Vec<Found>>,
+    /// Adds what is known only from several boots, and checks across them.
+    pub finish: fn(Vec<Row>) -> anyhow::Result<Vec<Row>>,
+    /// What people get to see of results.
+    pub page: fn(&Results) -> Page,
+}
 
-    /// What can be set, with the values that are run.
-    fn settings(&self, scale: Scale) -> Settings;
-
-    /// The boots that the settings amount to.
-    ///
-    /// # Errors
-    /// A setting that makes no sense, named.
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>>;
-
-    /// Settings beyond those of the case, and metrics, of each row of one boot.
-    ///
-    /// # Errors
-    /// What is missing in the report, or a check that does not hold.
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>>;
-
-    /// Rows that are known only from several boots, or checks across them.
-    ///
-    /// # Errors
-    /// A check that does not hold.
-    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        Ok(rows)
+impl Experiment {
+    /// What is run in this size.
+    pub fn settings(&self, scale: Scale) -> Settings {
+        let values = |&(name, full, quick): &Setting| match scale {
+            Scale::Full => (name, full),
+            Scale::Quick => (name, quick),
+        };
+        Settings::new(self.settings.iter().map(values))
     }
 
-    /// Tables with their headings, for people.
-    fn tables(&self, results: &Results) -> Vec<(String, Table)>;
-
-    /// The picture.
-    fn plot(&self, results: &Results) -> Plot;
-
-    /// What the source reports, beside what was found here: heading and table.
-    fn against_source(&self, results: &Results) -> (String, Table);
-
-    /// What the figures mean and what the model leaves out, a few sentences.
-    fn remarks(&self) -> &'static str;
+    /// The remarks without their first line.
+    pub fn remarks(&self) -> &'static str {
+        self.remarks.split_once('\n').map_or("", |(_, remarks)| remarks.trim())
+    }
 }
 
 /// Pairs of names and values as JSON.

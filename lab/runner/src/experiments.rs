@@ -8,6 +8,8 @@ mod ksm_nodes;
 mod mixed;
 mod readers;
 mod sequential_io;
+#[cfg(test)]
+mod trial;
 mod working_set;
 mod zero_pages;
 mod zone_lock;
@@ -15,19 +17,19 @@ mod zone_lock;
 use crate::experiment::Experiment;
 
 /// In the order of docs/lab.md.
-pub const ALL: &[&dyn Experiment] = &[
-    &aging::Aging,
-    &ksm_nodes::KsmNodes,
-    &working_set::WorkingSet,
-    &zero_pages::ZeroPages,
-    &frame_order::FrameOrder,
-    &sequential_io::SequentialIo,
-    &fault_cost::FaultCost,
-    &zone_lock::ZoneLock,
-    &mixed::Mixed,
+pub const ALL: &[&Experiment] = &[
+    &aging::EXPERIMENT,
+    &ksm_nodes::EXPERIMENT,
+    &working_set::EXPERIMENT,
+    &zero_pages::EXPERIMENT,
+    &frame_order::EXPERIMENT,
+    &sequential_io::EXPERIMENT,
+    &fault_cost::EXPERIMENT,
+    &zone_lock::EXPERIMENT,
+    &mixed::EXPERIMENT,
 ];
 
 /// The one of this name.
-pub fn find(name: &str) -> Option<&'static dyn Experiment> {
-    ALL.iter().copied().find(|experiment| experiment.name() == name)
+pub fn find(name: &str) -> Option<&'static Experiment> {
+    ALL.iter().copied().find(|experiment| experiment.name == name)
 }

@@ -15,7 +15,8 @@ use serde_json::{Map, Value};
 
 pub use boots::Boots;
 pub use plot::{Axis, Panel, Plot, Series};
-pub use table::{Table, percent, thousands};
+pub use query::distinct;
+pub use table::{Column, Table, cell, change, number, percent, thousands};
 
 /// The version of the format; see docs/lab.md.
 pub const SCHEMA: &str = "huepage.lab/1";
@@ -42,6 +43,16 @@ pub struct Results {
     /// there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
+}
+
+/// What people get to see of results.
+pub struct Page {
+    /// What the source reports, beside what was found here: heading and table.
+    pub source: (String, Table),
+    /// Further tables with their headings.
+    pub tables: Vec<(String, Table)>,
+    /// The picture.
+    pub plot: Plot,
 }
 
 /// A boot that gave no rows, or a check that does not hold.

@@ -24,7 +24,7 @@ pub struct Run<'a> {
     /// Where the lab is.
     pub workspace: &'a Workspace,
     /// What reads the reports.
-    pub experiment: &'a dyn Experiment,
+    pub experiment: &'a Experiment,
     /// Boots at once.
     pub jobs: usize,
     /// Where outcomes are kept, and the names of the cases, if they are.
@@ -56,7 +56,7 @@ impl Run<'_> {
         let images = images(todo.iter().map(|&number| &cases[number]))?;
         let progress = Boots {
             shown: Progress::stderr(),
-            name: self.experiment.name(),
+            name: self.experiment.name,
             all: todo.len(),
             over: AtomicUsize::new(0),
         };
@@ -69,7 +69,7 @@ impl Run<'_> {
                     self.kept.as_ref().map_or(Ok(()), |(kept, _)| kept.put(&outcome))?;
                     Ok(outcome)
                 })
-                .with_context(|| format!("{} ({})", self.experiment.name(), words(&case.settings)));
+                .with_context(|| format!("{} ({})", self.experiment.name, words(&case.settings)));
             progress.done(&words(&case.settings), outcome.as_ref().err());
             outcome
         });
@@ -94,13 +94,13 @@ impl Run<'_> {
         let version =
             joined(tried.iter().flatten().flatten().map(|outcome| outcome.kernel.clone()));
         let (rows, mut failed) = parted(cases, tried)?;
-        let rows = self.experiment.finish(rows.clone()).unwrap_or_else(|error| {
+        let rows = (self.experiment.finish)(rows.clone()).unwrap_or_else(|error| {
             failed.push(Failed { settings: Map::new(), reason: format!("{error:#}") });
             rows
         });
         Ok(Results {
             schema: SCHEMA.into(),
-            experiment: self.experiment.name().into(),
+            experiment: self.experiment.name.into(),
             kind: "modelled".into(),
             command,
             kernel: Kernel {
@@ -189,7 +189,7 @@ fn images<'a>(cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<Vec<Image
 
 fn one(
     workspace: &Workspace,
-    experiment: &dyn Experiment,
+    experiment: &Experiment,
     case: &Case,
     image: &Image,
     progress: &Boots<'_>,
@@ -205,16 +205,9 @@ fn one(
         limit: case.limit,
     };
     let report = boot(workspace, &description, &mut |line| progress.heard(line))?;
-    let rows = experiment.rows(case, &report)?;
-    anyhow::ensure!(!rows.is_empty(), "the boot gave no row");
-    Ok(rows
-        .into_iter()
-        .map(|(more, metrics)| {
-            let mut settings = case.settings.clone();
-            settings.extend(more);
-            Row { variant: case.variant.name().to_owned(), settings, metrics }
-        })
-        .collect())
+    let found = (experiment.rows)(case, &report)?;
+    anyhow::ensure!(!found.is_empty(), "the boot gave no row");
+    Ok(found.into_iter().map(|found| case.row(found)).collect())
 }
 
 /// Calls `work` for every number on `jobs` threads; results in order.

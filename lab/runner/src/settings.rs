@@ -17,9 +17,9 @@ pub struct Point(Vec<(String, String)>);
 
 impl Settings {
     /// From names and lists with commas.
-    pub fn new(defaults: &[(&str, &str)]) -> Self {
+    pub fn new<'a>(defaults: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let split = |list: &str| list.split(',').map(str::to_owned).collect();
-        Settings(defaults.iter().map(|(name, list)| ((*name).to_owned(), split(list))).collect())
+        Settings(defaults.into_iter().map(|(name, list)| (name.to_owned(), split(list))).collect())
     }
 
     /// Applies `name=value,value`.
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     fn settings() -> Settings {
-        Settings::new(&[("fill", "0.5,1"), ("policy", "stock,shuffle"), ("seed", "1")])
+        Settings::new([("fill", "0.5,1"), ("policy", "stock,shuffle"), ("seed", "1")])
     }
 
     #[test]

@@ -16,7 +16,7 @@ fn help_lists_every_experiment() {
     // Long lines are wrapped.
     let flat = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for experiment in huepage_lab::experiments::ALL {
-        let line = format!("{} {}", experiment.name(), experiment.about());
+        let line = format!("{} {}", experiment.name, experiment.about);
         assert!(flat.contains(&line), "{help}");
     }
     assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
@@ -27,17 +27,17 @@ fn an_unknown_experiment_is_a_usage_error_with_the_names() {
     let (code, _, error) = lab(&["run", "againg"]);
     assert_eq!(code, Some(2));
     for experiment in huepage_lab::experiments::ALL {
-        assert!(error.contains(experiment.name()), "{error}");
+        assert!(error.contains(experiment.name), "{error}");
     }
 }
 
 #[test]
 fn settings_are_listed_and_a_wrong_one_is_named() {
     for experiment in huepage_lab::experiments::ALL {
-        let (code, settings, _) = lab(&["run", experiment.name(), "--settings"]);
+        let (code, settings, _) = lab(&["run", experiment.name, "--settings"]);
         assert_eq!(code, Some(0));
         assert!(settings.lines().all(|line| line.contains('=')), "{settings}");
-        let (code, out, error) = lab(&["run", experiment.name(), "--set", "nonsense=1"]);
+        let (code, out, error) = lab(&["run", experiment.name, "--set", "nonsense=1"]);
         assert_eq!((code, out.as_str()), (Some(2), ""));
         assert!(error.contains("no setting 'nonsense' here; there are "), "{error}");
     }
@@ -80,9 +80,9 @@ fn pages_and_pictures_of_results_are_what_their_figures_say() {
     let again = tempfile::tempdir().unwrap();
     let mut names = Vec::new();
     for experiment in huepage_lab::experiments::ALL {
-        let name = format!("{}.json", experiment.name());
+        let name = format!("{}.json", experiment.name);
         if fs::copy(results.join(&name), again.path().join(&name)).is_ok() {
-            names.push(experiment.name());
+            names.push(experiment.name);
         }
     }
     let folder = again.path().to_str().unwrap();

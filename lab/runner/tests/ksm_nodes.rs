@@ -15,7 +15,7 @@ const CONTENTS: f64 = 64.0;
 const PAGES_OF_WORKER: f64 = 256.0;
 const LINES_OF_PAGE: f64 = 64.0;
 
-fn experiment() -> &'static dyn Experiment {
+fn experiment() -> &'static Experiment {
     experiments::find("ksm-nodes").unwrap()
 }
 
@@ -48,10 +48,10 @@ fn the_quick_form_shows_what_theory_says_on_both_architectures() {
         by_distance(&results, arch);
     }
     // What people get to see has all of it.
-    assert_eq!(experiment().tables(&results).len(), 4);
-    let (_, beside) = experiment().against_source(&results);
+    assert_eq!((experiment().page)(&results).tables.len(), 4);
+    let (_, beside) = (experiment().page)(&results).source;
     assert!(beside.markdown().contains("13.04"), "{}", beside.markdown());
-    experiment().plot(&results).svg().unwrap();
+    (experiment().page)(&results).plot.svg().unwrap();
 }
 
 fn merging(results: &Results, arch: &str) {

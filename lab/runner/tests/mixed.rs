@@ -108,7 +108,8 @@ fn the_stock_kernel_has_conflicts_under_every_load() {
         assert_eq!(huge("alone"), 0.0);
         assert!(number(row("thp-faults", "0", "0.94"), "thp_success") > 0.9, "{arch}");
     }
-    let page = document::of(experiments::find("mixed").unwrap(), &results);
+    let mixed = experiments::find("mixed").unwrap();
+    let page = document::of(mixed, &results, &(mixed.page)(&results));
     assert!(page.contains("anon-churn, other CPU"), "{page}");
 }
 

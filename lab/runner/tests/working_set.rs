@@ -11,7 +11,7 @@ use huepage_lab::{
 };
 use support::{number, quick};
 
-fn experiment() -> &'static dyn Experiment {
+fn experiment() -> &'static Experiment {
     experiments::find("working-set").unwrap()
 }
 
@@ -41,9 +41,10 @@ fn pages_that_share_a_color_miss_and_no_others() {
             programs(&row, ways);
         }
     }
-    let page = document::of(experiment(), &results);
+    let shown = (experiment().page)(&results);
+    let page = document::of(experiment(), &results, &shown);
     assert!(page.contains("bandwidth at 8/8 of L2, of colored"), "{page}");
-    let svg = experiment().plot(&results).svg().unwrap();
+    let svg = shown.plot.svg().unwrap();
     assert!(svg.contains("arm64, direct-mapped: bandwidth"));
 }
 

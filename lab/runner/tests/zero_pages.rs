@@ -12,7 +12,7 @@ use huepage_lab::{
 };
 use support::{number, quick};
 
-fn experiment() -> &'static dyn Experiment {
+fn experiment() -> &'static Experiment {
     experiments::find("zero-pages").unwrap()
 }
 
@@ -52,9 +52,10 @@ fn eight_ways_hold_eight_frames_and_no_ninth() {
             partition(&row, l2);
         }
     }
-    let page = document::of(experiment(), &results);
+    let shown = (experiment().page)(&results);
+    let page = document::of(experiment(), &results, &shown);
     assert!(page.contains("9,038,460"), "{page}");
-    let svg = experiment().plot(&results).svg().unwrap();
+    let svg = shown.plot.svg().unwrap();
     assert!(svg.contains("worst color"));
 }
 

@@ -35,18 +35,18 @@ pub struct Grid {
 }
 
 fn names() -> clap::builder::PossibleValuesParser {
-    experiments::ALL.iter().map(|experiment| experiment.name()).collect::<Vec<_>>().into()
+    experiments::ALL.iter().map(|experiment| experiment.name).collect::<Vec<_>>().into()
 }
 
 /// The experiments, for `--help`.
 pub fn after_help() -> String {
-    let width = experiments::ALL.iter().map(|e| e.name().len()).max().unwrap_or(0);
-    let lines = experiments::ALL.iter().map(|e| format!("  {:width$}  {}\n", e.name(), e.about()));
+    let width = experiments::ALL.iter().map(|e| e.name.len()).max().unwrap_or(0);
+    let lines = experiments::ALL.iter().map(|e| format!("  {:width$}  {}\n", e.name, e.about));
     format!("Experiments:\n{}", lines.collect::<String>())
 }
 
 impl Grid {
-    pub fn experiment(&self) -> &'static dyn Experiment {
+    pub fn experiment(&self) -> &'static Experiment {
         experiments::find(&self.experiment).expect("clap knows the names")
     }
 
@@ -56,7 +56,7 @@ impl Grid {
         let experiment = self.experiment();
         let mut settings = experiment.settings(if self.quick { Scale::Quick } else { Scale::Full });
         let set = self.set.iter().try_for_each(|assignment| settings.set(assignment));
-        let cases = set.and_then(|()| experiment.cases(&settings, self.variant));
+        let cases = set.and_then(|()| (experiment.cases)(&settings, self.variant));
         let cases = cases.and_then(|cases| {
             anyhow::ensure!(!cases.is_empty(), "the settings leave nothing to run");
             Ok(cases)
@@ -123,16 +123,17 @@ impl Showing {
             (None, true) => workspace.lab().join("quick"),
             (None, false) => workspace.root().join("results"),
         };
-        let document = document::of(experiment, results);
+        let page = (experiment.page)(results);
+        let document = document::of(experiment, results, &page);
         // A part of the grid may leave nothing to draw; its figures are kept.
-        let picture = experiment.plot(results).svg();
+        let picture = page.plot.svg();
         results.write(&folder, &document, picture.as_deref().ok())?;
         if self.json {
             print(&(serde_json::to_string_pretty(results)? + "\n"))?;
         } else {
             print(&document)?;
         }
-        let files = folder.join(experiment.name());
+        let files = folder.join(experiment.name);
         match &picture {
             Ok(_) => eprintln!("huepage-lab: wrote {}.{{json,md,svg}}", files.display()),
             Err(error) => {

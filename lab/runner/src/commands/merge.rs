@@ -40,7 +40,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         tried.iter().any(Option::is_some),
         "no boot of these settings is kept there: huepage-lab cases {0} lists them, \
          huepage-lab run {0} --case ID runs one",
-        experiment.name()
+        experiment.name
     );
     let results = run.results(&cases, tried, options.grid.command())?;
     options.showing.show(&workspace, &options.grid, &results)

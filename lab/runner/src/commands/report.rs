@@ -38,9 +38,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     );
     let mut missing = Vec::new();
     for experiment in experiments::ALL {
-        let path = folder.join(format!("{}.json", experiment.name()));
+        let path = folder.join(format!("{}.json", experiment.name));
         if !path.exists() {
-            missing.push(experiment.name());
+            missing.push(experiment.name);
             continue;
         }
         let results = Results::read(&path)?;
@@ -48,31 +48,28 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             !results.rows.is_empty(),
             "{} has no rows, so there is nothing to report: huepage-lab run {}",
             path.display(),
-            experiment.name()
+            experiment.name
         );
+        let shown = (experiment.page)(&results);
         if options.redraw {
-            let picture = experiment.plot(&results).svg();
-            let document = document::of(*experiment, &results);
+            let picture = shown.plot.svg();
+            let document = document::of(experiment, &results, &shown);
             results.write_shown(&folder, &document, picture.as_deref().ok())?;
             if let Err(error) = picture {
-                eprintln!("huepage-lab: no picture of {}: {error}", experiment.name());
+                eprintln!("huepage-lab: no picture of {}: {error}", experiment.name);
             }
         }
-        let (heading, table) = experiment.against_source(&results);
         page += &format!(
-            "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n\n### {heading}\n\n{}",
+            "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n{}\n{}\n",
             results.experiment,
-            experiment.about(),
+            experiment.about,
             results.kernel.version,
             results.kernel.variant,
             results.kernel.arch,
             results.command,
-            table.markdown(),
+            document::tables("###", &shown),
+            experiment.remarks(),
         );
-        for (heading, table) in experiment.tables(&results) {
-            page += &format!("\n### {heading}\n\n{}", table.markdown());
-        }
-        page += &format!("\n{}\n", experiment.remarks().trim());
     }
     anyhow::ensure!(
         missing.len() < experiments::ALL.len(),

@@ -64,7 +64,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
                 bail!(
                     "no case {case} with these settings, this program and these sources: \
                      huepage-lab cases {} lists those that there are",
-                    experiment.name()
+                    experiment.name
                 );
             }
         }

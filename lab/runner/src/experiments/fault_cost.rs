@@ -2,8 +2,8 @@
 //! `fault-cost`: instructions that the kernel executes per page, with page coloring
 //! left out, off and on.
 
+mod page;
 mod rows;
-mod shown;
 
 use std::time::Duration;
 
@@ -12,11 +12,11 @@ use huepage::units::Bytes;
 
 use crate::{
     boot::{Content, Disk, Machine, Report},
-    experiment::{Case, Experiment, Found, Scale},
+    experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
     model::Model,
     placement::Placement,
-    results::{Plot, Results, Row, Table},
+    results::Row,
     settings::{Point, Settings},
 };
 
@@ -32,64 +32,39 @@ const WORKS: [(&str, u32); 7] = [
 ];
 
 /// The experiment.
-pub struct FaultCost;
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "fault-cost",
+    about: "Instructions of the kernel per page, page coloring left out, off and on",
+    remarks: include_str!("fault_cost.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64,arm64"),
+        // off and on take the kernel variant huepage.
+        ("policy", "stock,off,on", "stock"),
+        // Of each kind of work, and how often it is done.
+        ("pages", "16384", "4096"),
+        ("rounds", "8", "3"),
+        ("memory", "256M", "256M"),
+        // That pages are colored for; direct-mapped.
+        ("cache", "32M", "32M"),
+        ("seed", "1", "1"),
+    ],
+    cases,
+    rows,
+    finish,
+    page: page::page,
+};
 
-impl Experiment for FaultCost {
-    fn name(&self) -> &'static str {
-        "fault-cost"
-    }
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let points = settings.grid(&["arch", "policy"]);
+    points.iter().map(|point| case(settings, point, variant)).collect()
+}
 
-    fn about(&self) -> &'static str {
-        "Instructions of the kernel per page, page coloring left out, off and on"
-    }
+fn rows(_: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    rows::of(report)
+}
 
-    fn settings(&self, scale: Scale) -> Settings {
-        let (policies, pages, rounds) = match scale {
-            Scale::Full => ("stock,off,on", "16384", "8"),
-            Scale::Quick => ("stock", "4096", "3"),
-        };
-        Settings::new(&[
-            ("arch", "x86_64,arm64"),
-            // off and on take the kernel variant huepage.
-            ("policy", policies),
-            // Of each kind of work, and how often it is done.
-            ("pages", pages),
-            ("rounds", rounds),
-            ("memory", "256M"),
-            // That pages are colored for; direct-mapped.
-            ("cache", "32M"),
-            ("seed", "1"),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let points = settings.grid(&["arch", "policy"]);
-        points.iter().map(|point| case(settings, point, variant)).collect()
-    }
-
-    fn rows(&self, _: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        rows::of(report)
-    }
-
-    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        Ok(rows::beside_stock(rows))
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        shown::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        shown::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+    Ok(rows::beside_stock(rows))
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {

@@ -2,10 +2,10 @@
 //! S5: what the order of frames is worth. Parallel sequential readers, and how many
 //! requests their pages take when a controller merges only what is contiguous in memory.
 
+mod page;
 mod pairs;
 mod phase;
-mod plot;
-mod show;
+mod picture;
 
 use std::time::Duration;
 
@@ -17,16 +17,13 @@ use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
-    experiment::{Case, Experiment, Found, Scale, map},
+    experiment::{Case, Experiment, Found, map},
     kernel::{Config, Variant},
     placement::Placement,
-    results::{Plot, Results, Row, Table},
+    results::Row,
     settings::{Point, Settings},
 };
 use phase::{Costs, Counts, Phase};
-
-/// The experiment.
-pub struct FrameOrder;
 
 /// A day of other work, as in `lab/guest/age.h`: percent of free memory faulted and
 /// freed in random order, how often, one page of how many stays; percent copied by
@@ -41,136 +38,107 @@ const DIRECT_READ: u64 = 1 << 20;
 /// Looked at one at a time: of two of these, one has its first value.
 const ONE_AT_A_TIME: [&str; 4] = ["fs", "memory", "read_ahead", "segments"];
 
-impl Experiment for FrameOrder {
-    fn name(&self) -> &'static str {
-        "frame-order"
-    }
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "frame-order",
+    about: "Requests of sequential readers by order of frames, on fresh and aged memory (S5)",
+    remarks: include_str!("frame_order.md"),
+    settings: &[
+        ("arch", "x86_64", "x86_64,arm64"),
+        ("fs", "ext2,ext4", "ext2"),
+        ("memory", "256M,320M", "128M"),
+        ("readers", "1,4,16,64", "1,8"),
+        // reverse takes the kernel of lab/kernel, which gives the frames of a refill in reverse;
+        // on the variant huepage, and colors for a direct-mapped cache of this size.
+        ("policy", "stock,reverse,on", "stock"),
+        ("cache", "16M", "16M"),
+        // Days of other work before: 0 is a fresh boot.
+        ("age", "0,1", "0,1"),
+        // All of them with the first file system, memory, read-ahead and limit of segments; else
+        // the first.
+        ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
+        ("read_ahead", "128K,512K,1M", "128K"),
+        // Most segments of a request.
+        ("segments", "14,1,62,126", "14"),
+        // Read by all readers together, through the cache and past it.
+        ("total", "512M", "192M"),
+        ("direct", "64M", "16M"),
+        // The controller's time.
+        ("request_us", "100", "100"),
+        ("segment_us", "1", "1"),
+        ("link_mbs", "400", "400"),
+    ],
+    cases,
+    rows,
+    finish,
+    page: page::page,
+};
 
-    fn about(&self) -> &'static str {
-        "Requests of sequential readers by order of frames, on fresh and aged memory (S5)"
-    }
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let mut names = vec!["arch"];
+    names.extend(ONE_AT_A_TIME);
+    names.extend(["policy", "readers", "age", "seed"]);
+    let points = settings.grid(&names).into_iter().filter(|point| {
+        let others = |names: &[&str]| readers::others(settings, point, names);
+        others(&ONE_AT_A_TIME) == 0 || others(&ONE_AT_A_TIME) + others(&["seed"]) == 1
+    });
+    points.map(|point| case(settings, &point, variant)).collect()
+}
 
-    fn settings(&self, scale: Scale) -> Settings {
-        let (arch, fs, memory, readers, total, direct) = match scale {
-            Scale::Full => ("x86_64", "ext2,ext4", "256M,320M", "1,4,16,64", "512M", "64M"),
-            Scale::Quick => ("x86_64,arm64", "ext2", "128M", "1,8", "192M", "16M"),
-        };
-        let (policies, seeds, read_ahead, segments) = match scale {
-            Scale::Full => {
-                ("stock,reverse,on", "1,2,3,4,5,6,7,8,9,10", "128K,512K,1M", "14,1,62,126")
-            }
-            Scale::Quick => ("stock", "1", "128K", "14"),
-        };
-        Settings::new(&[
-            ("arch", arch),
-            ("fs", fs),
-            ("memory", memory),
-            ("readers", readers),
-            // reverse takes the kernel of lab/kernel, which gives the frames of a refill in
-            // reverse; on the variant huepage, and colors for a direct-mapped cache of this
-            // size.
-            ("policy", policies),
-            ("cache", "16M"),
-            // Days of other work before: 0 is a fresh boot.
-            ("age", "0,1"),
-            // All of them with the first file system, memory, read-ahead and limit of
-            // segments; else the first.
-            ("seed", seeds),
-            ("read_ahead", read_ahead),
-            // Most segments of a request.
-            ("segments", segments),
-            // Read by all readers together, through the cache and past it.
-            ("total", total),
-            ("direct", direct),
-            // The controller's time.
-            ("request_us", "100"),
-            ("segment_us", "1"),
-            ("link_mbs", "400"),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let mut names = vec!["arch"];
-        names.extend(ONE_AT_A_TIME);
-        names.extend(["policy", "readers", "age", "seed"]);
-        let points = settings.grid(&names).into_iter().filter(|point| {
-            let others = |names: &[&str]| readers::others(settings, point, names);
-            others(&ONE_AT_A_TIME) == 0 || others(&ONE_AT_A_TIME) + others(&["seed"]) == 1
-        });
-        points.map(|point| case(settings, &point, variant)).collect()
-    }
-
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        let costs = Costs::of(&case.settings)?;
-        let readers = case.machine.disks.len() as u32 - 1;
-        let said = |key: &str| {
-            let found = report.results.iter().find(|result| result.get(key).is_some());
-            found.with_context(|| format!("the guest printed no {key}"))
-        };
-        let frames = said("pairs")?;
-        let share = |name: &str| {
-            let count = |name: &str| frames.get(name).and_then(Value::as_f64).unwrap_or(0.0);
-            Value::from(count(name) / count("pairs").max(1.0))
-        };
-        let mut rows = Vec::new();
-        for phase in Phase::ALL {
-            let counts = Counts::of(&report.requests, readers, phase)?;
-            let guest = report.results.iter().find(|result| result["phase"] == phase.name());
-            let guest = guest.with_context(|| format!("the guest reports no {}", phase.name()))?;
-            ensure!(
-                guest["reads"] == counts.requests && guest["sectors"] == counts.bytes / 512,
-                "the guest completed {} reads of {} sectors in the phase {}, the emulator saw {} \
-                 of {}",
-                guest["reads"],
-                guest["sectors"],
-                phase.name(),
-                counts.requests,
-                counts.bytes / 512
-            );
-            let mut metrics = counts.metrics(&costs);
-            if phase == Phase::Cached {
-                metrics.insert("ascending_share".into(), share("ascending"));
-                metrics.insert("descending_share".into(), share("descending"));
-                let limits = said("max_segments")?.as_object().context("limits are an object")?;
-                metrics.extend(limits.clone());
-            }
-            rows.push((map([("mode", phase.name().into())]), metrics));
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let costs = Costs::of(&case.settings)?;
+    let readers = case.machine.disks.len() as u32 - 1;
+    let said = |key: &str| {
+        let found = report.results.iter().find(|result| result.get(key).is_some());
+        found.with_context(|| format!("the guest printed no {key}"))
+    };
+    let frames = said("pairs")?;
+    let share = |name: &str| {
+        let count = |name: &str| frames.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+        Value::from(count(name) / count("pairs").max(1.0))
+    };
+    let mut rows = Vec::new();
+    for phase in Phase::ALL {
+        let counts = Counts::of(&report.requests, readers, phase)?;
+        let guest = report.results.iter().find(|result| result["phase"] == phase.name());
+        let guest = guest.with_context(|| format!("the guest reports no {}", phase.name()))?;
+        ensure!(
+            guest["reads"] == counts.requests && guest["sectors"] == counts.bytes / 512,
+            "the guest completed {} reads of {} sectors in the phase {}, the emulator saw {} \
+             of {}",
+            guest["reads"],
+            guest["sectors"],
+            phase.name(),
+            counts.requests,
+            counts.bytes / 512
+        );
+        let mut metrics = counts.metrics(&costs);
+        if phase == Phase::Cached {
+            metrics.insert("ascending_share".into(), share("ascending"));
+            metrics.insert("descending_share".into(), share("descending"));
+            let limits = said("max_segments")?.as_object().context("limits are an object")?;
+            metrics.extend(limits.clone());
         }
-        Ok(rows)
+        rows.push((map([("mode", phase.name().into())]), metrics));
     }
+    Ok(rows)
+}
 
-    fn finish(&self, mut rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        let point = |row: &Row| {
-            let mut settings = row.settings.clone();
-            settings.remove("seed");
-            (row.variant.clone(), settings)
-        };
-        for number in 0..rows.len() {
-            let this = point(&rows[number]);
-            let same = rows.iter().filter(|row| point(row) == this);
-            let requests: Vec<f64> = same.filter_map(|row| row.metric("requests")).collect();
-            if requests.len() > 1 {
-                rows[number].metrics.insert("spread".into(), spread(&requests).into());
-            }
+fn finish(mut rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+    let point = |row: &Row| {
+        let mut settings = row.settings.clone();
+        settings.remove("seed");
+        (row.variant.clone(), settings)
+    };
+    for number in 0..rows.len() {
+        let this = point(&rows[number]);
+        let same = rows.iter().filter(|row| point(row) == this);
+        let requests: Vec<f64> = same.filter_map(|row| row.metric("requests")).collect();
+        if requests.len() > 1 {
+            rows[number].metrics.insert("spread".into(), spread(&requests).into());
         }
-        Ok(rows)
     }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        show::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        plot::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        show::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        show::REMARKS
-    }
+    Ok(rows)
 }
 
 /// Largest less smallest, as a share of the mean.

@@ -4,9 +4,9 @@
 
 mod layout;
 mod moves;
+mod page;
 mod reach;
 mod read;
-mod show;
 mod times;
 
 use std::time::Duration;
@@ -19,14 +19,11 @@ use serde_json::{Map, Value};
 use self::{layout::Layout, reach::Reach};
 use crate::{
     boot::{Content, Disk, Report},
-    experiment::{Case, Experiment, Found, Scale},
+    experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
-    results::{Plot, Results, Row, Table},
+    results::Row,
     settings::{Point, Settings},
 };
-
-/// The experiment `ksm-nodes`.
-pub struct KsmNodes;
 
 /// What a boot is about.
 const MERGE: &str = "merge";
@@ -39,99 +36,77 @@ const COST: &str = "cost";
 /// A scan stopped midway by a switch, for the same; run when it is asked for.
 const STALE: &str = "stale";
 
-impl Experiment for KsmNodes {
-    fn name(&self) -> &'static str {
-        "ksm-nodes"
-    }
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "ksm-nodes",
+    about: "KSM on several nodes, by distance: access times, sharing, switches, memory lost (S4)",
+    remarks: include_str!("ksm_nodes.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64,arm64"),
+        ("config", "plain", "plain"),
+        ("event", "merge,switch,offline", "merge,switch,offline"),
+        // Ours alone are sockets and rings: what distance is between is for them.
+        ("topology", "hypercube,sockets,ring", "hypercube"),
+        ("nodes", "2,4,8", "2"),
+        // Of the kernel that is compared with, then of ours: each distance of the topology, or
+        // those named.
+        ("merge_across_nodes", "1,0", "1,0"),
+        ("merge_distance", "each", "each"),
+        ("bind", "process,memory", "process,memory"),
+        ("node_mib", "128", "128"),
+        // A worker reads its pages between two ticks of the kernel's clock: shares and spreads
+        // do not depend on how many there are.
+        ("contents", "256", "64"),
+        ("copies", "2", "2"),
+        ("unique", "512", "128"),
+        // Of a stress: at least so long, and so many turns of a knob.
+        ("seconds", "30", "30"),
+        ("rounds", "60", "60"),
+        ("latency", "100", "100"),
+        ("hop", "6", "6"),
+        ("seed", "1", "1"),
+    ],
+    cases,
+    rows,
+    finish,
+    page: page::page,
+};
 
-    fn about(&self) -> &'static str {
-        "KSM on several nodes, by distance: access times, sharing, switches, memory lost (S4)"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let (topology, nodes, node_mib, contents, unique) = match scale {
-            // A worker reads its pages between two ticks of the kernel's clock: shares
-            // and spreads do not depend on how many there are.
-            Scale::Full => ("hypercube,sockets,ring", "2,4,8", "128", "256", "512"),
-            Scale::Quick => ("hypercube", "2", "128", "64", "128"),
-        };
-        Settings::new(&[
-            ("arch", "x86_64,arm64"),
-            ("config", "plain"),
-            ("event", "merge,switch,offline"),
-            // Ours alone are sockets and rings: what distance is between is for them.
-            ("topology", topology),
-            ("nodes", nodes),
-            // Of the kernel that is compared with, then of ours: each distance of the
-            // topology, or those named.
-            ("merge_across_nodes", "1,0"),
-            ("merge_distance", "each"),
-            ("bind", "process,memory"),
-            ("node_mib", node_mib),
-            ("contents", contents),
-            ("copies", "2"),
-            ("unique", unique),
-            // Of a stress: at least so long, and so many turns of a knob.
-            ("seconds", "30"),
-            ("rounds", "60"),
-            ("latency", "100"),
-            ("hop", "6"),
-            ("seed", "1"),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let mut cases = Vec::new();
-        for point in settings.grid(&["arch", "config", "topology", "event", "nodes"]) {
-            let layout = Layout::new(
-                point.parsed("arch")?,
-                point.parsed("topology")?,
-                point.parsed("nodes")?,
-                settings.only("node_mib")?,
-            )?;
-            let Some(layout) = layout else { continue };
-            let distances = layout.different_distances(settings.only("hop")?);
-            for reach in reach::of(settings, &point, &distances)? {
-                cases.push(case(settings, variant, &point, &layout, &reach)?);
-            }
-        }
-        ensure!(!cases.is_empty(), "nodes: sockets and rings have 4 or 8");
-        Ok(cases)
-    }
-
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        match case.settings["event"].as_str() {
-            Some(MERGE) => read::merged(case, report),
-            Some(SWITCH) if case.settings.contains_key("merge_distance") => {
-                moves::changed(case, report)
-            }
-            Some(SWITCH) => moves::switched(report),
-            Some(OFFLINE) => moves::offlined(case, report),
-            Some(COST) => times::cost(report),
-            Some(STRESS) => moves::survived(report, "stress", "verified"),
-            _ => moves::survived(report, "stale", "pages"),
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let mut cases = Vec::new();
+    for point in settings.grid(&["arch", "config", "topology", "event", "nodes"]) {
+        let layout = Layout::new(
+            point.parsed("arch")?,
+            point.parsed("topology")?,
+            point.parsed("nodes")?,
+            settings.only("node_mib")?,
+        )?;
+        let Some(layout) = layout else { continue };
+        let distances = layout.different_distances(settings.only("hop")?);
+        for reach in reach::of(settings, &point, &distances)? {
+            cases.push(case(settings, variant, &point, &layout, &reach)?);
         }
     }
+    ensure!(!cases.is_empty(), "nodes: sockets and rings have 4 or 8");
+    Ok(cases)
+}
 
-    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        Ok(read::compare_with_fresh(rows))
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    match case.settings["event"].as_str() {
+        Some(MERGE) => read::merged(case, report),
+        Some(SWITCH) if case.settings.contains_key("merge_distance") => {
+            moves::changed(case, report)
+        }
+        Some(SWITCH) => moves::switched(report),
+        Some(OFFLINE) => moves::offlined(case, report),
+        Some(COST) => times::cost(report),
+        Some(STRESS) => moves::survived(report, "stress", "verified"),
+        _ => moves::survived(report, "stale", "pages"),
     }
+}
 
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        show::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        show::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        show::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        show::REMARKS
-    }
+fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+    Ok(read::compare_with_fresh(rows))
 }
 
 fn case(
@@ -208,11 +183,11 @@ fn count(settings: &Map<String, Value>, name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::trial::{cases, refuses};
 
     #[test]
     fn the_grid_has_each_event_with_what_it_varies() {
-        let settings = KsmNodes.settings(Scale::Full);
-        let cases = KsmNodes.cases(&settings, Variant::Stock).unwrap();
+        let cases = cases(&EXPERIMENT, &[]).unwrap();
         let of = |event: &str, topology: &str, variant: Variant| {
             let is = |case: &&Case| {
                 case.settings["event"] == event
@@ -239,24 +214,22 @@ mod tests {
 
     #[test]
     fn settings_that_make_no_sense_are_named() {
-        for (wrong, said) in [
-            ("arch=sparc", "arch=sparc"),
-            ("event=nothing", "merge, switch, offline, cost, stress and stale"),
-            ("topology=star", "hypercube, sockets and ring"),
-            ("merge_distance=9", "merge_distance=9"),
-            ("nodes=3", "nodes=3"),
-            ("nodes=16", "nodes=16"),
-            ("merge_across_nodes=2", "merge_across_nodes=2"),
-            ("bind=cpu", "bind=cpu"),
-            ("config=kunit", "plain and debug"),
-            ("node_mib=100", "node_mib=100"),
-            ("node_mib=1024", "2 GiB"),
-            ("contents=100000", "node_mib"),
-        ] {
-            let mut settings = KsmNodes.settings(Scale::Full);
-            settings.set(wrong).unwrap();
-            let error = KsmNodes.cases(&settings, Variant::Stock).unwrap_err();
-            assert!(format!("{error:#}").contains(said), "{wrong}: {error:#}");
-        }
+        refuses(
+            &EXPERIMENT,
+            &[
+                ("arch=sparc", "arch=sparc"),
+                ("event=nothing", "merge, switch, offline, cost, stress and stale"),
+                ("topology=star", "hypercube, sockets and ring"),
+                ("merge_distance=9", "merge_distance=9"),
+                ("nodes=3", "nodes=3"),
+                ("nodes=16", "nodes=16"),
+                ("merge_across_nodes=2", "merge_across_nodes=2"),
+                ("bind=cpu", "bind=cpu"),
+                ("config=kunit", "plain and debug"),
+                ("node_mib=100", "node_mib=100"),
+                ("node_mib=1024", "2 GiB"),
+                ("contents=100000", "node_mib"),
+            ],
+        );
     }
 }

@@ -3,9 +3,9 @@
 
 mod figures;
 mod limits;
+mod page;
 mod picture;
 mod rows;
-mod shown;
 
 use std::time::Duration;
 
@@ -16,46 +16,19 @@ use serde_json::json;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine, Node, Report},
-    experiment::{Case, Experiment, Found, Scale},
+    experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
     placement::Placement,
-    results::{Plot, Results, Row, Table},
+    results::Row,
     settings::{Point, Settings},
 };
 
 /// As the guest names them, in the order in which they run; what they do is told there.
 /// The last ones leave memory in larger pieces than they find it.
-const LOADS: [&str; 29] = [
-    "alone",
-    "alone-random",
-    "anon-churn",
-    "file-churn",
-    "forks",
-    "stream",
-    "half-huge",
-    "thp-always",
-    "mthp",
-    "refault",
-    "processes-2",
-    "processes-4",
-    "processes-8",
-    "copy-on-write",
-    "server",
-    "threads",
-    "tmpfs",
-    "three-kinds",
-    "thp-faults",
-    "swap",
-    "ksm",
-    "compaction",
-    "collapse",
-    "khugepaged",
-    OFFLINING,
-    "memcg",
-    "shrunk",
-    "nodes-2",
-    "numa-balancing",
-];
+const LOADS: &str = "alone,alone-random,anon-churn,file-churn,forks,stream,half-huge,thp-always,mthp,refault,\
+    processes-2,processes-4,processes-8,copy-on-write,server,threads,tmpfs,three-kinds,\
+    thp-faults,swap,ksm,compaction,collapse,khugepaged,offlining,memcg,shrunk,nodes-2,\
+    numa-balancing";
 /// Loads that take disks.
 const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
 /// Loads of a machine of two nodes.
@@ -70,90 +43,67 @@ const PAGE: u64 = 4096;
 const SEGMENTS: u32 = 126;
 
 /// The experiment.
-pub struct Mixed;
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "mixed",
+    about: "Colors of a program's pages while other things run, fresh and aged",
+    remarks: include_str!("mixed.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64,arm64"),
+        // on takes the kernel variant huepage.
+        ("policy", "stock,shuffle,on", "stock"),
+        ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
+        // Direct-mapped. All but the first with the first seed only.
+        ("cache", "64M,48M", "64M"),
+        ("memory", "640M", "640M"),
+        // With two, which share memory and CPUs, only loads of nodes; the first cache.
+        ("nodes", "1,2", "1,2"),
+        // Ascending; the days in between are other work.
+        ("days", "0,1,3,10", "0,1"),
+        // Rounds of other work in a day.
+        ("rounds", "2", "1"),
+        // Pages of the load alone, in caches; other loads take 0.94.
+        ("fill", "0.5,0.94,1.5,2.0", "0.5,0.94,1.5"),
+        ("load", LOADS, LOADS),
+    ],
+    cases,
+    rows,
+    finish,
+    page: page::page,
+};
 
-impl Experiment for Mixed {
-    fn name(&self) -> &'static str {
-        "mixed"
-    }
-
-    fn about(&self) -> &'static str {
-        "Colors of a program's pages while other things run, fresh and aged"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let full = scale == Scale::Full;
-        let choose = |at_full, quick| if full { at_full } else { quick };
-        Settings::new(&[
-            ("arch", "x86_64,arm64"),
-            // on takes the kernel variant huepage.
-            ("policy", choose("stock,shuffle,on", "stock")),
-            ("seed", choose("1,2,3,4,5,6,7,8,9,10", "1")),
-            // Direct-mapped. All but the first with the first seed only.
-            ("cache", choose("64M,48M", "64M")),
-            ("memory", "640M"),
-            // With two, which share memory and CPUs, only loads of nodes; the first cache.
-            ("nodes", "1,2"),
-            // Ascending; the days in between are other work.
-            ("days", choose("0,1,3,10", "0,1")),
-            // Rounds of other work in a day.
-            ("rounds", choose("2", "1")),
-            // Pages of the load alone, in caches; other loads take 0.94.
-            ("fill", choose("0.5,0.94,1.5,2.0", "0.5,0.94,1.5")),
-            ("load", &LOADS.join(",")),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let first = |name: &str| settings.values(name)[0].clone();
-        let (first_cache, first_seed) = (first("cache"), first("seed"));
-        let points = settings.grid(&["arch", "nodes", "cache", "policy", "seed"]);
-        let usual = |point: &&Point| {
-            point.text("cache") == first_cache
-                || point.text("seed") == first_seed && point.text("nodes") == "1"
-        };
-        let mut cases = Vec::new();
-        for point in points.iter().filter(usual) {
-            let loads = loads(settings, point.parsed("arch")?, point.parsed("nodes")?)?;
-            if !loads.is_empty() {
-                cases.push(case(settings, point, &loads, variant)?);
-            }
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let first = |name: &str| settings.values(name)[0].clone();
+    let (first_cache, first_seed) = (first("cache"), first("seed"));
+    let points = settings.grid(&["arch", "nodes", "cache", "policy", "seed"]);
+    let usual = |point: &&Point| {
+        point.text("cache") == first_cache
+            || point.text("seed") == first_seed && point.text("nodes") == "1"
+    };
+    let mut cases = Vec::new();
+    for point in points.iter().filter(usual) {
+        let loads = loads(settings, point.parsed("arch")?, point.parsed("nodes")?)?;
+        if !loads.is_empty() {
+            cases.push(case(settings, point, &loads, variant)?);
         }
-        Ok(cases)
     }
+    Ok(cases)
+}
 
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        rows::of(case, report)
-    }
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    rows::of(case, report)
+}
 
-    fn finish(&self, rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-        limits::check(&rows)?;
-        Ok(rows)
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        picture::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        limits::table(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+    limits::check(&rows)?;
+    Ok(rows)
 }
 
 /// Those that a machine of so many nodes does.
 fn loads(settings: &Settings, arch: Arch, nodes: u32) -> anyhow::Result<Vec<&str>> {
     ensure!((1..=2).contains(&nodes), "setting nodes={nodes}: 1 or 2");
     let asked = settings.values("load").iter().map(String::as_str);
-    if let Some(load) = asked.clone().find(|load| !LOADS.contains(load)) {
-        anyhow::bail!("no load '{load}'; there are {}", LOADS.join(", "));
+    if let Some(load) = asked.clone().find(|load| !LOADS.split(',').any(|name| name == *load)) {
+        anyhow::bail!("no load '{load}'; there are {}", LOADS.replace(',', ", "));
     }
     let possible = |load: &&str| {
         OF_NODES.contains(load) == (nodes == 2) && (*load != OFFLINING || arch == Arch::X86_64)

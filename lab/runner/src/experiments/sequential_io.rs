@@ -3,7 +3,7 @@
 //! much larger than memory, on disks that take time: how fast they are, and how often
 //! and how long they wait for memory.
 
-mod shown;
+mod page;
 
 use std::time::Duration;
 
@@ -15,15 +15,11 @@ use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
-    experiment::{Case, Experiment, Found, Scale, map},
+    experiment::{Case, Experiment, Found, map},
     kernel::{Config, Variant},
     placement::Placement,
-    results::{Plot, Results, Table},
     settings::{Point, Settings},
 };
-
-/// The experiment.
-pub struct SequentialIo;
 
 /// What a reader asks for at once, which its part is a whole number of.
 const RECORD: u64 = 64 << 10;
@@ -33,121 +29,88 @@ const PAGE: u64 = 4096;
 /// Looked at one at a time: of two of these, one has its first value.
 const ONE_AT_A_TIME: [&str; 5] = ["fs", "memory", "read_ahead", "segments", "segment_size"];
 
-impl Experiment for SequentialIo {
-    fn name(&self) -> &'static str {
-        "sequential-io"
-    }
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "sequential-io",
+    about: "Throughput of sequential readers under memory pressure, by order of frames (S5)",
+    remarks: include_str!("sequential_io.md"),
+    settings: &[
+        ("arch", "x86_64", "x86_64"),
+        ("fs", "ext2,ext4", "ext2"),
+        ("memory", "256M,320M", "128M"),
+        ("read_ahead", "128K,1M", "128K"),
+        // Most segments of a request, and most bytes of a segment: the source's controller
+        // merged no pages.
+        ("segments", "126,1", "126"),
+        ("segment_size", "4K,64K", "4K"),
+        // reverse: frames of a refill in reverse. wait: direct reclaim waits as in Linux 2.6.31;
+        // wait-each: each time. on: colors for a direct-mapped cache of this size.
+        ("policy", "stock,reverse,on,wait,wait-reverse,wait-each", "stock,wait-each"),
+        ("cache", "16M", "16M"),
+        ("readers", "4,16,64", "16"),
+        // Boots of each point with the first of what is looked at one at a time.
+        ("repeats", "2", "1"),
+        // Read by all readers together, through the page cache, then past it.
+        ("total", "512M", "192M"),
+        // The time of each disk.
+        ("request_us", "100", "100"),
+        ("segment_us", "0", "0"),
+        ("disk_mbs", "40", "20"),
+    ],
+    cases,
+    rows,
+    finish: Ok,
+    page: page::page,
+};
 
-    fn about(&self) -> &'static str {
-        "Throughput of sequential readers under memory pressure, by order of frames (S5)"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let (fs, memory, policies, readers, repeats, total) = match scale {
-            Scale::Full => (
-                "ext2,ext4",
-                "256M,320M",
-                "stock,reverse,on,wait,wait-reverse,wait-each",
-                "4,16,64",
-                "2",
-                "512M",
-            ),
-            Scale::Quick => ("ext2", "128M", "stock,wait-each", "16", "1", "192M"),
-        };
-        let (read_ahead, segments, segment_size, disk_mbs) = match scale {
-            Scale::Full => ("128K,1M", "126,1", "4K,64K", "40"),
-            Scale::Quick => ("128K", "126", "4K", "20"),
-        };
-        Settings::new(&[
-            ("arch", "x86_64"),
-            ("fs", fs),
-            ("memory", memory),
-            ("read_ahead", read_ahead),
-            // Most segments of a request, and most bytes of a segment: the source's
-            // controller merged no pages.
-            ("segments", segments),
-            ("segment_size", segment_size),
-            // reverse: frames of a refill in reverse. wait: direct reclaim waits as in Linux
-            // 2.6.31; wait-each: each time. on: colors for a direct-mapped cache of this size.
-            ("policy", policies),
-            ("cache", "16M"),
-            ("readers", readers),
-            // Boots of each point with the first of what is looked at one at a time.
-            ("repeats", repeats),
-            // Read by all readers together, through the page cache, then past it.
-            ("total", total),
-            // The time of each disk.
-            ("request_us", "100"),
-            ("segment_us", "0"),
-            ("disk_mbs", disk_mbs),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let repeats: u32 = settings.only("repeats")?;
-        ensure!(repeats > 0, "setting repeats=0 leaves nothing to run");
-        let mut names = vec!["arch"];
-        names.extend(ONE_AT_A_TIME);
-        names.extend(["policy", "readers"]);
-        let mut cases = Vec::new();
-        for point in settings.grid(&names) {
-            let others = readers::others(settings, &point, &ONE_AT_A_TIME);
-            if others > 1 {
-                continue;
-            }
-            for repeat in 1..=if others == 0 { repeats } else { 1 } {
-                cases.push(case(settings, &point, variant, repeat)?);
-            }
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let repeats: u32 = settings.only("repeats")?;
+    ensure!(repeats > 0, "setting repeats=0 leaves nothing to run");
+    let mut names = vec!["arch"];
+    names.extend(ONE_AT_A_TIME);
+    names.extend(["policy", "readers"]);
+    let mut cases = Vec::new();
+    for point in settings.grid(&names) {
+        let others = readers::others(settings, &point, &ONE_AT_A_TIME);
+        if others > 1 {
+            continue;
         }
-        Ok(cases)
+        for repeat in 1..=if others == 0 { repeats } else { 1 } {
+            cases.push(case(settings, &point, variant, repeat)?);
+        }
     }
+    Ok(cases)
+}
 
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        let row = |mode: &str| {
-            let said = report.results.iter().find(|said| said["mode"] == mode);
-            let said = said.with_context(|| format!("the guest did not read {mode}"))?;
-            let number = |name: &str| {
-                let value = said.get(name).and_then(Value::as_f64);
-                value.with_context(|| format!("the guest said no {name} of {mode}"))
-            };
-            let seconds = number("seconds")?;
-            ensure!(seconds > 0.0, "the guest read in no time");
-            let waits = case.settings["policy"].as_str().is_some_and(|p| p.starts_with("wait"));
-            ensure!(
-                waits || number("waits")? == 0.0,
-                "the kernel waited {} times as it did in 2009, and was not to",
-                number("waits")?
-            );
-            let metrics = map([
-                ("mbs", (number("bytes")? / 1e6 / seconds).into()),
-                ("seconds", seconds.into()),
-                ("stalls", number("stalls")?.into()),
-                ("scanned_direct", number("scanned_direct")?.into()),
-                ("scanned_kswapd", number("scanned_kswapd")?.into()),
-                ("stalled_share", (number("stalled_us")? / 1e6 / seconds).into()),
-                ("waits", number("waits")?.into()),
-                ("waited_seconds", (number("waited_ms")? / 1e3).into()),
-            ]);
-            Ok((map([("mode", mode.into())]), metrics))
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let row = |mode: &str| {
+        let said = report.results.iter().find(|said| said["mode"] == mode);
+        let said = said.with_context(|| format!("the guest did not read {mode}"))?;
+        let number = |name: &str| {
+            let value = said.get(name).and_then(Value::as_f64);
+            value.with_context(|| format!("the guest said no {name} of {mode}"))
         };
-        ["cached", "direct"].map(row).into_iter().collect()
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        shown::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        shown::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+        let seconds = number("seconds")?;
+        ensure!(seconds > 0.0, "the guest read in no time");
+        let waits = case.settings["policy"].as_str().is_some_and(|p| p.starts_with("wait"));
+        ensure!(
+            waits || number("waits")? == 0.0,
+            "the kernel waited {} times as it did in 2009, and was not to",
+            number("waits")?
+        );
+        let metrics = map([
+            ("mbs", (number("bytes")? / 1e6 / seconds).into()),
+            ("seconds", seconds.into()),
+            ("stalls", number("stalls")?.into()),
+            ("scanned_direct", number("scanned_direct")?.into()),
+            ("scanned_kswapd", number("scanned_kswapd")?.into()),
+            ("stalled_share", (number("stalled_us")? / 1e6 / seconds).into()),
+            ("waits", number("waits")?.into()),
+            ("waited_seconds", (number("waited_ms")? / 1e3).into()),
+        ]);
+        Ok((map([("mode", mode.into())]), metrics))
+    };
+    ["cached", "direct"].map(row).into_iter().collect()
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> anyhow::Result<Case> {

@@ -4,9 +4,9 @@
 //! contiguous and random frames as controls.
 
 mod associative;
+mod page;
 mod picture;
 mod rows;
-mod shown;
 mod theory;
 
 use std::time::Duration;
@@ -16,11 +16,10 @@ use huepage::units::Bytes;
 
 use crate::{
     boot::{Machine, Report},
-    experiment::{Case, Experiment, Found, Scale},
+    experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
     model::{Level, Model, Replacement},
     placement::Placement,
-    results::{Plot, Results, Table},
     settings::Settings,
 };
 
@@ -37,112 +36,80 @@ const WORKS: [(&str, u32); 3] = [("read", 1), ("matrix", 2), ("fft", 3)];
 const PLACEMENTS: [&str; 4] = ["fresh", "aged", "contiguous", "random"];
 
 /// The experiment.
-pub struct WorkingSet;
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "working-set",
+    about: "How much of a physically indexed L2 the kernel's pages let a program use",
+    remarks: include_str!("working_set.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64,arm64"),
+        // full: fully associative, with the first policy only.
+        ("l2_ways", "1,16,full", "1,16,full"),
+        // on takes the kernel variant huepage.
+        ("policy", "stock,on", "stock"),
+        ("eighths", "1,2,3,4,5,6,7,8,9,10,11,12", "1,4,8,12"),
+        ("memory_mib", "1024", "160"),
+        ("age_mib", "256", "32"),
+        ("age_rounds", "2", "2"),
+        ("repeats", "5", "3"),
+        ("program_repeats", "2", "1"),
+        ("matrix", "448", "448"),
+        ("matrix_rows", "48", "2"),
+        ("fft_points", "65536,1048576", "32768"),
+        ("miss_cost", "3.1", "3.1"),
+        ("seed", "1", "1"),
+    ],
+    cases,
+    rows,
+    finish: Ok,
+    page: page::page,
+};
 
-impl Experiment for WorkingSet {
-    fn name(&self) -> &'static str {
-        "working-set"
-    }
-
-    fn about(&self) -> &'static str {
-        "How much of a physically indexed L2 the kernel's pages let a program use"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let [eighths, memory, age, repeats, programs, matrix, rows, points] = match scale {
-            Scale::Full => {
-                let eighths = "1,2,3,4,5,6,7,8,9,10,11,12";
-                [eighths, "1024", "256", "5", "2", "448", "48", "65536,1048576"]
-            }
-            Scale::Quick => ["1,4,8,12", "160", "32", "3", "1", "448", "2", "32768"],
-        };
-        let (ways, policies) = match scale {
-            Scale::Full => ("1,16,full", "stock,on"),
-            Scale::Quick => ("1,16,full", "stock"),
-        };
-        Settings::new(&[
-            ("arch", "x86_64,arm64"),
-            // full: fully associative, with the first policy only.
-            ("l2_ways", ways),
-            // on takes the kernel variant huepage.
-            ("policy", policies),
-            ("eighths", eighths),
-            ("memory_mib", memory),
-            ("age_mib", age),
-            ("age_rounds", "2"),
-            ("repeats", repeats),
-            ("program_repeats", programs),
-            ("matrix", matrix),
-            ("matrix_rows", rows),
-            ("fft_points", points),
-            ("miss_cost", "3.1"),
-            ("seed", "1"),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let miss_cost: f64 = settings.only("miss_cost")?;
-        ensure!(miss_cost >= 1.0, "setting miss_cost={miss_cost}: a miss costs no less than a hit");
-        let arguments = arguments(settings)?;
-        let memory = Bytes(settings.only::<u64>("memory_mib")? << 20);
-        settings
-            .grid(&["arch", "l2_ways", "policy"])
-            .iter()
-            .filter(|point| {
-                let first = point.text("policy") == settings.values("policy")[0];
-                point.text("l2_ways") != FULL || first
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let miss_cost: f64 = settings.only("miss_cost")?;
+    ensure!(miss_cost >= 1.0, "setting miss_cost={miss_cost}: a miss costs no less than a hit");
+    let arguments = arguments(settings)?;
+    let memory = Bytes(settings.only::<u64>("memory_mib")? << 20);
+    settings
+        .grid(&["arch", "l2_ways", "policy"])
+        .iter()
+        .filter(|point| {
+            let first = point.text("policy") == settings.values("policy")[0];
+            point.text("l2_ways") != FULL || first
+        })
+        .map(|point| {
+            let full = point.text("l2_ways") == FULL;
+            let ways = if full { CACHE_PAGES as u32 } else { point.parsed("l2_ways")? };
+            ensure!(
+                ways.is_power_of_two() && u64::from(ways) <= CACHE_PAGES,
+                "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}, or {FULL}"
+            );
+            let mut arguments = arguments.clone();
+            // Pages that have a color: to the guest, full is one color.
+            arguments.push(("ways".into(), ways.to_string()));
+            let mut machine = Machine::plain(1, memory);
+            let placement: Placement = point.parsed("policy")?;
+            placement.apply(Bytes(CACHE_PAGES * PAGE), ways, &mut machine, &mut arguments);
+            let mut stated = point.json();
+            stated.insert("miss_cost".into(), miss_cost.into());
+            Ok(Case {
+                arch: point.parsed("arch")?,
+                variant: placement.variant(variant),
+                config: Config::Plain,
+                machine,
+                guest: "working-set",
+                arguments,
+                model: Some(model(if full { CACHE_PAGES as u32 * LINES } else { ways })),
+                regions: WORKS.iter().map(|(_, region)| *region).collect(),
+                settings: stated,
+                limit: Duration::from_secs(3600),
             })
-            .map(|point| {
-                let full = point.text("l2_ways") == FULL;
-                let ways = if full { CACHE_PAGES as u32 } else { point.parsed("l2_ways")? };
-                ensure!(
-                    ways.is_power_of_two() && u64::from(ways) <= CACHE_PAGES,
-                    "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}, or {FULL}"
-                );
-                let mut arguments = arguments.clone();
-                // Pages that have a color: to the guest, full is one color.
-                arguments.push(("ways".into(), ways.to_string()));
-                let mut machine = Machine::plain(1, memory);
-                let placement: Placement = point.parsed("policy")?;
-                placement.apply(Bytes(CACHE_PAGES * PAGE), ways, &mut machine, &mut arguments);
-                let mut stated = point.json();
-                stated.insert("miss_cost".into(), miss_cost.into());
-                Ok(Case {
-                    arch: point.parsed("arch")?,
-                    variant: placement.variant(variant),
-                    config: Config::Plain,
-                    machine,
-                    guest: "working-set",
-                    arguments,
-                    model: Some(model(if full { CACHE_PAGES as u32 * LINES } else { ways })),
-                    regions: WORKS.iter().map(|(_, region)| *region).collect(),
-                    settings: stated,
-                    limit: Duration::from_secs(3600),
-                })
-            })
-            .collect()
-    }
+        })
+        .collect()
+}
 
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        let miss_cost = case.settings["miss_cost"].as_f64().context("no miss_cost")?;
-        rows::of(report, miss_cost)
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        picture::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        shown::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let miss_cost = case.settings["miss_cost"].as_f64().context("no miss_cost")?;
+    rows::of(report, miss_cost)
 }
 
 /// What the guest is told, the sizes of its pools among it.

@@ -5,8 +5,7 @@
 //! Fought over is an L2 of eight colors behind an L1 of one, where the same offset of
 //! any page is in the same set, or an L1 of four colors.
 
-mod picture;
-mod shown;
+mod page;
 
 use std::time::Duration;
 
@@ -16,10 +15,9 @@ use serde_json::Value;
 
 use crate::{
     boot::{Machine, Report},
-    experiment::{Case, Experiment, Found, Scale, map},
+    experiment::{Case, Experiment, Found, map},
     kernel::{Config, Variant},
     model::{Level, Model, Replacement},
-    results::{Plot, Results, Table},
     settings::Settings,
 };
 
@@ -72,167 +70,140 @@ impl std::str::FromStr for Fought {
 }
 
 /// The experiment.
-pub struct ZeroPages;
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "zero-pages",
+    about: "Cache sets fought over by contiguous frames and by zero pages (S3)",
+    remarks: include_str!("zero_pages.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64,arm64"),
+        ("fought", "l2,l1", "l2,l1"),
+        ("replacement", "lru,random", "lru,random"),
+        ("zeros", "stock,1,2,4,8", "stock,1,2,4,8"),
+        ("frames", "1,2,3,4,5,6,7,8,9,10,12,16", "7,8,9,16"),
+        ("frame_rounds", "1000000", "10000"),
+        ("thrash_rounds", "400000", "8000"),
+        ("scan_rounds", "20000", "1000"),
+    ],
+    cases,
+    rows,
+    finish: Ok,
+    page: page::page,
+};
 
-impl Experiment for ZeroPages {
-    fn name(&self) -> &'static str {
-        "zero-pages"
-    }
-
-    fn about(&self) -> &'static str {
-        "Cache sets fought over by contiguous frames and by zero pages (S3)"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let (frames, [frame, thrash, scan]) = match scale {
-            Scale::Full => ("1,2,3,4,5,6,7,8,9,10,12,16", ["1000000", "400000", "20000"]),
-            Scale::Quick => ("7,8,9,16", ["10000", "8000", "1000"]),
-        };
-        Settings::new(&[
-            ("arch", "x86_64,arm64"),
-            ("fought", "l2,l1"),
-            ("replacement", "lru,random"),
-            ("zeros", "stock,1,2,4,8"),
-            ("frames", frames),
-            ("frame_rounds", frame),
-            ("thrash_rounds", thrash),
-            ("scan_rounds", scan),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        for count in settings.parsed::<u64>("frames")? {
-            ensure!(
-                (1..=512).contains(&count),
-                "setting frames={count}: 1 to 512 frames are contiguous in a huge page"
-            );
-        }
-        let mut arguments = Vec::new();
-        for name in ["frame_rounds", "thrash_rounds", "scan_rounds"] {
-            let rounds: u64 = settings.only(name)?;
-            ensure!(rounds > 0, "setting {name}=0: there is nothing to count");
-            arguments.push((name.to_owned(), rounds.to_string()));
-        }
-        let grid = settings.grid(&["arch", "fought", "replacement", "zeros"]);
-        let cases = grid.iter().map(|point| {
-            let fought: Fought = point.parsed("fought")?;
-            let zeros = point.text("zeros");
-            let mut machine = Machine::plain(1, Bytes(256 << 20));
-            let mut arguments = arguments.clone();
-            arguments.extend([
-                ("colors".to_owned(), fought.colors().to_string()),
-                ("ways".to_owned(), fought.ways().to_string()),
-                ("zeros".to_owned(), zeros.to_owned()),
-            ]);
-            let frames = match has_table("frames", zeros, fought) {
-                true => settings.values("frames").join(","),
-                false => String::new(),
-            };
-            arguments.push(("frames".to_owned(), frames));
-            if zeros != "stock" {
-                let _: u32 = point.parsed("zeros")?;
-                // Color sets need to know the cache that they are of.
-                machine.kernel_options = vec![
-                    format!("zero_pages={zeros}"),
-                    format!("page_color={}K,ways={}", fought.size() >> 10, fought.ways()),
-                ];
-            }
-            Ok(Case {
-                arch: point.parsed("arch")?,
-                variant: if zeros == "stock" { variant } else { Variant::Huepage },
-                config: Config::Plain,
-                machine,
-                guest: "zero-pages",
-                arguments,
-                model: Some(model(fought, replacement(point.text("replacement"))?)),
-                regions: regions(zeros, fought),
-                settings: point.json(),
-                limit: Duration::from_secs(1800),
-            })
-        });
-        cases.collect()
-    }
-
-    fn rows(&self, _: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        let regions = TABLES.map(|(_, region)| region);
-        let records: Vec<_> =
-            report.records.iter().filter(|record| regions.contains(&record.region)).collect();
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    for count in settings.parsed::<u64>("frames")? {
         ensure!(
-            records.len() == report.results.len(),
-            "the model saw {} regions, the guest tells of {}",
-            records.len(),
-            report.results.len()
+            (1..=512).contains(&count),
+            "setting frames={count}: 1 to 512 frames are contiguous in a huge page"
         );
-        report
-            .results
-            .iter()
-            .zip(records)
-            .map(|(told, record)| {
-                let table = told["table"].as_str().context("a result without a table")?;
-                ensure!(
-                    TABLES.contains(&(table, record.region)),
-                    "region {} where the guest tells of {table}",
-                    record.region
-                );
-                let number = |name: &str| {
-                    told[name]
-                        .as_u64()
-                        .with_context(|| format!("a result of {table} without {name}"))
-                };
-                let (rounds, reads) = (number("rounds")?, number("reads")?);
-                let (l1, l2) = match record.levels.as_slice() {
-                    [l1, l2] => (l1, l2),
-                    levels => anyhow::bail!("{} levels in a record, not two", levels.len()),
-                };
-                let others = record.accesses.checked_sub(reads).with_context(|| {
-                    format!("{} accesses, but {reads} reads of the guest alone", record.accesses)
-                })?;
-                let mut settings = map([("table", table.into())]);
-                for name in ["frames", "backing", "hot", "zero_reads", "mapped"] {
-                    if let Some(value) = told.get(name) {
-                        settings.insert(name.into(), value.clone());
-                    }
+    }
+    let mut arguments = Vec::new();
+    for name in ["frame_rounds", "thrash_rounds", "scan_rounds"] {
+        let rounds: u64 = settings.only(name)?;
+        ensure!(rounds > 0, "setting {name}=0: there is nothing to count");
+        arguments.push((name.to_owned(), rounds.to_string()));
+    }
+    let grid = settings.grid(&["arch", "fought", "replacement", "zeros"]);
+    let cases = grid.iter().map(|point| {
+        let fought: Fought = point.parsed("fought")?;
+        let zeros = point.text("zeros");
+        let mut machine = Machine::plain(1, Bytes(256 << 20));
+        let mut arguments = arguments.clone();
+        arguments.extend([
+            ("colors".to_owned(), fought.colors().to_string()),
+            ("ways".to_owned(), fought.ways().to_string()),
+            ("zeros".to_owned(), zeros.to_owned()),
+        ]);
+        let frames = match has_table("frames", zeros, fought) {
+            true => settings.values("frames").join(","),
+            false => String::new(),
+        };
+        arguments.push(("frames".to_owned(), frames));
+        if zeros != "stock" {
+            let _: u32 = point.parsed("zeros")?;
+            // Color sets need to know the cache that they are of.
+            machine.kernel_options = vec![
+                format!("zero_pages={zeros}"),
+                format!("page_color={}K,ways={}", fought.size() >> 10, fought.ways()),
+            ];
+        }
+        Ok(Case {
+            arch: point.parsed("arch")?,
+            variant: if zeros == "stock" { variant } else { Variant::Huepage },
+            config: Config::Plain,
+            machine,
+            guest: "zero-pages",
+            arguments,
+            model: Some(model(fought, replacement(point.text("replacement"))?)),
+            regions: regions(zeros, fought),
+            settings: point.json(),
+            limit: Duration::from_secs(1800),
+        })
+    });
+    cases.collect()
+}
+
+fn rows(_: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let regions = TABLES.map(|(_, region)| region);
+    let records: Vec<_> =
+        report.records.iter().filter(|record| regions.contains(&record.region)).collect();
+    ensure!(
+        records.len() == report.results.len(),
+        "the model saw {} regions, the guest tells of {}",
+        records.len(),
+        report.results.len()
+    );
+    report
+        .results
+        .iter()
+        .zip(records)
+        .map(|(told, record)| {
+            let table = told["table"].as_str().context("a result without a table")?;
+            ensure!(
+                TABLES.contains(&(table, record.region)),
+                "region {} where the guest tells of {table}",
+                record.region
+            );
+            let number = |name: &str| {
+                told[name].as_u64().with_context(|| format!("a result of {table} without {name}"))
+            };
+            let (rounds, reads) = (number("rounds")?, number("reads")?);
+            let (l1, l2) = match record.levels.as_slice() {
+                [l1, l2] => (l1, l2),
+                levels => anyhow::bail!("{} levels in a record, not two", levels.len()),
+            };
+            let others = record.accesses.checked_sub(reads).with_context(|| {
+                format!("{} accesses, but {reads} reads of the guest alone", record.accesses)
+            })?;
+            let mut settings = map([("table", table.into())]);
+            for name in ["frames", "backing", "hot", "zero_reads", "mapped"] {
+                if let Some(value) = told.get(name) {
+                    settings.insert(name.into(), value.clone());
                 }
-                let per_round = |count: u64| Value::from(count as f64 / rounds as f64);
-                let mut metrics = map([
-                    ("rounds", rounds.into()),
-                    ("reads", reads.into()),
-                    ("other_accesses", others.into()),
-                    ("instructions", record.instructions.into()),
-                    ("l1_misses", l1.misses.into()),
-                    ("l2_misses", l2.misses.into()),
-                    ("modelled_cycles", record.cycles.into()),
-                    ("l1_misses_per_round", per_round(l1.misses)),
-                    ("l2_misses_per_round", per_round(l2.misses)),
-                    ("modelled_cycles_per_round", per_round(record.cycles)),
-                ]);
-                if let Some(zero_frames) = told.get("zero_frames") {
-                    metrics.insert("zero_frames".into(), zero_frames.clone());
-                }
-                if let Some((_, theirs)) = SOURCE_ROUNDS.iter().find(|(name, _)| *name == table) {
-                    let factor = *theirs as f64 / rounds as f64;
-                    metrics.insert("times_source_rounds".into(), factor.into());
-                }
-                Ok((settings, metrics))
-            })
-            .collect()
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        picture::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        shown::against_source(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+            }
+            let per_round = |count: u64| Value::from(count as f64 / rounds as f64);
+            let mut metrics = map([
+                ("rounds", rounds.into()),
+                ("reads", reads.into()),
+                ("other_accesses", others.into()),
+                ("instructions", record.instructions.into()),
+                ("l1_misses", l1.misses.into()),
+                ("l2_misses", l2.misses.into()),
+                ("modelled_cycles", record.cycles.into()),
+                ("l1_misses_per_round", per_round(l1.misses)),
+                ("l2_misses_per_round", per_round(l2.misses)),
+                ("modelled_cycles_per_round", per_round(record.cycles)),
+            ]);
+            if let Some(zero_frames) = told.get("zero_frames") {
+                metrics.insert("zero_frames".into(), zero_frames.clone());
+            }
+            if let Some((_, theirs)) = SOURCE_ROUNDS.iter().find(|(name, _)| *name == table) {
+                let factor = *theirs as f64 / rounds as f64;
+                metrics.insert("times_source_rounds".into(), factor.into());
+            }
+            Ok((settings, metrics))
+        })
+        .collect()
 }
 
 /// Contiguous frames have nothing to do with zero pages, and the stock kernel has no

@@ -2,8 +2,8 @@
 //! `zone-lock`: how often the lock of the page allocator's free lists is taken for a
 //! page, and for how many instructions it is held, by number of CPUs.
 
+mod page;
 mod rows;
-mod shown;
 
 use std::time::Duration;
 
@@ -12,10 +12,9 @@ use huepage::units::Bytes;
 
 use crate::{
     boot::{Machine, Report},
-    experiment::{Case, Experiment, Found, Scale},
+    experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
     placement::Placement,
-    results::{Plot, Results, Table},
     settings::{Point, Settings},
 };
 
@@ -36,60 +35,35 @@ const WORKS: [&str; 9] = [
 ];
 
 /// The experiment.
-pub struct ZoneLock;
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "zone-lock",
+    about: "Acquisitions of zone->lock and instructions held per page, by number of CPUs",
+    remarks: include_str!("zone_lock.md"),
+    settings: &[
+        ("arch", "x86_64,arm64", "x86_64"),
+        // off and on take the kernel variant huepage.
+        ("policy", "stock,off,on", "stock,on"),
+        ("cpus", "1,2,8,64", "2"),
+        // Of each kind of work, on all CPUs together, and how often it is done.
+        ("pages", "65536", "4096"),
+        ("rounds", "3", "1"),
+        ("memory", "1G", "1G"),
+        // That pages are colored for; direct-mapped.
+        ("cache", "32M", "32M"),
+    ],
+    cases,
+    rows,
+    finish: Ok,
+    page: page::page,
+};
 
-impl Experiment for ZoneLock {
-    fn name(&self) -> &'static str {
-        "zone-lock"
-    }
+fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+    let points = settings.grid(&["arch", "policy", "cpus"]);
+    points.iter().map(|point| case(settings, point, variant)).collect()
+}
 
-    fn about(&self) -> &'static str {
-        "Acquisitions of zone->lock and instructions held per page, by number of CPUs"
-    }
-
-    fn settings(&self, scale: Scale) -> Settings {
-        let (arch, policies, cpus, pages, rounds) = match scale {
-            Scale::Full => ("x86_64,arm64", "stock,off,on", "1,2,8,64", "65536", "3"),
-            Scale::Quick => ("x86_64", "stock,on", "2", "4096", "1"),
-        };
-        Settings::new(&[
-            ("arch", arch),
-            // off and on take the kernel variant huepage.
-            ("policy", policies),
-            ("cpus", cpus),
-            // Of each kind of work, on all CPUs together, and how often it is done.
-            ("pages", pages),
-            ("rounds", rounds),
-            ("memory", "1G"),
-            // That pages are colored for; direct-mapped.
-            ("cache", "32M"),
-        ])
-    }
-
-    fn cases(&self, settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
-        let points = settings.grid(&["arch", "policy", "cpus"]);
-        points.iter().map(|point| case(settings, point, variant)).collect()
-    }
-
-    fn rows(&self, case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-        rows::of(report, case.machine.cpus)
-    }
-
-    fn tables(&self, results: &Results) -> Vec<(String, Table)> {
-        shown::tables(results)
-    }
-
-    fn plot(&self, results: &Results) -> Plot {
-        shown::plot(results)
-    }
-
-    fn against_source(&self, results: &Results) -> (String, Table) {
-        shown::against_stock(results)
-    }
-
-    fn remarks(&self) -> &'static str {
-        shown::REMARKS
-    }
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    rows::of(report, case.machine.cpus)
 }
 
 fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {

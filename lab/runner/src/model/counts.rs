@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 /// One region of interest on one CPU, from its begin to its end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The number given in the guest.
     pub region: u32,

@@ -56,6 +56,46 @@ pub struct Series {
     pub reference: bool,
 }
 
+impl Series {
+    /// What was found.
+    pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Series { name: name.into(), points, reference: false }
+    }
+
+    /// What a source or theory says.
+    pub fn reference(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
+        Series { name: name.into(), points, reference: true }
+    }
+}
+
+impl Panel {
+    /// One whose y ends where its highest point does.
+    pub fn new(
+        heading: impl Into<String>,
+        x_label: impl Into<String>,
+        x: Axis,
+        series: Vec<Series>,
+    ) -> Self {
+        Panel { heading: heading.into(), x_label: x_label.into(), x, top: 0.0, series }
+    }
+
+    /// The same with names on its axis, for each of which each line may have a point.
+    pub fn of_names(
+        heading: impl Into<String>,
+        x_label: impl Into<String>,
+        names: &[String],
+        lines: &[String],
+        point: impl Fn(&str, usize) -> Option<f64>,
+    ) -> Self {
+        let points = |line: &str| -> Vec<(f64, f64)> {
+            let point = |x: usize| Some((x as f64, point(line, x)?));
+            (0..names.len()).filter_map(point).collect()
+        };
+        let series = lines.iter().map(|line| Series::new(line, points(line))).collect();
+        Panel::new(heading, x_label, Axis::Names(names.to_vec()), series)
+    }
+}
+
 const PANEL: (u32, u32) = (560, 400);
 const TOP: u32 = 76;
 const LEGEND_LINE: u32 = 26;
@@ -258,25 +298,15 @@ mod tests {
     use super::*;
 
     fn plot(series: Vec<Series>) -> Plot {
-        let panel = Panel {
-            heading: "lines in conflict (%)".into(),
-            x_label: "fill".into(),
-            x: Axis::Linear,
-            top: 0.0,
-            series,
-        };
+        let panel = Panel::new("lines in conflict (%)", "fill", Axis::Linear, series);
         Plot { title: "aging".into(), caption: "modelled".into(), panels: vec![panel] }
     }
 
     #[test]
     fn a_picture_has_its_words_and_a_line_for_each_series() {
-        let series = |name: &str, reference| Series {
-            name: name.into(),
-            points: vec![(0.5, 10.0), (1.0, 63.2)],
-            reference,
-        };
-        let svg =
-            plot(vec![series("stock", false), series("random, 1 − e^−fill", true)]).svg().unwrap();
+        let points = vec![(0.5, 10.0), (1.0, 63.2)];
+        let theory = Series::reference("random, 1 − e^−fill", points.clone());
+        let svg = plot(vec![Series::new("stock", points), theory]).svg().unwrap();
         for word in ["aging", "modelled", "lines in conflict (%)", "fill", "stock", "0.5"] {
             assert!(svg.contains(word), "{word}");
         }
@@ -300,13 +330,8 @@ mod tests {
 
     #[test]
     fn only_points_that_were_run_are_marked_on_the_axis() {
-        let run =
-            Series { name: "stock".into(), points: vec![(0.5, 1.0), (2.0, 3.0)], reference: false };
-        let curve = Series {
-            name: "theory".into(),
-            points: vec![(0.5, 1.0), (1.25, 2.0), (2.0, 3.0)],
-            reference: true,
-        };
+        let run = Series::new("stock", vec![(0.5, 1.0), (2.0, 3.0)]);
+        let curve = Series::reference("theory", vec![(0.5, 1.0), (1.25, 2.0), (2.0, 3.0)]);
         let svg = plot(vec![run, curve]).svg().unwrap();
         assert!(!svg.contains("1.25"));
         assert!(svg.contains("0.5"));

@@ -18,13 +18,23 @@ impl Results {
 
     /// The values of a setting, each once, in the order of rows.
     pub fn values(&self, name: &str) -> Vec<String> {
-        let mut values: Vec<String> = Vec::new();
-        for row in self.rows.iter().filter(|row| row.settings.contains_key(name)) {
-            let value = row.setting(name);
-            if !values.contains(&value) {
-                values.push(value);
-            }
-        }
-        values
+        let rows = self.rows.iter().filter(|row| row.settings.contains_key(name));
+        distinct(rows.map(|row| row.setting(name)))
     }
+
+    /// The first value of a setting; empty if there is none.
+    pub fn first(&self, name: &str) -> String {
+        self.values(name).into_iter().next().unwrap_or_default()
+    }
+}
+
+/// Each item once, in order.
+pub fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
 }

@@ -1,6 +1,48 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Tables in Markdown, aligned so that they can be read as they are.
 
+use serde_json::Value;
+
+use super::Row;
+
+/// What a column says of a row; a dash where the row has no such metric.
+#[derive(Clone, Copy)]
+pub enum Column {
+    /// What was set.
+    Set(&'static str),
+    /// A metric: words as they are, lists with spaces.
+    Text(&'static str),
+    /// A metric, rounded to so many digits.
+    Number(&'static str, usize),
+    /// A metric as a whole number with commas.
+    Count(&'static str),
+    /// A share in percent, without the sign.
+    Percent(&'static str),
+    /// Anything else.
+    Of(fn(&Row) -> String),
+}
+
+impl Column {
+    /// The cell of a row.
+    pub fn of(&self, row: &Row) -> String {
+        match *self {
+            Column::Set(name) => row.setting(name),
+            Column::Text(name) => match row.metrics.get(name) {
+                None => "–".to_owned(),
+                Some(Value::String(text)) => text.clone(),
+                Some(Value::Array(items)) => {
+                    items.iter().map(Value::to_string).collect::<Vec<_>>().join(" ")
+                }
+                Some(value) => value.to_string(),
+            },
+            Column::Number(name, digits) => number(row.metric(name), digits),
+            Column::Count(name) => cell(row.metric(name), thousands),
+            Column::Percent(name) => number(row.metric(name).map(|share| 100.0 * share), 1),
+            Column::Of(text) => text(row),
+        }
+    }
+}
+
 /// A table: a head and rows of cells. Numbers are aligned to the right.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Table {
@@ -12,6 +54,21 @@ impl Table {
     /// One with these columns.
     pub fn new<S: Into<String>>(head: impl IntoIterator<Item = S>) -> Self {
         Table { head: head.into_iter().map(Into::into).collect(), rows: Vec::new() }
+    }
+
+    /// One with these columns, and then those.
+    pub fn wide(first: &[&str], more: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        let first = first.iter().map(|&name| name.to_owned());
+        Table::new(first.chain(more.into_iter().map(Into::into)))
+    }
+
+    /// A row of cells for each row of results.
+    pub fn of<'a>(columns: &[(&str, Column)], rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let mut table = Table::new(columns.iter().map(|(head, _)| *head));
+        for row in rows {
+            table.row(columns.iter().map(|(_, column)| column.of(row)));
+        }
+        table
     }
 
     /// Whether it has no rows.
@@ -28,6 +85,15 @@ impl Table {
             cells.into_iter().map(|cell| cell.into().replace('|', "\\|")).collect();
         assert_eq!(cells.len(), self.head.len(), "cells of a row");
         self.rows.push(cells);
+    }
+
+    /// Adds a row of these cells, and then those.
+    pub fn wide_row<S: Into<String>, T: Into<String>>(
+        &mut self,
+        first: impl IntoIterator<Item = S>,
+        more: impl IntoIterator<Item = T>,
+    ) {
+        self.row(first.into_iter().map(Into::into).chain(more.into_iter().map(Into::into)));
     }
 
     /// As Markdown.
@@ -60,6 +126,21 @@ impl Table {
         let rows: String = self.rows.iter().map(|row| line(row)).collect();
         line(&self.head) + &rule + &rows
     }
+}
+
+/// A figure, or a dash if there is none.
+pub fn cell<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "–".into(), show)
+}
+
+/// A figure, rounded to so many digits.
+pub fn number(value: Option<f64>, digits: usize) -> String {
+    cell(value, |value| format!("{value:.digits$}"))
+}
+
+/// What the first has more than the second: `+1.2 %`.
+pub fn change(first: Option<f64>, second: Option<f64>) -> String {
+    cell(first.zip(second), |(first, second)| format!("{:+.1} %", 100.0 * (first / second - 1.0)))
 }
 
 /// A count, rounded, with commas: `9,038,460`.

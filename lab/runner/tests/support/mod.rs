@@ -25,7 +25,7 @@ pub fn quick_whatever_failed(name: &str, set: &[&str]) -> Results {
     set.iter().for_each(|assignment| settings.set(assignment).unwrap());
     let workspace = Workspace::find().unwrap();
     let run = Run { workspace: &workspace, experiment, jobs: 1, kept: None };
-    let cases = experiment.cases(&settings, Variant::Stock).unwrap();
+    let cases = (experiment.cases)(&settings, Variant::Stock).unwrap();
     let results = run
         .kept(&cases)
         .and_then(|tried| run.boot(&cases, tried))

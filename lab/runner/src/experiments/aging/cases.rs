@@ -187,18 +187,10 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        experiment::{Experiment, Scale},
-        experiments::aging::Aging,
+    use crate::experiments::{
+        aging::EXPERIMENT,
+        trial::{cases, refuses},
     };
-
-    fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
-        let mut settings = Aging.settings(Scale::Full);
-        for assignment in set {
-            settings.set(assignment).unwrap();
-        }
-        Aging.cases(&settings, Variant::Stock)
-    }
 
     fn argument<'a>(case: &'a Case, name: &str) -> &'a str {
         &case.arguments.iter().find(|(have, _)| have == name).unwrap().1
@@ -206,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_boot_per_form_policy_and_intensity_and_one_control_per_form() {
-        let cases = cases(&["seed=1", "cache=64M"]).unwrap();
+        let cases = cases(&EXPERIMENT, &["seed=1", "cache=64M"]).unwrap();
         // All policies, five of them also in the CXL form; stock with two more
         // intensities; stock and coloring touched in three more ways.
         assert_eq!(cases.len(), 9 + 5 + 2 + 2 * 3);
@@ -230,7 +222,8 @@ mod tests {
 
     #[test]
     fn every_seed_but_the_first_keeps_another_page_back() {
-        let cases = cases(&["policy=stock,shuffle", "cache=64M", "form=memory-side"]).unwrap();
+        let cases =
+            cases(&EXPERIMENT, &["policy=stock,shuffle", "cache=64M", "form=memory-side"]).unwrap();
         let of = |policy: &str| -> Vec<String> {
             let cases = cases.iter().filter(|case| case.settings["policy"] == policy);
             let options = cases.flat_map(|case| case.machine.kernel_options.clone());
@@ -255,7 +248,7 @@ mod tests {
         let caches = ["cache=96M", "flat_cache=96M"];
         let rest = ["policy=stock", "intensity=heavy", "touch=ordered", "fill=1.0,2.0", "seed=1"];
         let set = [&caches[..], &rest[..]].concat();
-        let cases = cases(&set).unwrap();
+        let cases = cases(&EXPERIMENT, &set).unwrap();
         assert_eq!(argument(&cases[0], "sizes"), "1:8192,2:16384");
         assert_eq!(argument(&cases[0], "colors"), "24576");
         assert_eq!(cases[0].machine.memory, Bytes(768 << 20));
@@ -265,21 +258,21 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused_with_the_reason() {
-        for (set, said) in [
-            ("policy=best", "there are stock, shuffle, thp, off, on, zonesort"),
-            ("touch=twice", "there are ordered, random, threads, processes"),
-            ("intensity=all", "there are light, medium, heavy"),
-            ("form=round", "there are memory-side, flat"),
-            ("arch=mips", "setting arch=mips: there are x86_64 and arm64"),
-            ("flat_cache=2G", "at most 2 GiB"),
-            ("cache=1000", "no whole number of MiB"),
-            ("cached=tape", "memory or disk"),
-            ("memory=1", "too small for these fills"),
-            ("fill=0", "fill of 0"),
-            ("miss_gbs=400", "can't be"),
-        ] {
-            let error = format!("{:#}", cases(&[set]).unwrap_err());
-            assert!(error.contains(said), "{set}: {error}");
-        }
+        refuses(
+            &EXPERIMENT,
+            &[
+                ("policy=best", "there are stock, shuffle, thp, off, on, zonesort"),
+                ("touch=twice", "there are ordered, random, threads, processes"),
+                ("intensity=all", "there are light, medium, heavy"),
+                ("form=round", "there are memory-side, flat"),
+                ("arch=mips", "setting arch=mips: there are x86_64 and arm64"),
+                ("flat_cache=2G", "at most 2 GiB"),
+                ("cache=1000", "no whole number of MiB"),
+                ("cached=tape", "memory or disk"),
+                ("memory=1", "too small for these fills"),
+                ("fill=0", "fill of 0"),
+                ("miss_gbs=400", "can't be"),
+            ],
+        );
     }
 }

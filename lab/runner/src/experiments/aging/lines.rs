@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rows by what they have in common, for tables and pictures.
 
-use crate::results::{Results, Row};
+use crate::results::{Results, Row, distinct, number};
 
 /// Settings that are mostly not lists.
 const REST: [&str; 5] = ["touch", "flat_cache", "cached", "hit_gbs", "miss_gbs"];
@@ -30,13 +30,14 @@ pub struct Group {
 
 impl Group {
     fn of(row: &Row) -> Self {
-        Group {
-            arch: row.setting("arch"),
-            form: row.setting("form"),
-            policy: row.setting("policy"),
-            intensity: row.setting("intensity"),
-            rest: REST.map(|name| row.setting(name)),
-        }
+        let [arch, form, policy, intensity] =
+            ["arch", "form", "policy", "intensity"].map(|name| row.setting(name));
+        Group { arch, form, policy, intensity, rest: REST.map(|name| row.setting(name)) }
+    }
+
+    /// The settings before the state, as cells.
+    pub fn head(&self) -> [&str; 3] {
+        [&self.arch, &self.form, &self.policy]
     }
 
     /// Those of the other settings that are not the same everywhere: `, seed 2`.
@@ -48,14 +49,7 @@ impl Group {
 }
 
 pub fn groups(results: &Results) -> Vec<Group> {
-    let mut groups = Vec::new();
-    for row in usual(results) {
-        let group = Group::of(row);
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    groups
+    distinct(usual(results).map(Group::of))
 }
 
 pub fn age(row: &Row) -> u64 {
@@ -95,10 +89,6 @@ pub fn at<'a>(
 
 pub fn percent(row: Option<&Row>, metric: &str) -> String {
     number(row.and_then(|row| row.metric(metric)).map(|share| share * 100.0), 1)
-}
-
-pub fn number(value: Option<f64>, digits: usize) -> String {
-    value.map_or_else(|| "–".into(), |value| format!("{value:.digits$}"))
 }
 
 /// Groups with the ages worth a line: fresh once per policy, then the last.

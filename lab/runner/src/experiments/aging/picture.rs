@@ -54,7 +54,7 @@ fn curve(results: &Results, group: &Group, age: u64, name: String) -> Series {
         let row = at(results, group, age, *fill, "triad")?;
         Some((*fill, row.metric("conflict_share")? * 100.0))
     };
-    Series { name, points: fills(results).iter().filter_map(point).collect(), reference: false }
+    Series::new(name, fills(results).iter().filter_map(point).collect())
 }
 
 /// Without rounding of the fill, in steps fine enough for a curve.
@@ -76,5 +76,5 @@ fn theory_curve(results: &Results, form: &str) -> Series {
         "flat" => "fill / 2 (two frames to a color)",
         _ => "1 − e^(−fill)",
     };
-    Series { name: name.into(), points, reference: true }
+    Series::reference(name, points)
 }

@@ -146,32 +146,13 @@ fn rounded(value: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::{
-        experiment::{Experiment, Scale},
-        experiments::aging::Aging,
-        kernel::Variant,
+        experiments::{aging::EXPERIMENT, trial},
         model::LevelCounts,
     };
 
-    fn case() -> Case {
-        let settings = Aging.settings(Scale::Quick);
-        Aging.cases(&settings, Variant::Stock).unwrap().remove(0)
-    }
-
     fn record(sequence: u32, region: u32, misses: u64) -> Record {
-        Record {
-            region,
-            sequence,
-            cpu: 0,
-            instructions: 0,
-            accesses: 0,
-            levels: Vec::new(),
-            memory_side: vec![LevelCounts { hits: 0, misses }],
-            nodes: vec![misses],
-            elsewhere: 0,
-            cycles: 0,
-            color_conflicts: None,
-            page_times: None,
-        }
+        let memory_side = vec![LevelCounts { hits: 0, misses }];
+        Record { region, sequence, memory_side, nodes: vec![misses], ..Record::default() }
     }
 
     fn pass(kernel_fn: &str) -> Value {
@@ -182,14 +163,14 @@ mod tests {
     fn report(kernel_fns: &[&str], records: Vec<Record>) -> Report {
         let free = json!({"age": 0, "free_blocks": [2, 1, 1]});
         let passes = kernel_fns.iter().map(|kernel_fn| pass(kernel_fn));
-        Report { results: [free].into_iter().chain(passes).collect(), records, ..Report::default() }
+        trial::report([free].into_iter().chain(passes).collect(), records)
     }
 
     #[test]
     fn regions_are_told_apart_from_warming_and_become_shares() {
         let passes = [(0, 0, 999), (1, 1, 250), (2, 0, 999), (3, 2, 400), (3, 2, 100)];
         let records = passes.map(|(at, region, misses)| record(at, region, misses)).to_vec();
-        let found = of(&case(), &report(&["copy", "scale"], records)).unwrap();
+        let found = of(&trial::first(&EXPERIMENT), &report(&["copy", "scale"], records)).unwrap();
         assert_eq!(found.len(), 2);
         let (settings, metrics) = &found[0];
         assert_eq!(settings["kernel_fn"], "copy");
@@ -208,7 +189,9 @@ mod tests {
             (&["copy"], vec![record(0, 2, 1)], "region 2 where copy should be"),
             (&["copy"], vec![record(0, 1, 1), record(1, 2, 1)], "more regions"),
         ] {
-            let error = of(&case(), &report(kernel_fns, records)).unwrap_err().to_string();
+            let error = of(&trial::first(&EXPERIMENT), &report(kernel_fns, records))
+                .unwrap_err()
+                .to_string();
             assert!(error.contains(said), "{error}");
         }
     }

@@ -67,13 +67,10 @@ pub fn of(settings: &Settings, point: &Point) -> anyhow::Result<Option<Scope>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        experiment::{Experiment, Scale},
-        experiments::aging::Aging,
-    };
+    use crate::{experiment::Scale, experiments::aging::EXPERIMENT};
 
     fn scope(values: &[&str]) -> Option<Scope> {
-        let all = Aging.settings(Scale::Full);
+        let all = EXPERIMENT.settings(Scale::Full);
         let mut one = all.clone();
         for value in values {
             one.set(value).unwrap();

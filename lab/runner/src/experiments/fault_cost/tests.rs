@@ -2,24 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::Record;
-
-fn record(region: u32, instructions: u64) -> Record {
-    Record {
-        region,
-        sequence: 0,
-        cpu: 0,
-        instructions,
-        accesses: 0,
-        levels: Vec::new(),
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        elsewhere: 0,
-        cycles: 0,
-        color_conflicts: None,
-        page_times: None,
-    }
-}
+use crate::{experiments::trial::refuses, model::Record, results::Results};
 
 /// Two rounds; a page takes as many instructions as the region's number, times `cost`,
 /// and twice that in the second round.
@@ -28,7 +11,11 @@ fn report(cost: u64) -> Report {
     for round in [1, 2] {
         for (work, region) in WORKS {
             report.results.push(json!({"work": work, "round": round, "pages": 10}));
-            report.records.push(record(region, u64::from(region) * 10 * cost * round));
+            report.records.push(Record {
+                region,
+                instructions: u64::from(region) * 10 * cost * round,
+                ..Record::default()
+            });
         }
     }
     report
@@ -47,16 +34,16 @@ fn rows(policy: &str, cost: u64) -> Vec<Row> {
 #[test]
 fn rounds_become_means_and_policies_are_shares_beyond_stock() {
     let all = [rows("stock", 100), rows("on", 103)].concat();
-    let rows = FaultCost.finish(all).unwrap();
+    let rows = (EXPERIMENT.finish)(all).unwrap();
     assert_eq!(rows.len(), 2 * WORKS.len());
     assert_eq!(rows[1].metric("instructions_per_page"), Some(300.0));
     assert_eq!((rows[1].metric("least"), rows[1].metric("most")), (Some(200.0), Some(400.0)));
     assert_eq!(rows[1].metric("beyond_stock"), None);
     assert_eq!(rows[WORKS.len()].metric("beyond_stock"), Some(0.03));
     let results = Results::of("fault-cost", rows);
-    let table = FaultCost.against_source(&results).1.markdown();
+    let table = page::page(&results).source.1.markdown();
     assert!(table.contains("+3.00 %") && !table.contains("more than wanted"), "{table}");
-    assert!(FaultCost.plot(&results).svg().unwrap().contains("arm64: instructions per page"));
+    assert!(page::page(&results).plot.svg().unwrap().contains("arm64: instructions per page"));
 }
 
 #[test]
@@ -73,16 +60,14 @@ fn regions_that_do_not_belong_to_what_the_guest_did_are_refused() {
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("pages=33", "pages=33"),
-        ("pages=65536", "two and a half"),
-        ("rounds=0", "rounds=0"),
-        ("policy=best", "no policy 'best'"),
-        ("arch=vax", "vax"),
-    ] {
-        let mut settings = FaultCost.settings(Scale::Full);
-        settings.set(wrong).unwrap();
-        let error = format!("{:#}", FaultCost.cases(&settings, Variant::Stock).unwrap_err());
-        assert!(error.contains(said), "{wrong}: {error}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("pages=33", "pages=33"),
+            ("pages=65536", "two and a half"),
+            ("rounds=0", "rounds=0"),
+            ("policy=best", "no policy 'best'"),
+            ("arch=vax", "vax"),
+        ],
+    );
 }

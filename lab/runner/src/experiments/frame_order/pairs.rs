@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use crate::results::{Boots, Results, Row};
+use crate::results::{Boots, Results, Row, distinct};
 
 /// Fresh and aged boots of the same point, of one number of readers.
 pub(super) struct Pair<'a> {
@@ -46,25 +46,14 @@ pub(super) struct Group {
 
 impl Group {
     fn of(row: &Row) -> Self {
-        Group {
-            arch: row.setting("arch"),
-            fs: row.setting("fs"),
-            memory: row.setting("memory"),
-            read_ahead: row.setting("read_ahead"),
-            segments: row.setting("segments"),
-            policy: row.setting("policy"),
-        }
+        let [arch, fs, memory, read_ahead, segments, policy] =
+            ["arch", "fs", "memory", "read_ahead", "segments", "policy"].map(|n| row.setting(n));
+        Group { arch, fs, memory, read_ahead, segments, policy }
     }
 
     /// In the order of the results.
     pub fn all(results: &Results) -> Vec<Group> {
-        let mut groups: Vec<Group> = Vec::new();
-        for group in results.rows.iter().map(Group::of) {
-            if !groups.contains(&group) {
-                groups.push(group);
-            }
-        }
-        groups
+        distinct(results.rows.iter().map(Group::of))
     }
 
     pub fn name(&self) -> String {

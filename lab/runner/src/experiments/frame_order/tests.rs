@@ -2,19 +2,16 @@
 use serde_json::json;
 
 use super::*;
-use crate::boot::Request;
-
-fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
-    let mut settings = FrameOrder.settings(Scale::Full);
-    for set in sets {
-        settings.set(set)?;
-    }
-    FrameOrder.cases(&settings, Variant::Stock)
-}
+use crate::{
+    boot::Request,
+    experiments::trial::{cases, refuses},
+    results::Results,
+};
 
 #[test]
 fn every_point_is_booted_and_the_usual_ones_with_every_seed() {
-    let cases = cases(&["readers=1,16", "seed=7,8,9", "policy=stock,reverse"]).unwrap();
+    let cases =
+        cases(&EXPERIMENT, &["readers=1,16", "seed=7,8,9", "policy=stock,reverse"]).unwrap();
     // 2 readers, 2 ages, 2 policies: what comes first thrice; once each 1 file system, 1
     // size of memory, 2 of read-ahead, 3 limits of segments.
     assert_eq!(cases.len(), 8 * (3 + 1 + 1 + 2 + 3));
@@ -37,20 +34,20 @@ fn every_point_is_booted_and_the_usual_ones_with_every_seed() {
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("segments=16", "segments=16"),
-        ("readers=3", "3 readers"),
-        ("readers=0", "readers=0"),
-        ("fs=xfs", "xfs"),
-        ("direct=1G", "direct"),
-        ("read_ahead=1000", "read_ahead"),
-        ("policy=best", "no policy 'best'"),
-        ("policy=best", "or reverse"),
-        ("arch=vax", "arch=vax"),
-    ] {
-        let error = format!("{:#}", cases(&[wrong]).unwrap_err());
-        assert!(error.contains(said), "{error}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("segments=16", "segments=16"),
+            ("readers=3", "3 readers"),
+            ("readers=0", "readers=0"),
+            ("fs=xfs", "xfs"),
+            ("direct=1G", "direct"),
+            ("read_ahead=1000", "read_ahead"),
+            ("policy=best", "no policy 'best'"),
+            ("policy=best", "or reverse"),
+            ("arch=vax", "arch=vax"),
+        ],
+    );
 }
 
 /// A report: in each phase one request of 64 KiB in `segments`.
@@ -71,30 +68,34 @@ fn report(readers: u32, segments: u32) -> Report {
 
 #[test]
 fn a_boot_gives_a_row_per_phase_and_both_counts_must_agree() {
-    let case = &cases(&["readers=1"]).unwrap()[0];
-    let rows = FrameOrder.rows(case, &report(1, 4)).unwrap();
+    let case = &cases(&EXPERIMENT, &["readers=1"]).unwrap()[0];
+    let rows = (EXPERIMENT.rows)(case, &report(1, 4)).unwrap();
     assert_eq!(rows.len(), 3);
     assert_eq!(rows[0].0["mode"], "cached");
     assert_eq!(rows[0].1["ascending_share"], 0.5);
     assert_eq!(rows[0].1["pages_per_segment"], 4.0);
     let mut wrong = report(1, 4);
     wrong.results[0]["reads"] = 2.into();
-    let error = FrameOrder.rows(case, &wrong).unwrap_err().to_string();
+    let error = (EXPERIMENT.rows)(case, &wrong).unwrap_err().to_string();
     assert!(error.contains("completed 2 reads"), "{error}");
 }
 
 fn results() -> Results {
     let mut rows = Vec::new();
     let usual = ["fs=ext2", "memory=256M", "read_ahead=128K", "segments=14", "seed=1,2"];
-    for case in cases(&[&usual[..], &["readers=1,16", "policy=stock,reverse"]].concat()).unwrap() {
+    for case in
+        cases(&EXPERIMENT, &[&usual[..], &["readers=1,16", "policy=stock,reverse"]].concat())
+            .unwrap()
+    {
         let fresh = case.settings["age"] == 0 && case.settings["policy"] == "stock";
         let segments = if fresh { 1 } else { 14 };
         let readers = case.machine.disks.len() as u32 - 1;
-        for (more, metrics) in FrameOrder.rows(&case, &report(readers, segments)).unwrap() {
-            let mut settings = case.settings.clone();
-            settings.extend(more);
-            rows.push(Row { variant: "stock".into(), settings, metrics });
-        }
+        rows.extend(
+            (EXPERIMENT.rows)(&case, &report(readers, segments))
+                .unwrap()
+                .into_iter()
+                .map(|found| case.row(found)),
+        );
     }
     Results::of("frame-order", rows)
 }
@@ -103,11 +104,11 @@ fn results() -> Results {
 fn seeds_have_a_spread_and_the_tables_say_what_is_lost() {
     let mut results = results();
     results.rows[0].metrics["requests"] = 3.into();
-    results.rows = FrameOrder.finish(results.rows).unwrap();
+    results.rows = (EXPERIMENT.finish)(results.rows).unwrap();
     // 3 and 1 requests of the same point: 2 apart, 2 on average.
     assert_eq!(results.rows[0].metric("spread"), Some(1.0));
     assert_eq!(results.rows[1].metric("spread"), Some(0.0));
-    let tables = FrameOrder.tables(&results);
+    let tables = page::page(&results).tables;
     let text = tables[0].1.markdown();
     // 100 + 1 + 163.84 µs and 100 + 14 + 163.84 µs: 1 − 264.84 / 277.84.
     assert!(text.contains("247") && text.contains("4.7 %"), "{text}");
@@ -115,9 +116,9 @@ fn seeds_have_a_spread_and_the_tables_say_what_is_lost() {
     // 2 boots with 3 and 1 requests against 1 and 1; 14 segments against 1.
     let text = stock.1.markdown();
     assert!(text.contains("-50.0 %") && text.contains("+1300.0 %"), "{text}");
-    let svg = FrameOrder.plot(&results).svg().unwrap();
+    let svg = page::page(&results).plot.svg().unwrap();
     assert!(svg.contains("reverse, aged"), "{svg}");
-    let source = FrameOrder.against_source(&results).1.markdown();
+    let source = page::page(&results).source.1.markdown();
     // 16 pages in one segment; reversed they are 14 segments.
     assert!(source.contains("15.00") && source.contains("0.14"), "{source}");
     assert!(source.contains("15 %") && source.contains("4.7 %"), "{source}");

@@ -189,7 +189,7 @@ fn more(before: u64, after: u64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{experiment::Experiment, experiments::ksm_nodes::KsmNodes, kernel::Variant};
+    use crate::experiments::{ksm_nodes::EXPERIMENT, trial};
 
     fn state(step: &str, shared: u64, merged: [u64; 2]) -> Value {
         json!({
@@ -206,16 +206,11 @@ mod tests {
         json!({ "step": "switch", "refused": refused, "kept": refused != 0, "accepted": 0 })
     }
 
-    fn report(results: Vec<Value>) -> Report {
-        Report { results, ..Report::default() }
-    }
-
     fn offline_case(across: &str) -> Case {
-        let mut settings = KsmNodes.settings(crate::experiment::Scale::Quick);
-        for assignment in ["event=offline", "arch=arm64", "contents=2", across] {
-            settings.set(assignment).unwrap();
-        }
-        KsmNodes.cases(&settings, Variant::Stock).unwrap().remove(0)
+        let set = ["event=offline", "arch=arm64", "contents=2", "unique=128", across];
+        trial::cases(&EXPERIMENT, &[&set[..], &["topology=hypercube", "nodes=2"]].concat())
+            .unwrap()
+            .remove(0)
     }
 
     #[test]
@@ -228,7 +223,7 @@ mod tests {
         let mut results = vec![state("merged", 1, [1, 0])];
         results.extend(turn(16, 2));
         results.extend(turn(0, 3));
-        let rows = switched(&report(results)).unwrap();
+        let rows = switched(&trial::report(results, Vec::new())).unwrap();
         let said: Vec<_> = rows
             .iter()
             .map(|(settings, metrics)| {
@@ -254,7 +249,7 @@ mod tests {
                 state("new", 3, [2, 0]),
             ];
             results.extend(steps);
-            report(results)
+            trial::report(results, Vec::new())
         };
         let excess = |across: &str, merged| {
             let rows = offlined(&offline_case(across), &results(merged)).unwrap();

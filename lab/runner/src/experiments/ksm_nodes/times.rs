@@ -93,14 +93,8 @@ mod tests {
             region: 1,
             sequence,
             cpu,
-            instructions: 1,
             accesses: nodes.iter().sum(),
-            levels: Vec::new(),
-            memory_side: Vec::new(),
             nodes: nodes.to_vec(),
-            elsewhere: 0,
-            cycles: 1,
-            color_conflicts: None,
             page_times: Some(PageTimes {
                 pages: 2,
                 mean,
@@ -108,6 +102,7 @@ mod tests {
                 access_mean: mean,
                 access_deviation: deviation,
             }),
+            ..Record::default()
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rows that differ in seed and day only, and figures of them together.
 
-use crate::results::{Results, Row};
+use crate::results::{Results, Row, distinct};
 
 /// What is shown in one line: the same load on the same machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,14 +18,9 @@ pub(super) struct Kind {
 
 impl Kind {
     pub fn of(row: &Row) -> Self {
-        Kind {
-            arch: row.setting("arch"),
-            cache: row.setting("cache"),
-            load: row.setting("load"),
-            cpu: row.setting("cpu"),
-            node: row.setting("node"),
-            fill: row.setting("fill"),
-        }
+        let [arch, cache, load, cpu, node, fill] =
+            ["arch", "cache", "load", "cpu", "node", "fill"].map(|name| row.setting(name));
+        Kind { arch, cache, load, cpu, node, fill }
     }
 
     /// `anon-churn, same CPU`.
@@ -50,14 +45,7 @@ pub(super) fn fill(row: &Row) -> f64 {
 
 /// Those of which some row has the metric, in the order of rows.
 pub(super) fn kinds<'a>(rows: impl Iterator<Item = &'a Row>, metric: &str) -> Vec<Kind> {
-    let mut kinds = Vec::new();
-    for row in rows.filter(|row| row.metric(metric).is_some()) {
-        let kind = Kind::of(row);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds
+    distinct(rows.filter(|row| row.metric(metric).is_some()).map(Kind::of))
 }
 
 /// Several values of one metric.

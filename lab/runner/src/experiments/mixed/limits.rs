@@ -4,7 +4,7 @@
 use anyhow::bail;
 
 use super::figures::{Figures, Kind, fill, kinds, of, of_day};
-use crate::results::{Results, Row, Table};
+use crate::results::{Results, Row, Table, cell, distinct};
 
 /// A metric that no row of `on` may exceed.
 struct Limit {
@@ -78,14 +78,8 @@ fn metrics() -> Vec<&'static str> {
 }
 
 fn days(rows: &[Row]) -> Vec<(String, String, String)> {
-    let mut days = Vec::new();
-    for row in rows.iter().filter(|row| row.setting("policy") == "on") {
-        let day = (row.setting("arch"), row.setting("cache"), row.setting("day"));
-        if !days.contains(&day) {
-            days.push(day);
-        }
-    }
-    days
+    let on = rows.iter().filter(|row| row.setting("policy") == "on");
+    distinct(on.map(|row| (row.setting("arch"), row.setting("cache"), row.setting("day"))))
 }
 
 /// `on` and stock on a day, and whether that is as wanted.
@@ -167,7 +161,7 @@ pub(super) fn table(results: &Results) -> (String, Table) {
             };
             let stock = of(results, &kind, "stock", metric);
             let on = of(results, &kind, "on", metric);
-            let cell = |figure: Option<f64>| figure.map_or("–".into(), share);
+            let cell = |figure: Option<f64>| cell(figure, share);
             let more = [
                 metric.to_owned(),
                 cell(stock.map(|stock| stock.mean)),
@@ -176,7 +170,7 @@ pub(super) fn table(results: &Results) -> (String, Table) {
                 format!("at most {most}"),
                 on.map_or("–".into(), |on| met(on.most <= most)),
             ];
-            table.row(kind.head().into_iter().chain(more));
+            table.wide_row(kind.head(), more);
         }
     }
     for day in days(&results.rows) {

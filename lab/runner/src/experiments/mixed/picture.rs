@@ -2,15 +2,14 @@
 //! `mixed` as a picture.
 
 use super::figures::{Figures, fill};
-use crate::results::{Axis, Panel, Plot, Results, Series};
+use crate::results::{Panel, Plot, Results};
 
 /// Names that fit below one panel.
 const PER_PANEL: usize = 5;
 
 /// Pages in conflict within a process by load, a few loads to a panel.
 pub(super) fn plot(results: &Results) -> Plot {
-    let first = |name| results.values(name).into_iter().next().unwrap_or_default();
-    let (arch, cache) = (first("arch"), first("cache"));
+    let (arch, cache) = (results.first("arch"), results.first("cache"));
     // Seeds, days and CPUs of the neighbor together.
     let mean = |load: &str, policy: &str| {
         let set = [("arch", &*arch), ("cache", &*cache), ("load", load), ("policy", policy)];
@@ -22,22 +21,14 @@ pub(super) fn plot(results: &Results) -> Plot {
     let measured = |load: &String| policies.iter().any(|policy| mean(load, policy).is_some());
     let loads: Vec<String> = results.values("load").into_iter().filter(measured).collect();
     let panel = |names: &[String]| Panel {
-        heading: "pages in conflict within a process (%)".into(),
-        x_label: "load, fill 0.94".into(),
-        x: Axis::Names(names.to_vec()),
         top: 100.0,
-        series: policies
-            .iter()
-            .map(|policy| Series {
-                name: policy.clone(),
-                points: names
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(x, load)| Some((x as f64, mean(load, policy)?.mean * 100.0)))
-                    .collect(),
-                reference: false,
-            })
-            .collect(),
+        ..Panel::of_names(
+            "pages in conflict within a process (%)",
+            "load, fill 0.94",
+            names,
+            &policies,
+            |policy, x| Some(mean(&names[x], policy)?.mean * 100.0),
+        )
     };
     Plot {
         title: "Pages of a program that share a color while other things run".into(),

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::*;
-
-fn cases(set: &[&str]) -> anyhow::Result<Vec<Case>> {
-    let mut settings = Mixed.settings(Scale::Full);
-    set.iter().for_each(|assignment| settings.set(assignment).unwrap());
-    Mixed.cases(&settings, Variant::Stock)
-}
+use crate::{
+    experiment::map,
+    experiments::trial::{self, cases, refuses, report},
+    results::Results,
+};
 
 #[test]
 fn a_boot_per_seed_and_policy_and_other_caches_with_one_seed() {
-    let cases = cases(&[]).unwrap();
+    let cases = cases(&EXPERIMENT, &[]).unwrap();
     assert_eq!(cases.len(), 2 * 3 * (10 + 1 + 10));
     let on = cases.iter().find(|case| case.settings["policy"] == "on").unwrap();
     assert_eq!(on.variant, Variant::Huepage);
@@ -29,7 +28,7 @@ fn two_nodes_have_a_load_of_their_own() {
             let (_, loads) = case.arguments.iter().find(|(name, _)| name == "loads").unwrap();
             (case.machine.nodes.len(), loads.clone())
         };
-        cases(&set).unwrap().iter().map(loads).collect()
+        cases(&EXPERIMENT, &set).unwrap().iter().map(loads).collect()
     };
     let both = loads(&["load=alone,nodes-2"]);
     assert_eq!(both, [(0, "alone".to_owned()), (2, "nodes-2".to_owned())]);
@@ -38,29 +37,25 @@ fn two_nodes_have_a_load_of_their_own() {
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("seed=0", "seed=0"),
-        ("policy=best", "no policy 'best'"),
-        ("load=alone,rest", "no load 'rest'"),
-        ("nodes=3", "nodes=3"),
-        ("days=3,1", "days=3,1"),
-        ("fill=0", "fill=0"),
-        ("fill=9", "too small"),
-        ("cache=1000", "whole MiB"),
-    ] {
-        let error = format!("{:#}", cases(&[wrong]).unwrap_err());
-        assert!(error.contains(said), "{wrong}: {error}");
-    }
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    value.as_object().unwrap().clone()
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("seed=0", "seed=0"),
+            ("policy=best", "no policy 'best'"),
+            ("load=alone,rest", "no load 'rest'"),
+            ("nodes=3", "nodes=3"),
+            ("days=3,1", "days=3,1"),
+            ("fill=0", "fill=0"),
+            ("fill=9", "too small"),
+            ("cache=1000", "whole MiB"),
+        ],
+    );
 }
 
 fn row(policy: &str, load: &str, fill: f64, day: u32, metrics: Value) -> Row {
     let settings = json!({"arch": "arm64", "cache": "64M", "policy": policy, "seed": 1,
                           "load": load, "fill": fill, "day": day});
-    Row { variant: "stock".into(), settings: object(settings), metrics: object(metrics) }
+    trial::row(&settings, &metrics)
 }
 
 fn missed(rows: &[Row]) -> String {
@@ -107,13 +102,9 @@ fn coloring_is_compared_with_stock_day_by_day() {
     assert_eq!(missed(&[faults("stock", 100), faults("on", 100)]), "nothing");
 }
 
-fn report(lines: Vec<Value>) -> Report {
-    Report { results: lines, ..Report::default() }
-}
-
 #[test]
 fn a_load_that_is_missing_or_is_none_is_refused_and_a_skipped_one_is_a_row() {
-    let case = cases(&["load=alone,anon-churn,mthp", "days=0"]).unwrap().remove(0);
+    let case = cases(&EXPERIMENT, &["load=alone,anon-churn,mthp", "days=0"]).unwrap().remove(0);
     let line = |load: &str, rounds: u32| {
         json!({"load": load, "day": 0, "fill": 0.94, "cpu": "same", "conflict_within": 0.2,
                "neighbor_rounds": rounds})
@@ -121,11 +112,11 @@ fn a_load_that_is_missing_or_is_none_is_refused_and_a_skipped_one_is_a_row() {
     let skipped = json!({"load": "mthp", "day": 0, "fill": 0.94, "skipped": "no such file"});
     let idle = json!({"load": "idle", "day": 0, "compact_migrated": 3});
     let all = vec![line("alone", 0), line("anon-churn", 99), skipped, idle];
-    let found = rows::of(&case, &report(all.clone())).unwrap();
+    let found = rows::of(&case, &report(all.clone(), Vec::new())).unwrap();
     assert_eq!(found.len(), 4);
     assert_eq!((&found[1].0["cpu"], &found[1].1["conflict_within"]), (&json!("same"), &json!(0.2)));
-    assert_eq!(found[2].1, object(json!({"skipped": "no such file"})));
-    let refused = |lines| rows::of(&case, &report(lines)).unwrap_err().to_string();
+    assert_eq!(found[2].1, map([("skipped", "no such file".into())]));
+    let refused = |lines| rows::of(&case, &report(lines, Vec::new())).unwrap_err().to_string();
     assert_eq!(refused(all[..3].to_vec()), "no row of the load idle on day 0");
     let mut still = all;
     still[1] = line("anon-churn", 3);
@@ -143,13 +134,13 @@ fn tables_and_picture_show_every_load_and_what_is_wanted() {
         row("on", "mthp", 0.94, 0, json!({"skipped": "no mTHP"})),
     ];
     let results = Results::of("mixed", rows);
-    let wanted = Mixed.against_source(&results).1.markdown();
+    let wanted = page::page(&results).source.1.markdown();
     for part in ["0.3000", "0.0010", "0.0020", "at most 0.001", "no ", "at least stock's mean"] {
         assert!(wanted.contains(part), "{part} in {wanted}");
     }
-    let tables = Mixed.tables(&results);
+    let tables = page::page(&results).tables;
     let within = tables[0].1.markdown();
     assert!(within.contains("30.00") && within.contains("40.00"), "{within}");
     assert!(tables.last().unwrap().1.markdown().contains("no mTHP"));
-    assert!(Mixed.plot(&results).svg().unwrap().contains("alone"));
+    assert!(page::page(&results).plot.svg().unwrap().contains("alone"));
 }

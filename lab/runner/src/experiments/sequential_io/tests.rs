@@ -2,19 +2,14 @@
 use serde_json::json;
 
 use super::*;
-use crate::results::Row;
-
-fn cases(sets: &[&str]) -> anyhow::Result<Vec<Case>> {
-    let mut settings = SequentialIo.settings(Scale::Full);
-    for set in sets {
-        settings.set(set)?;
-    }
-    SequentialIo.cases(&settings, Variant::Stock)
-}
+use crate::{
+    experiments::trial::{cases, refuses},
+    results::Results,
+};
 
 #[test]
 fn every_policy_is_booted_with_what_it_takes() {
-    let cases = cases(&["readers=1,16", "repeats=3"]).unwrap();
+    let cases = cases(&EXPERIMENT, &["readers=1,16", "repeats=3"]).unwrap();
     // 6 policies, 2 readers: what comes first thrice, and 5 others once.
     assert_eq!(cases.len(), 12 * (3 + 5));
     for case in &cases {
@@ -35,20 +30,20 @@ fn every_policy_is_booted_with_what_it_takes() {
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("segments=16", "segments=16"),
-        ("readers=3", "3 readers"),
-        ("readers=0", "readers=0"),
-        ("read_ahead=1000", "read_ahead"),
-        ("segment_size=128K", "segment_size"),
-        ("fs=xfs", "xfs"),
-        ("policy=best", "or reverse, wait, wait-reverse, wait-each"),
-        ("repeats=0", "repeats=0"),
-        ("disk_mbs=fast", "disk_mbs=fast"),
-    ] {
-        let error = format!("{:#}", cases(&[wrong]).unwrap_err());
-        assert!(error.contains(said), "{error}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("segments=16", "segments=16"),
+            ("readers=3", "3 readers"),
+            ("readers=0", "readers=0"),
+            ("read_ahead=1000", "read_ahead"),
+            ("segment_size=128K", "segment_size"),
+            ("fs=xfs", "xfs"),
+            ("policy=best", "or reverse, wait, wait-reverse, wait-each"),
+            ("repeats=0", "repeats=0"),
+            ("disk_mbs=fast", "disk_mbs=fast"),
+        ],
+    );
 }
 
 fn report(seconds: f64, waits: u64) -> Report {
@@ -67,18 +62,19 @@ fn results() -> Results {
     let usual = ["fs=ext2", "memory=256M", "read_ahead=128K", "segments=126", "readers=16"];
     let usual = [&usual[..], &["segment_size=4K", "repeats=3"]].concat();
     let mut rows = Vec::new();
-    for case in cases(&usual).unwrap() {
+    for case in cases(&EXPERIMENT, &usual).unwrap() {
         let (seconds, waits) = match case.settings["policy"].as_str().unwrap() {
             "wait" => (20.0, 700),
             "wait-reverse" => (16.0, 500),
             "stock" if case.settings["repeat"] == 1 => (9.0, 0),
             _ => (10.0, 0),
         };
-        for (more, metrics) in SequentialIo.rows(&case, &report(seconds, waits)).unwrap() {
-            let mut settings = case.settings.clone();
-            settings.extend(more);
-            rows.push(Row { variant: "stock".into(), settings, metrics });
-        }
+        rows.extend(
+            (EXPERIMENT.rows)(&case, &report(seconds, waits))
+                .unwrap()
+                .into_iter()
+                .map(|found| case.row(found)),
+        );
     }
     Results::of("sequential-io", rows)
 }
@@ -86,7 +82,7 @@ fn results() -> Results {
 #[test]
 fn boots_become_means_and_losses() {
     let results = results();
-    let (heading, table) = &SequentialIo.tables(&results)[0];
+    let (heading, table) = &page::page(&results).tables[0];
     assert_eq!(heading, "x86_64, ext2, 256 MiB, 128 KiB read ahead, 126 segments of 4 KiB");
     let text = table.markdown();
     // Stock: 11.1, 10 and 10 MB/s; waiting for memory 0.5 of 9 or 10 seconds.
@@ -94,19 +90,19 @@ fn boots_become_means_and_losses() {
     assert!(text.contains("5.2 % (5.0 % to 5.6 %)") && text.contains("2,000"), "{text}");
     // 5 MB/s against 10.37.
     assert!(text.contains("51.8 %") && text.contains("700"), "{text}");
-    let source = SequentialIo.against_source(&results).1.markdown();
+    let source = page::page(&results).source.1.markdown();
     // 5 MB/s against 6.25.
     assert!(source.contains("76 %") && source.contains("20.0 %"), "{source}");
-    assert!(SequentialIo.plot(&results).svg().unwrap().contains("wait-reverse"));
+    assert!(page::page(&results).plot.svg().unwrap().contains("wait-reverse"));
 }
 
 #[test]
 fn a_kernel_that_waits_unasked_is_an_error() {
-    let case = &cases(&["readers=16", "policy=stock"]).unwrap()[0];
-    let error = SequentialIo.rows(case, &report(1.0, 3)).unwrap_err().to_string();
+    let case = &cases(&EXPERIMENT, &["readers=16", "policy=stock"]).unwrap()[0];
+    let error = (EXPERIMENT.rows)(case, &report(1.0, 3)).unwrap_err().to_string();
     assert!(error.contains("waited 3 times"), "{error}");
     let mut wrong = report(1.0, 0);
     wrong.results.pop();
-    let error = SequentialIo.rows(case, &wrong).unwrap_err().to_string();
+    let error = (EXPERIMENT.rows)(case, &wrong).unwrap_err().to_string();
     assert!(error.contains("did not read direct"), "{error}");
 }

@@ -4,9 +4,9 @@
 
 use super::{
     FULL,
-    shown::{Machine, OWN, find, machines, programs},
+    page::{Machine, OWN, find, machines, programs},
 };
-use crate::results::{Results, Row, Table, thousands};
+use crate::results::{Results, Row, Table, cell, thousands};
 
 /// Misses of the kernel's own placements; nothing if no such cache was run.
 pub(super) fn table(results: &Results) -> Option<(String, Table)> {
@@ -46,7 +46,7 @@ fn cells(
     best: &Row,
 ) -> [String; 8] {
     let misses = |row: &Row| row.metric("l2_misses");
-    let count = |row| misses(row).map_or("–".into(), thousands);
+    let count = |row| cell(misses(row), thousands);
     let more = match (misses(here), misses(best)) {
         (Some(here), Some(best)) if best > 0.0 => {
             format!("{:+.1} %", 100.0 * (here / best - 1.0))

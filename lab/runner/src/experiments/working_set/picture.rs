@@ -3,7 +3,7 @@
 
 use super::{
     FULL, PLACEMENTS,
-    shown::{Machine, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
+    page::{Machine, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
     theory,
 };
 use crate::results::{Axis, Panel, Plot, Results, Series};
@@ -47,51 +47,29 @@ fn reads(results: &Results, machine: &Machine) -> Panel {
             |eighths: &String| Some((eighths.parse::<f64>().ok()? / 8.0, 100.0 * share(eighths)?));
         sizes.iter().filter_map(point).collect::<Vec<_>>()
     };
-    let mut series: Vec<Series> = PLACEMENTS
-        .iter()
-        .map(|placement| Series {
-            name: (*placement).into(),
-            points: curve(&|eighths| {
-                find(results, machine, "read", placement, eighths)?.metric("modelled_peak_share")
-            }),
-            reference: false,
-        })
-        .collect();
-    series.push(Series {
-        name: "random, theory".into(),
-        points: curve(&|eighths| {
-            Some(theory::peak_share(random_theory(machine, eighths)?, miss_cost(results)))
-        }),
-        reference: true,
-    });
-    Panel {
-        heading: format!("{}, {}: bandwidth (% of peak)", machine.arch, kind(machine)),
-        x_label: "working set / L2".into(),
-        x: Axis::Linear,
-        top: 0.0,
-        series,
-    }
+    let line = |placement: &&str| {
+        let share = |eighths: &str| {
+            find(results, machine, "read", placement, eighths)?.metric("modelled_peak_share")
+        };
+        Series::new(*placement, curve(&share))
+    };
+    let mut series: Vec<Series> = PLACEMENTS.iter().map(line).collect();
+    let theory = |eighths: &str| {
+        Some(theory::peak_share(random_theory(machine, eighths)?, miss_cost(results)))
+    };
+    series.push(Series::reference("random, theory", curve(&theory)));
+    let heading = format!("{}, {}: bandwidth (% of peak)", machine.arch, kind(machine));
+    Panel::new(heading, "working set / L2", Axis::Linear, series)
 }
 
 fn works(results: &Results, machine: &Machine) -> Panel {
     let programs = programs(results);
-    let point = |x: usize, program, placement| {
-        Some((x as f64, beyond_contiguous(results, machine, program, placement)?))
-    };
-    let series = PLACEMENTS.iter().map(|placement| Series {
-        name: (*placement).into(),
-        points: programs
-            .iter()
-            .enumerate()
-            .filter_map(|(x, program)| point(x, program, placement))
-            .collect(),
-        reference: false,
-    });
-    Panel {
-        heading: format!("{}, {}: time beyond contiguous (%)", machine.arch, kind(machine)),
-        x_label: "program".into(),
-        x: Axis::Names(programs.iter().map(|(work, size)| format!("{work} {size}")).collect()),
-        top: 0.0,
-        series: series.collect(),
-    }
+    let names: Vec<String> = programs.iter().map(|(work, size)| format!("{work} {size}")).collect();
+    Panel::of_names(
+        format!("{}, {}: time beyond contiguous (%)", machine.arch, kind(machine)),
+        "program",
+        &names,
+        &PLACEMENTS.map(str::to_owned),
+        |placement, x| beyond_contiguous(results, machine, &programs[x], placement),
+    )
 }

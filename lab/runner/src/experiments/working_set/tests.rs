@@ -3,40 +3,20 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
+    experiments::trial::{cases, first, refuses, report, row},
     model::{LevelCounts, Record},
-    results::Row,
+    results::Results,
 };
 
 fn record(region: u32, accesses: u64, [hits, misses]: [u64; 2]) -> Record {
     let lines = LevelCounts { hits: 0, misses: hits + misses };
-    Record {
-        region,
-        sequence: 0,
-        cpu: 0,
-        instructions: 10,
-        accesses,
-        levels: vec![lines, LevelCounts { hits, misses }],
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        elsewhere: 0,
-        cycles: 4000,
-        color_conflicts: None,
-        page_times: None,
-    }
+    let levels = vec![lines, LevelCounts { hits, misses }];
+    Record { region, instructions: 10, accesses, levels, cycles: 4000, ..Record::default() }
 }
 
 fn read(placement: &str, conflict: u64) -> Value {
     json!({"work": "read", "placement": placement, "eighths": 8, "lines": 100,
         "warm_reads": 200, "lines_in_conflict": conflict})
-}
-
-fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
-    Report { results, records, ..Report::default() }
-}
-
-fn case() -> Case {
-    let settings = WorkingSet.settings(Scale::Quick);
-    WorkingSet.cases(&settings, Variant::Stock).unwrap().remove(0)
 }
 
 #[test]
@@ -56,7 +36,7 @@ fn repeats_become_means_and_deviations_and_placements_stay_apart() {
         record(1, 101, [60, 40]),
         record(2, 500, [10, 5]),
     ];
-    let rows = WorkingSet.rows(&case(), &report(told, records)).unwrap();
+    let rows = (EXPERIMENT.rows)(&first(&EXPERIMENT), &report(told, records)).unwrap();
     let keys: Vec<_> = rows.iter().map(|(s, _)| (&s["work"], &s["placement"])).collect();
     let (read, matrix) = (json!("read"), json!("matrix"));
     let (aged, fresh) = (json!("aged"), json!("fresh"));
@@ -86,36 +66,30 @@ fn reports_that_cannot_be_are_refused() {
         ),
         (vec![json!({"work": "read"})], vec![record(1, 1, [1, 1])], "without work, placement"),
     ] {
-        let error = WorkingSet.rows(&case(), &report(told, records)).unwrap_err();
+        let error = (EXPERIMENT.rows)(&first(&EXPERIMENT), &report(told, records)).unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
     }
 }
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("l2_ways=3", "a power of two"),
-        ("l2_ways=1024", "at most 512"),
-        ("miss_cost=0.5", "no less than a hit"),
-        ("repeats=0", "nothing to count"),
-        ("eighths=half", "setting eighths=half"),
-        ("arch=mips", "arch=mips: there are x86_64 and arm64"),
-    ] {
-        let mut settings = WorkingSet.settings(Scale::Quick);
-        settings.set(wrong).unwrap();
-        let error = WorkingSet.cases(&settings, Variant::Stock).unwrap_err();
-        assert!(format!("{error:#}").contains(said), "{error:#}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("l2_ways=3", "a power of two"),
+            ("l2_ways=1024", "at most 512"),
+            ("miss_cost=0.5", "no less than a hit"),
+            ("repeats=0", "nothing to count"),
+            ("eighths=half", "setting eighths=half"),
+            ("arch=mips", "arch=mips: there are x86_64 and arm64"),
+        ],
+    );
 }
 
 #[test]
 fn the_guest_gets_enough_pages_for_all_it_measures() {
-    let mut settings = WorkingSet.settings(Scale::Quick);
-    for set in ["eighths=8,12", "repeats=2", "program_repeats=1", "matrix=448", "fft_points=65536"]
-    {
-        settings.set(set).unwrap();
-    }
-    let arguments = WorkingSet.cases(&settings, Variant::Stock).unwrap().remove(0).arguments;
+    let set = ["eighths=8,12", "repeats=2", "program_repeats=1", "matrix=448", "fft_points=65536"];
+    let arguments = cases(&EXPERIMENT, &set).unwrap().remove(0).arguments;
     let number = |name: &str| {
         let found = arguments.iter().find(|(key, _)| key == name).unwrap();
         found.1.parse::<u64>().unwrap()
@@ -127,20 +101,13 @@ fn the_guest_gets_enough_pages_for_all_it_measures() {
 
 #[test]
 fn bandwidth_is_told_against_colored_pages_as_in_the_source() {
-    let row = |placement: &str, share: f64| Row {
-        variant: "stock".into(),
-        settings: crate::experiment::map([
-            ("arch", "arm64".into()),
-            ("l2_ways", 1.into()),
-            ("miss_cost", 3.1.into()),
-            ("work", "read".into()),
-            ("placement", placement.into()),
-            ("eighths", 8.into()),
-        ]),
-        metrics: crate::experiment::map([("modelled_peak_share", share.into())]),
+    let row = |placement: &str, share: f64| {
+        let settings = json!({"arch": "arm64", "l2_ways": 1, "miss_cost": 3.1, "work": "read",
+                              "placement": placement, "eighths": 8});
+        row(&settings, &json!({"modelled_peak_share": share}))
     };
     let results = Results::of("working-set", vec![row("aged", 0.4), row("contiguous", 0.8)]);
-    let table = shown::against_source(&results).1.markdown();
+    let table = page::page(&results).source.1.markdown();
     let line = table.lines().find(|line| line.contains("8/8")).unwrap();
     assert!(line.contains("0.38 to 0.63") && line.contains(" 0.50 |"), "{table}");
 }

@@ -2,31 +2,14 @@
 use serde_json::json;
 
 use super::*;
-use crate::model::{LevelCounts, Record};
+use crate::{
+    experiments::trial::{cases, first, refuses, report},
+    model::{LevelCounts, Record},
+};
 
 fn record(region: u32, accesses: u64, misses: [u64; 2]) -> Record {
-    Record {
-        region,
-        sequence: 0,
-        cpu: 0,
-        instructions: 10,
-        accesses,
-        levels: misses.map(|misses| LevelCounts { hits: 1, misses }).to_vec(),
-        memory_side: Vec::new(),
-        nodes: Vec::new(),
-        elsewhere: 0,
-        cycles: 1000,
-        color_conflicts: None,
-        page_times: None,
-    }
-}
-
-fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
-    Report { results, records, ..Report::default() }
-}
-
-fn case() -> Case {
-    ZeroPages.cases(&ZeroPages.settings(Scale::Quick), Variant::Stock).unwrap().remove(0)
+    let levels = misses.map(|misses| LevelCounts { hits: 1, misses }).to_vec();
+    Record { region, instructions: 10, accesses, levels, cycles: 1000, ..Record::default() }
 }
 
 #[test]
@@ -41,7 +24,7 @@ fn records_and_results_meet_in_order_and_warm_ones_are_ignored() {
         record(100, 5, [5, 5]),
         record(3, 3200, [20, 10]),
     ];
-    let rows = ZeroPages.rows(&case(), &report(told, records)).unwrap();
+    let rows = (EXPERIMENT.rows)(&first(&EXPERIMENT), &report(told, records)).unwrap();
     assert_eq!(rows.len(), 2);
     let (settings, metrics) = &rows[0];
     assert_eq!((&settings["table"], &settings["frames"]), (&json!("frames"), &json!(9)));
@@ -62,33 +45,32 @@ fn reports_that_cannot_be_are_refused() {
         (vec![record(2, 900, [0, 0])], "region 2 where the guest tells of frames"),
         (vec![record(1, 899, [0, 0])], "899 accesses, but 900 reads"),
     ] {
-        let error = ZeroPages.rows(&case(), &report(vec![told.clone()], records)).unwrap_err();
+        let error = (EXPERIMENT.rows)(&first(&EXPERIMENT), &report(vec![told.clone()], records))
+            .unwrap_err();
         assert!(error.to_string().contains(said), "{error}");
     }
 }
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("frames=513", "1 to 512 frames"),
-        ("frames=eight", "setting frames=eight"),
-        ("thrash_rounds=0", "nothing to count"),
-        ("thrash_rounds=1,2", "takes one value"),
-        ("arch=mips", "arch=mips: there are x86_64 and arm64"),
-        ("replacement=fifo", "lru, tree-plru, random or qlru"),
-        ("fought=l3", "there are l1, l2"),
-        ("zeros=many", "setting zeros=many"),
-    ] {
-        let mut settings = ZeroPages.settings(Scale::Quick);
-        settings.set(wrong).unwrap();
-        let error = ZeroPages.cases(&settings, Variant::Stock).unwrap_err();
-        assert!(format!("{error:#}").contains(said), "{error:#}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("frames=513", "1 to 512 frames"),
+            ("frames=eight", "setting frames=eight"),
+            ("thrash_rounds=0", "nothing to count"),
+            ("thrash_rounds=1,2", "takes one value"),
+            ("arch=mips", "arch=mips: there are x86_64 and arm64"),
+            ("replacement=fifo", "lru, tree-plru, random or qlru"),
+            ("fought=l3", "there are l1, l2"),
+            ("zeros=many", "setting zeros=many"),
+        ],
+    );
 }
 
 #[test]
 fn every_cache_replacement_and_number_is_a_boot() {
-    let cases = ZeroPages.cases(&ZeroPages.settings(Scale::Full), Variant::Stock).unwrap();
+    let cases = cases(&EXPERIMENT, &[]).unwrap();
     assert_eq!(cases.len(), 2 * 2 * 2 * 5);
     for case in cases {
         let zeros = case.settings["zeros"].to_string();

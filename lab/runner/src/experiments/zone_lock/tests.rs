@@ -2,7 +2,10 @@
 use serde_json::json;
 
 use super::*;
-use crate::results::Row;
+use crate::{
+    experiments::trial::refuses,
+    results::{Results, Row},
+};
 
 /// Two rounds, in which the lock is held for `held` ns in all.
 fn report(held: u64) -> Report {
@@ -40,11 +43,11 @@ fn rounds_become_means_and_nanoseconds_instructions() {
     let several = rows::of(&report(8), 2).unwrap();
     assert!(several.iter().all(|(_, metrics)| !metrics.contains_key("longest")));
     let results = Results::of("zone-lock", rows);
-    let table = ZoneLock.against_source(&results).1.markdown();
+    let table = page::page(&results).source.1.markdown();
     assert_eq!(table.matches("1.50").count(), WORKS.len(), "{table}");
-    let held = ZoneLock.tables(&results)[1].1.markdown();
+    let held = page::page(&results).tables[1].1.markdown();
     assert!(held.contains("stock, 8 CPUs") && held.contains("4.5"), "{held}");
-    assert!(ZoneLock.plot(&results).svg().unwrap().contains("arm64, 8 CPUs"));
+    assert!(page::page(&results).plot.svg().unwrap().contains("arm64, 8 CPUs"));
 }
 
 #[test]
@@ -56,16 +59,14 @@ fn work_that_was_not_done_is_named() {
 
 #[test]
 fn settings_that_make_no_sense_are_named() {
-    for (wrong, said) in [
-        ("pages=4096", "whole number of huge pages"),
-        ("pages=262144", "not twice that"),
-        ("rounds=0", "rounds=0"),
-        ("cpus=65", "cpus=65"),
-        ("policy=best", "no policy 'best'"),
-    ] {
-        let mut settings = ZoneLock.settings(Scale::Full);
-        settings.set(wrong).unwrap();
-        let error = format!("{:#}", ZoneLock.cases(&settings, Variant::Stock).unwrap_err());
-        assert!(error.contains(said), "{wrong}: {error}");
-    }
+    refuses(
+        &EXPERIMENT,
+        &[
+            ("pages=4096", "whole number of huge pages"),
+            ("pages=262144", "not twice that"),
+            ("rounds=0", "rounds=0"),
+            ("cpus=65", "cpus=65"),
+            ("policy=best", "no policy 'best'"),
+        ],
+    );
 }

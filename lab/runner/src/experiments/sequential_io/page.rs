@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `sequential-io` as tables, picture and words.
+//! `sequential-io` as tables and picture.
 
 use huepage::units::Bytes;
 
-use crate::results::{Axis, Boots, Panel, Plot, Results, Row, Series, Table, percent, thousands};
+use crate::results::{
+    Axis, Boots, Page, Panel, Plot, Results, Row, Series, Table, cell, distinct, number, percent,
+    thousands,
+};
 
-pub(super) const REMARKS: &str = "\
-What the report of December 2009 was about. On an s390 system with 256 MB, FCP disks and ext2, \
-one process and one file of 2 GB for each disk, sequential reads lost up to 76 % (16 processes; \
-about 40 % on average over 1 to 64) between two kernels, and the commit that had restored \
-*ascending* frames was found by bisection. 64 MB more memory or direct reads cured it. That \
-controller merges nothing (its segments are single pages), so the order of frames was worth \
-nothing to it; the time went into direct reclaim, which waited for disks to be less busy \
-(`congestion_wait`), where reads keep none of them busy that way. Mends of that waiting took back \
-about four fifths.
-
-Linux 6.12 has no such wait. `wait` brings it back, where Linux 2.6.31 had it (`lab/kernel`): \
-after direct reclaim that freed pages of which none is left for the task, 20 ms, also for \
-read-ahead, which gives up there today; and after a round of reclaim at a low priority, 100 ms. \
-`wait-each` waits 20 ms after every direct reclaim that freed pages, as if there were never one \
-left: it shows how much of such waits this experiment can see, which is little where the \
-processor is what limits the readers: others run meanwhile. `reverse` gives the frames of a \
-refill in reverse, as before the commit of 2009.
-
-Throughput is in the guest's time, in which an instruction takes 8 ns and each disk the \
-stated time for a request, a segment and a byte, one request after another (`lab/kernel`); the \
-processor is one of 125 million instructions per second, so that with many readers it is what \
-limits them. Files are shorter than the source's, and all readers together read the stated total \
-through the page cache, then past it (`direct`, the control). `stalls` are entries into direct \
-reclaim; `waiting for memory` is the share of the time in which at least one reader waited for \
-memory, by the kernel's pressure stall information. No cache is modelled. Boots differ as the \
-host lets reads complete: shown is the mean of all boots and, in parentheses, the least and the \
-most.";
+pub(super) fn page(results: &Results) -> Page {
+    Page {
+        source: against_source(results),
+        tables: machines(results).into_iter().map(|machine| table(results, machine)).collect(),
+        plot: plot(results),
+    }
+}
 
 /// What is looked at one at a time, and the architecture.
 fn machine(row: &Row) -> String {
@@ -51,13 +34,7 @@ fn machine(row: &Row) -> String {
 }
 
 fn machines(results: &Results) -> Vec<String> {
-    let mut machines: Vec<String> = Vec::new();
-    for machine in results.rows.iter().map(machine) {
-        if !machines.contains(&machine) {
-            machines.push(machine);
-        }
-    }
-    machines
+    distinct(results.rows.iter().map(machine))
 }
 
 fn boots<'a>(results: &'a Results, on: &str, policy: &str, readers: &str, mode: &str) -> Boots<'a> {
@@ -68,10 +45,6 @@ fn boots<'a>(results: &'a Results, on: &str, policy: &str, readers: &str, mode: 
 /// The share of throughput that the first have less than the others.
 fn loss(those: &Boots<'_>, others: &Boots<'_>) -> Option<f64> {
     Some(1.0 - those.mean("mbs")? / others.mean("mbs")?)
-}
-
-pub(super) fn tables(results: &Results) -> Vec<(String, Table)> {
-    machines(results).into_iter().map(|machine| table(results, machine)).collect()
 }
 
 fn table(results: &Results, machine: String) -> (String, Table) {
@@ -95,17 +68,17 @@ fn table(results: &Results, machine: String) -> (String, Table) {
             }
             let lost = |those: &Boots<'_>, mode: &str| {
                 let stock = (policy != "stock").then(|| of("stock", mode));
-                stock.and_then(|stock| loss(those, &stock)).map_or("–".into(), percent)
+                cell(stock.and_then(|stock| loss(those, &stock)), percent)
             };
             table.row([
                 readers.clone(),
                 policy.clone(),
-                cached.text("mbs", |mbs| format!("{mbs:.1}")),
+                cached.text("mbs", |mbs| number(Some(mbs), 1)),
                 lost(&cached, "cached"),
                 cached.text("stalls", thousands),
                 cached.text("stalled_share", percent),
                 cached.text("waits", thousands),
-                direct.text("mbs", |mbs| format!("{mbs:.1}")),
+                direct.text("mbs", |mbs| number(Some(mbs), 1)),
                 lost(&direct, "direct"),
             ]);
         }
@@ -113,7 +86,7 @@ fn table(results: &Results, machine: String) -> (String, Table) {
     (machine, table)
 }
 
-pub(super) fn against_source(results: &Results) -> (String, Table) {
+fn against_source(results: &Results) -> (String, Table) {
     let heading = "Against the source (2009): throughput that ascending frames lost against \
                    reversed ones";
     let mut table = Table::new([
@@ -128,9 +101,7 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
     for machine in machines(results) {
         for readers in results.values("readers") {
             let of = |policy: &str| boots(results, &machine, policy, &readers, "cached");
-            let lost = |those: &str, others: &str| {
-                loss(&of(those), &of(others)).map_or("–".into(), percent)
-            };
+            let lost = |those: &str, others: &str| cell(loss(&of(those), &of(others)), percent);
             if of("stock").is_empty() {
                 continue;
             }
@@ -149,8 +120,15 @@ pub(super) fn against_source(results: &Results) -> (String, Table) {
 }
 
 /// Of the first machine.
-pub(super) fn plot(results: &Results) -> Plot {
+fn plot(results: &Results) -> Plot {
     let machine = machines(results).into_iter().next().unwrap_or_default();
+    let line = |policy: &str, mode: &str, metric: &str| {
+        let point = |readers: &String| {
+            let boots = boots(results, &machine, policy, readers, mode);
+            Some((readers.parse().ok()?, boots.mean(metric)?))
+        };
+        Series::new(policy, results.values("readers").iter().filter_map(point).collect())
+    };
     let panel = |heading: &str, mode: &str, metric: &str| Panel {
         heading: heading.into(),
         x_label: "readers".into(),
@@ -162,18 +140,7 @@ pub(super) fn plot(results: &Results) -> Plot {
         series: results
             .values("policy")
             .into_iter()
-            .map(|policy| Series {
-                points: results
-                    .values("readers")
-                    .iter()
-                    .filter_map(|readers| {
-                        let boots = boots(results, &machine, &policy, readers, mode);
-                        Some((readers.parse().ok()?, boots.mean(metric)?))
-                    })
-                    .collect(),
-                name: policy,
-                reference: false,
-            })
+            .map(|policy| line(&policy, mode, metric))
             .collect(),
     };
     Plot {

@@ -20,23 +20,11 @@ pub(super) fn plot(results: &Results) -> Plot {
         let mut series: Vec<Series> =
             groups.iter().flat_map(|group| fresh_and_aged(results, group, metric)).collect();
         if let Some(main) = groups.first().filter(|_| direct) {
-            series.push(Series {
-                name: "direct, huge page, aged".into(),
-                points: points(&main.pairs(results, "direct-huge"), metric, |p| &p.aged),
-                reference: true,
-            });
+            let points = points(&main.pairs(results, "direct-huge"), metric, |p| &p.aged);
+            series.push(Series::reference("direct, huge page, aged", points));
         }
-        let values = series.iter().flat_map(|series| &series.points).map(|(_, value)| *value);
-        Panel {
-            heading: heading.into(),
-            x_label: "parallel readers".into(),
-            x: Axis::Doublings,
-            top: values.fold(0.0, f64::max),
-            series,
-        }
+        Panel::new(heading, "parallel readers", Axis::Doublings, series)
     });
-    let settings = results.rows.first();
-    let setting = |name: &str| settings.map(|row| row.setting(name)).unwrap_or_default();
     Plot {
         title: "Order of frames: what a disk controller merges".into(),
         caption: format!(
@@ -44,9 +32,9 @@ pub(super) fn plot(results: &Results) -> Plot {
              request, {} µs per segment, link of {} MB/s",
             results.kernel.version,
             main.unwrap_or_default(),
-            setting("request_us"),
-            setting("segment_us"),
-            setting("link_mbs")
+            results.first("request_us"),
+            results.first("segment_us"),
+            results.first("link_mbs")
         ),
         panels: panels.into(),
     }
@@ -55,11 +43,7 @@ pub(super) fn plot(results: &Results) -> Plot {
 /// Reads through the page cache.
 fn fresh_and_aged(results: &Results, group: &Group, metric: &str) -> [Series; 2] {
     let pairs = group.pairs(results, "cached");
-    let series = |age: &str, points| Series {
-        name: format!("{}, {age}", group.policy),
-        points,
-        reference: false,
-    };
+    let series = |age: &str, points| Series::new(format!("{}, {age}", group.policy), points);
     [
         series("fresh", points(&pairs, metric, |p| &p.fresh)),
         series("aged", points(&pairs, metric, |p| &p.aged)),

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables.
+//! `aging` as tables.
 
 use super::{
     chance,
-    lines::{Group, about_one, at, fills, groups, last_age, lines, number, percent},
+    lines::{Group, about_one, at, fills, groups, last_age, lines, percent},
+    picture,
     rows::KERNEL_FNS,
     theory,
 };
-use crate::results::{Results, Row, Table};
+use crate::results::{Page, Results, Row, Table, number};
 
-/// The tables with their headings.
-pub fn all(results: &Results) -> Vec<(String, Table)> {
-    let conflict = by_fill(results, true, |row| percent(row, "conflict_share"));
-    let bandwidth = by_fill(results, false, gbs);
+pub fn page(results: &Results) -> Page {
     let fill = about_one(results);
-    vec![
-        ("Lines in conflict by fill, triad (%, modelled)".into(), conflict),
-        ("Bandwidth by fill, triad (GB/s, modelled)".into(), bandwidth),
+    let tables = [
+        (
+            "Lines in conflict by fill, triad (%, modelled)".into(),
+            by_fill(results, true, |row| percent(row, "conflict_share")),
+        ),
+        ("Bandwidth by fill, triad (GB/s, modelled)".into(), by_fill(results, false, gbs)),
         (
             "Lost by aging, triad (% of the same policy's bandwidth fresh, modelled)".into(),
             lost(results),
@@ -32,7 +33,8 @@ pub fn all(results: &Results) -> Vec<(String, Table)> {
             chance::table(results),
         ),
         (format!("The four kernel functions at fill {fill} (%, modelled)"), by_kernel_fn(results)),
-    ]
+    ];
+    Page { source: against_source(results), tables: tables.into(), plot: picture::plot(results) }
 }
 
 fn gbs(row: Option<&Row>) -> String {
@@ -41,38 +43,35 @@ fn gbs(row: Option<&Row>) -> String {
 
 /// With what theory says of random placement, where that is comparable.
 fn by_fill(results: &Results, theory: bool, cell: impl Fn(Option<&Row>) -> String) -> Table {
-    let fills = fills(results);
-    let head = ["arch", "form", "policy", "state"].map(str::to_owned);
-    let mut table =
-        Table::new(head.into_iter().chain(fills.iter().map(|fill| format!("fill {fill}"))));
+    let (fills, mut table) = fills_and_head(results);
     for (group, age, state) in lines(results) {
         let row = |fill: &f64| at(results, &group, age, *fill, "triad");
         let cells = fills.iter().map(|fill| cell(row(fill)));
-        let head = [&group.arch, &group.form, &group.policy, &state].map(Clone::clone);
-        table.row(head.into_iter().chain(cells));
+        table.wide_row([&group.head()[..], &[&state]].concat(), cells);
         if theory && group.policy == "random" {
             for (name, metric) in
                 [("1 − e^(−fill)", "random_share"), ("these frames", "random_share_finite")]
             {
                 let cells = fills.iter().map(|fill| percent(row(fill), metric));
-                let head = [&group.arch, &group.form].map(Clone::clone);
-                let head = head.into_iter().chain(["theory".to_owned(), name.to_owned()]);
-                table.row(head.chain(cells));
+                table.wide_row([&group.arch, &group.form, "theory", name], cells);
             }
         }
     }
     table
 }
 
-fn lost(results: &Results) -> Table {
+fn fills_and_head(results: &Results) -> (Vec<f64>, Table) {
     let fills = fills(results);
-    let head = ["arch", "form", "policy", "state"].map(str::to_owned);
-    let mut table =
-        Table::new(head.into_iter().chain(fills.iter().map(|fill| format!("fill {fill}"))));
+    let head = fills.iter().map(|fill| format!("fill {fill}"));
+    let table = Table::wide(&["arch", "form", "policy", "state"], head);
+    (fills, table)
+}
+
+fn lost(results: &Results) -> Table {
+    let (fills, mut table) = fills_and_head(results);
     for (group, age, state) in lines(results).into_iter().filter(|(_, age, _)| *age > 0) {
         let cells = fills.iter().map(|fill| number(loss(results, &group, age, *fill), 1));
-        let head = [&group.arch, &group.form, &group.policy, &state].map(Clone::clone);
-        table.row(head.into_iter().chain(cells));
+        table.wide_row([&group.head()[..], &[&state]].concat(), cells);
     }
     table
 }
@@ -85,14 +84,13 @@ fn loss(results: &Results, group: &Group, age: u64, fill: f64) -> Option<f64> {
 
 fn by_day(results: &Results) -> Table {
     let last = last_age(results);
-    let head = ["arch", "form", "policy", "intensity"].map(str::to_owned);
     let more = [
         "free in largest blocks, day 0".to_owned(),
         format!("free in largest blocks, day {last}"),
         format!("arrays in huge pages, day {last}"),
     ];
     let days = (0..=last).map(|day| format!("day {day}"));
-    let mut table = Table::new(head.into_iter().chain(days).chain(more));
+    let mut table = Table::wide(&["arch", "form", "policy", "intensity"], days.chain(more));
     let fill = about_one(results);
     let all = groups(results);
     for group in all.iter().filter(|group| group.policy != "random") {
@@ -103,9 +101,8 @@ fn by_day(results: &Results) -> Table {
             percent(row(last), "free_in_largest"),
             percent(row(last), "huge_share"),
         ];
-        let head = [&group.arch, &group.form, &group.policy].map(Clone::clone);
         let intensity = format!("{}{}", group.intensity, group.rest_among(&all));
-        table.row(head.into_iter().chain([intensity]).chain(conflict).chain(more));
+        table.wide_row([&group.head()[..], &[&intensity]].concat(), conflict.chain(more));
     }
     table
 }
@@ -131,18 +128,11 @@ fn by_kernel_fn(results: &Results) -> Table {
         }
         for kernel_fn in KERNEL_FNS {
             let Some(row) = at(results, &group, age, fill, kernel_fn) else { continue };
-            table.row([
-                group.arch.clone(),
-                group.form.clone(),
-                group.policy.clone(),
-                state.clone(),
-                kernel_fn.to_owned(),
-                number(row.metric("lines"), 0),
-                percent(Some(row), "conflict_share"),
-                percent(Some(row), "by_frames"),
-                percent(Some(row), "random_share"),
-                percent(Some(row), "random_share_finite"),
-            ]);
+            let shares = ["conflict_share", "by_frames", "random_share", "random_share_finite"];
+            let cells = shares.map(|name| percent(Some(row), name));
+            let lines = number(row.metric("lines"), 0);
+            let head = [&group.head()[..], &[&state, kernel_fn, &lines]].concat();
+            table.wide_row(head, cells);
         }
     }
     table
@@ -154,7 +144,7 @@ const PUBLISHED_HIT: f64 = 400.0;
 const PUBLISHED_MISS: f64 = 90.0;
 
 /// The source's figures, and those that answer them.
-pub fn against_source(results: &Results) -> (String, Table) {
+fn against_source(results: &Results) -> (String, Table) {
     let mut table = Table::new([
         "",
         "source",

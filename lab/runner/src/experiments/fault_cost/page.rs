@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `fault-cost` as tables and picture.
+
+use super::WORKS;
+use crate::results::{Page, Panel, Plot, Results, Row, Table, cell};
+
+pub(super) fn page(results: &Results) -> Page {
+    Page { source: against_source(results), tables: tables(results), plot: plot(results) }
+}
+
+fn row<'a>(results: &'a Results, arch: &str, policy: &str, work: &str) -> Option<&'a Row> {
+    results.find(&[("arch", arch), ("policy", policy), ("work", work)])
+}
+
+fn beyond(row: Option<&Row>) -> Option<f64> {
+    Some(100.0 * row?.metric("beyond_stock")?)
+}
+
+fn tables(results: &Results) -> Vec<(String, Table)> {
+    let policies = results.values("policy");
+    let colored = || policies.iter().filter(|policy| *policy != "stock");
+    let mut counts = Table::wide(&["arch", "work"], &policies);
+    let mut more = Table::wide(&["arch", "work"], colored());
+    for arch in results.values("arch") {
+        for (work, _) in WORKS {
+            let of = |policy: &String| row(results, &arch, policy, work);
+            let count = |policy: &String| {
+                let number = |name| of(policy)?.metric(name);
+                let mean = number("instructions_per_page");
+                cell(mean.zip(number("least")).zip(number("most")), |((mean, least), most)| {
+                    format!("{mean:.1} ({least:.1}–{most:.1})")
+                })
+            };
+            counts.wide_row([&arch, work], policies.iter().map(count));
+            let cells = colored().map(|policy| cell(beyond(of(policy)), |b| format!("{b:+.2} %")));
+            more.wide_row([&arch, work], cells);
+        }
+    }
+    let mut tables =
+        vec![("Instructions per page: mean of rounds (least–most)".to_owned(), counts)];
+    if colored().next().is_some() {
+        tables.push(("Beyond the stock kernel".to_owned(), more));
+    }
+    tables
+}
+
+fn plot(results: &Results) -> Plot {
+    let panel = |arch: &String| {
+        Panel::of_names(
+            format!("{arch}: instructions per page"),
+            "work",
+            &WORKS.map(|(work, _)| work.to_owned()),
+            &results.values("policy"),
+            |policy, x| row(results, arch, policy, WORKS[x].0)?.metric("instructions_per_page"),
+        )
+    };
+    Plot {
+        title: "fault-cost: instructions of the kernel per page".into(),
+        caption: format!("Linux {} ({})", results.kernel.version, results.kernel.variant),
+        panels: results.values("arch").iter().map(panel).collect(),
+    }
+}
+
+/// The sources give no count; what is wanted of ours is beside what it is.
+fn against_source(results: &Results) -> (String, Table) {
+    let mut table = Table::new(["kernel", "arch", "source", "wanted at most", "work", "here"]);
+    for arch in results.values("arch") {
+        for (policy, source, wanted) in
+            [("off", "almost free when off; no change in lmbench", 0.1), ("on", "–", 5.0)]
+        {
+            for (work, _) in WORKS {
+                let Some(beyond) = beyond(row(results, &arch, policy, work)) else { continue };
+                let missed = if beyond > wanted { ", more than wanted" } else { "" };
+                let (wanted, here) = (format!("+{wanted} %"), format!("{beyond:+.2} %{missed}"));
+                table.row([policy, &arch, source, &wanted, work, &here]);
+            }
+        }
+    }
+    ("Against the sources, and what is wanted (beyond stock)".into(), table)
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `ksm-nodes` as tables and pictures, and the source's figures beside ours.
+
+use super::{COST, MERGE, OFFLINE, STRESS, SWITCH};
+use crate::results::{
+    Axis,
+    Column::{self, Number, Of, Percent, Set, Text},
+    Page, Panel, Plot, Results, Row, Series, Table, distinct, number,
+};
+
+/// What the source measured in guests on 2, 4 and 8 nodes, by
+/// merge_across_nodes: standard deviation of access time in percent of the mean.
+const SOURCE: [(&str, [(u32, f64); 3]); 2] =
+    [("1", [(2, 1.4), (4, 1.6), (8, 1.7)]), ("0", [(2, 1.0), (4, 0.32), (8, 0.018)])];
+
+/// The tables: heading, the rows that it has by their event and by whether they are of a
+/// kernel with distances, and columns.
+type Described = (&'static str, &'static str, Option<bool>, &'static [(&'static str, Column)]);
+
+const TABLES: [Described; 6] = [
+    (
+        "Access times (modelled) and pages merged (counted)",
+        MERGE,
+        None,
+        &[
+            ("arch", Set("arch")),
+            ("topology", Set("topology")),
+            ("nodes", Set("nodes")),
+            ("merged", Of(reach)),
+            ("state", Set("state")),
+            ("sd of workers, %", Number("access_time_sd_percent", 2)),
+            ("sd of pages, %", Number("page_time_sd_percent", 2)),
+            ("mean, ns", Number("access_time_mean", 1)),
+            ("remote accesses, %", Percent("remote_share")),
+            ("stray accesses", Text("stray_accesses")),
+            ("shared", Text("pages_shared")),
+            ("sharing", Text("pages_sharing")),
+            ("pages saved, %", Percent("saved_share")),
+            ("merged frames by node", Of(merged_by_node)),
+        ],
+    ),
+    (
+        "The knob switched with pages shared, and after unmerging (counted)",
+        SWITCH,
+        Some(false),
+        &[
+            ("arch", Set("arch")),
+            ("nodes", Set("nodes")),
+            ("bind", Set("bind")),
+            ("from", Set("from")),
+            ("to", Set("to")),
+            ("while shared", Text("while_shared")),
+            ("after unmerge", Text("after_unmerge")),
+            ("pages on their node after unmerge, %", Percent("local_share_unmerged")),
+            ("shared", Text("pages_shared")),
+            ("sharing", Text("pages_sharing")),
+            ("shared on a fresh boot", Text("fresh_pages_shared")),
+            ("sharing on a fresh boot", Text("fresh_pages_sharing")),
+            ("pages verified", Text("pages_verified")),
+        ],
+    ),
+    (
+        "The distance changed with pages shared (counted)",
+        SWITCH,
+        Some(true),
+        &[
+            ("arch", Set("arch")),
+            ("topology", Set("topology")),
+            ("nodes", Set("nodes")),
+            ("from", Set("from")),
+            ("to", Set("to")),
+            ("strict", Text("strict")),
+            ("otherwise", Text("while_shared")),
+            ("pages to place", Text("unplaced_at_first")),
+            ("mappings to split", Text("spanning_at_first")),
+            ("split", Text("split")),
+            ("folded", Text("folded")),
+            ("shared", Text("pages_shared")),
+            ("sharing", Text("pages_sharing")),
+            ("shared on a fresh boot", Text("fresh_pages_shared")),
+            ("sharing on a fresh boot", Text("fresh_pages_sharing")),
+            ("pages on their node, %", Percent("local_share")),
+            ("after unmerge, %", Percent("local_share_unmerged")),
+            ("pages verified", Text("pages_verified")),
+        ],
+    ),
+    (
+        "Memory offline below merged pages (counted)",
+        OFFLINE,
+        None,
+        &[
+            ("arch", Set("arch")),
+            ("topology", Set("topology")),
+            ("nodes", Set("nodes")),
+            ("merged", Of(reach)),
+            ("blocks", Text("blocks_offlined")),
+            ("merged frames on them", Text("merged_there")),
+            ("shared before", Text("pages_shared_before")),
+            ("shared after", Text("pages_shared")),
+            ("excess copies", Text("excess_copies")),
+            ("chains", Text("chains")),
+            ("new pages shared", Text("new_shared")),
+            ("new pages sharing", Text("new_sharing")),
+            ("pages verified", Text("pages_verified")),
+        ],
+    ),
+    (
+        "What ksmd does for a page that it scans (counted)",
+        COST,
+        None,
+        &[
+            ("arch", Set("arch")),
+            ("topology", Set("topology")),
+            ("nodes", Set("nodes")),
+            ("merged", Of(reach)),
+            ("pages scanned", Text("scanned")),
+            ("instructions a page", Number("instructions_per_page", 1)),
+        ],
+    ),
+    (
+        "Everything at once, and nothing wrong (counted)",
+        STRESS,
+        None,
+        &[
+            ("arch", Set("arch")),
+            ("config", Set("config")),
+            ("nodes", Set("nodes")),
+            ("at first", Of(reach)),
+            ("seconds", Text("seconds")),
+            ("written", Text("written")),
+            ("verified", Text("verified")),
+            ("forks", Text("forks")),
+            ("unmerged", Text("unmerged")),
+            ("paged out", Text("paged_out")),
+            ("offline", Text("offline")),
+            ("split", Text("split")),
+            ("folded", Text("folded")),
+            ("moved", Text("moved")),
+        ],
+    ),
+];
+
+pub(super) fn page(results: &Results) -> Page {
+    Page { source: against_source(results), tables: tables(results), plot: plot(results) }
+}
+
+fn tables(results: &Results) -> Vec<(String, Table)> {
+    let table = |&(heading, event, ours, columns): &Described| {
+        let rows = rows(results, event).filter(|row| ours.is_none_or(|ours| is_ours(row) == ours));
+        (heading.to_owned(), Table::of(columns, rows))
+    };
+    TABLES.iter().map(table).filter(|(_, table)| !table.is_empty()).collect()
+}
+
+fn rows<'a>(results: &'a Results, event: &'a str) -> impl Iterator<Item = &'a Row> {
+    results.rows.iter().filter(move |row| row.setting("event") == event)
+}
+
+/// What was said to the kernel.
+fn reach(row: &Row) -> String {
+    let kernel = if row.variant == "stock" { "stock, " } else { "" };
+    match row.setting("merge_distance") {
+        distance if !distance.is_empty() => format!("distance {distance}"),
+        _ if row.setting("merge_across_nodes") == "1" => format!("everywhere ({kernel}1)"),
+        _ => format!("within nodes ({kernel}0)"),
+    }
+}
+
+fn merged_by_node(row: &Row) -> String {
+    match row.setting("state").as_str() {
+        "merged" => Text("merged_by_node").of(row),
+        _ => "none".into(),
+    }
+}
+
+fn is_ours(row: &Row) -> bool {
+    row.settings.contains_key("merge_distance")
+}
+
+/// Different values of a setting, in order of appearance.
+fn values(results: &Results, event: &str, name: &str) -> Vec<String> {
+    let all = rows(results, event).map(|row| row.setting(name));
+    distinct(all.filter(|value| !value.is_empty()))
+}
+
+/// Once merged, by number of nodes.
+fn merged<'a>(
+    results: &'a Results,
+    arch: &'a str,
+    across: &'a str,
+) -> impl Iterator<Item = &'a Row> {
+    rows(results, MERGE).filter(move |row| {
+        row.setting("state") == "merged"
+            && row.setting("arch") == arch
+            && row.setting("topology") == "hypercube"
+            && row.setting("merge_across_nodes") == across
+    })
+}
+
+fn against_source(results: &Results) -> (String, Table) {
+    let mut table = Table::new(["merge_across_nodes", "figure", "2 nodes", "4 nodes", "8 nodes"]);
+    for (across, figures) in SOURCE {
+        let mut cells = vec![across.to_owned(), "source, KVM guests, measured".to_owned()];
+        cells.extend(figures.iter().map(|(_, figure)| figure.to_string()));
+        table.row(cells);
+        for arch in values(results, MERGE, "arch") {
+            for (name, words) in
+                [("access_time_sd_percent", "of workers"), ("page_time_sd_percent", "of pages")]
+            {
+                let mut cells = vec![across.to_owned(), format!("{words}, {arch}, modelled")];
+                cells.extend(figures.iter().map(|(nodes, _)| {
+                    let row = merged(results, &arch, across)
+                        .find(|row| row.setting("nodes") == nodes.to_string());
+                    number(row.and_then(|row| row.metric(name)), 2)
+                }));
+                table.row(cells);
+            }
+        }
+    }
+    ("Standard deviation of access time in percent of the mean, beside the source".into(), table)
+}
+
+fn series(results: &Results, arch: &str, metric: &str) -> Vec<Series> {
+    let point = |row: &Row| Some((row.setting("nodes").parse().ok()?, row.metric(metric)?));
+    let line = |across: &String| {
+        let points = merged(results, arch, across).filter_map(point).collect();
+        Series::new(format!("merge_across_nodes={across}"), points)
+    };
+    values(results, MERGE, "merge_across_nodes").iter().map(line).collect()
+}
+
+/// What merging saves against what it costs: for each number of nodes a curve over
+/// the distances, between the two ends that stock has.
+fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
+    let of = |ours: bool, nodes: &str| {
+        let is = |row: &&Row| {
+            row.setting("state") == "merged"
+                && row.setting("arch") == arch
+                && row.setting("topology") == topology
+                && row.setting("nodes") == nodes
+                && is_ours(row) == ours
+        };
+        let point =
+            |row: &Row| Some((100.0 * row.metric("saved_share")?, row.metric("access_time_mean")?));
+        let mut points: Vec<_> = rows(results, MERGE).filter(is).filter_map(point).collect();
+        points.sort_by(|a, b| a.partial_cmp(b).expect("shares are numbers"));
+        points
+    };
+    let mut series = Vec::new();
+    for nodes in values(results, MERGE, "nodes") {
+        for (ours, name) in [(true, "merge_distance"), (false, "stock's two ends")] {
+            let points = of(ours, &nodes);
+            if !points.is_empty() {
+                let name = format!("{name}, {nodes} nodes");
+                series.push(Series { name, points, reference: !ours });
+            }
+        }
+    }
+    let heading = format!("mean access time in ns, {topology}, {arch}");
+    Panel::new(heading, "pages saved, %", Axis::Linear, series)
+}
+
+fn plot(results: &Results) -> Plot {
+    let archs = values(results, MERGE, "arch");
+    let mut panels = Vec::new();
+    for arch in &archs {
+        let mut lines = series(results, arch, "access_time_sd_percent");
+        lines.extend(SOURCE.map(|(across, figures)| {
+            // The legend has one gray line for both.
+            let which = if across == "1" { "upper" } else { "lower" };
+            let points = figures.map(|(nodes, figure)| (f64::from(nodes), figure)).to_vec();
+            Series::reference(format!("source: {which}, ={across}"), points)
+        }));
+        let heading = format!("access time of workers, {arch}: sd in % of the mean");
+        panels.push(Panel::new(heading, "nodes", Axis::Doublings, lines));
+    }
+    if let Some(arch) = archs.first() {
+        for topology in values(results, MERGE, "topology") {
+            panels.push(saved_against_time(results, arch, &topology));
+        }
+    }
+    Plot {
+        title: "KSM on several nodes".into(),
+        caption: format!(
+            "Modelled: every access costs its distance. Pages merged: counted. Linux {}",
+            results.kernel.version
+        ),
+        panels,
+    }
+}
