@@ -3,6 +3,7 @@
 //! people.
 
 mod boots;
+mod figures;
 mod plot;
 mod query;
 mod table;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use boots::Boots;
+pub use figures::Figures;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use query::distinct;
 pub use table::{Column, Table, cell, change, number, percent, thousands};
@@ -131,9 +133,6 @@ impl Results {
 
     /// Writes `EXPERIMENT.json`, `.md` and, if there is a picture, `.svg` into a
     /// folder.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
     pub fn write(&self, folder: &Path, table: &str, picture: Option<&str>) -> anyhow::Result<()> {
         fs::create_dir_all(folder).with_context(|| format!("make {}", folder.display()))?;
         let json = serde_json::to_string_pretty(self).context("results as JSON")? + "\n";
@@ -142,9 +141,6 @@ impl Results {
     }
 
     /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`.
-    ///
-    /// # Errors
-    /// If a file cannot be written.
     pub fn write_shown(
         &self,
         folder: &Path,

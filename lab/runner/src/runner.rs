@@ -15,7 +15,7 @@ use crate::{
     experiment::{Case, Experiment},
     kernel::{self, Image},
     progress::Progress,
-    results::{Failed, Kernel, Results, Row, SCHEMA, words},
+    results::{Failed, Kernel, Results, Row, SCHEMA, distinct, words},
     workspace::Workspace,
 };
 
@@ -36,9 +36,6 @@ pub type Tried = Option<anyhow::Result<Outcome>>;
 
 impl Run<'_> {
     /// What is kept of these cases.
-    ///
-    /// # Errors
-    /// A kept file that is none.
     pub fn kept(&self, cases: &[Case]) -> anyhow::Result<Vec<Tried>> {
         let Some((kept, ids)) = &self.kept else {
             return Ok(cases.iter().map(|_| None).collect());
@@ -234,24 +231,13 @@ fn all<T: Send>(count: usize, jobs: usize, work: impl Fn(usize) -> T + Sync) -> 
 
 /// The model, or, where cases differ, all of them.
 fn model(cases: &[Case]) -> Value {
-    let mut models: Vec<Value> = Vec::new();
-    for case in cases {
-        let model = serde_json::to_value(&case.model).expect("a model is plain data");
-        if !models.contains(&model) {
-            models.push(model);
-        }
-    }
+    let model = |case: &Case| serde_json::to_value(&case.model).expect("a model is plain data");
+    let mut models = distinct(cases.iter().map(model));
     if models.len() == 1 { models.remove(0) } else { Value::Array(models) }
 }
 
 fn joined(words: impl Iterator<Item = String>) -> String {
-    let mut seen: Vec<String> = Vec::new();
-    for word in words {
-        if !seen.contains(&word) {
-            seen.push(word);
-        }
-    }
-    seen.join(", ")
+    distinct(words).join(", ")
 }
 
 #[cfg(test)]
@@ -281,8 +267,7 @@ mod tests {
     }
 
     fn row(case: &Case) -> Row {
-        let settings = case.settings.clone();
-        Row { variant: "stock".into(), settings, metrics: Map::new() }
+        case.row((Map::new(), Map::new()))
     }
 
     fn failure() -> anyhow::Error {

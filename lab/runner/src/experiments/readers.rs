@@ -25,9 +25,6 @@ pub fn awake(arch: Arch) -> &'static str {
 }
 
 /// The settings `readers`, `read_ahead` and `segments`.
-///
-/// # Errors
-/// One that makes no sense, named.
 pub fn checked(point: &Point) -> anyhow::Result<(u64, Bytes, u32)> {
     let readers: u64 = point.parsed("readers")?;
     let read_ahead: Bytes = point.parsed("read_ahead")?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boots of one point, which differ in their seed or number only.
 
-use super::Row;
+use super::{Figures, Row};
 
 /// Rows of one point, one for each boot.
 #[derive(Clone, Debug, Default)]
@@ -20,16 +20,14 @@ impl<'a> Boots<'a> {
 
     /// Of the boots that have this metric.
     pub fn mean(&self, name: &str) -> Option<f64> {
-        let values = self.values(name);
-        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+        Figures::of(self.values(name)).map(|figures| figures.mean)
     }
 
     /// The least and the most of all boots, if there are several.
     pub fn range(&self, name: &str) -> Option<(f64, f64)> {
         let values = self.values(name);
-        let least = values.iter().copied().fold(f64::MAX, f64::min);
-        let most = values.iter().copied().fold(f64::MIN, f64::max);
-        (values.len() > 1).then_some((least, most))
+        let figures = Figures::of(values.iter().copied())?;
+        (values.len() > 1).then_some((figures.least, figures.most))
     }
 
     /// Where the mean of more such boots is in 95 of 100 cases (Student's t), if there are

@@ -30,9 +30,6 @@ const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
 const LAB_KERNEL: [&str; 2] = ["zonesort", "least-used"];
 
 /// The boot of one point of the grid.
-///
-/// # Errors
-/// A value that makes no sense, or arrays that do not fit.
 pub fn case(point: &Point, scope: &Scope, variant: Variant) -> anyhow::Result<Case> {
     let fills = &scope.fills;
     let arch: Arch = point.parsed("arch")?;

@@ -28,9 +28,6 @@ const OFF_AGED_WITHIN: f64 = 0.05;
 
 /// The control must be what theory says, and the model's counts what the
 /// kernel's own frame numbers amount to.
-///
-/// # Errors
-/// What is not so.
 pub fn row(case: &Case, (more, metrics): &Found) -> anyhow::Result<()> {
     let mut settings = case.settings.clone();
     settings.extend(more.clone());
@@ -79,9 +76,6 @@ fn checked(settings: &Map<String, Value>, metrics: &Map<String, Value>) -> anyho
 /// A kernel that could color pages and does not is the stock kernel: not in each row, as a
 /// day of aging begins with whatever memory is free and so drifts, but in the mean of all
 /// seeds, and then over all fills and functions, fresh and aged.
-///
-/// # Errors
-/// The first boot that is not.
 pub fn off_is_stock(rows: &[Row]) -> anyhow::Result<()> {
     is_stock(rows, "off")
 }

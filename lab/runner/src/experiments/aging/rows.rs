@@ -19,28 +19,23 @@ pub const KERNEL_FNS: [&str; 4] = ["copy", "scale", "add", "triad"];
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Said {
-    Pass {
-        age: u32,
-        fill: f64,
-        kernel_fn: String,
-        lines: u64,
-        lines_in_conflict: u64,
-        huge_share: f64,
-        moved: u64,
-    },
-    Free {
-        age: u32,
-        free_blocks: Vec<u64>,
-    },
-    Pool {
-        pool: Vec<u64>,
-    },
+    Pass(Pass),
+    Free { age: u32, free_blocks: Vec<u64> },
+    Pool { pool: Vec<u64> },
+}
+
+#[derive(Debug, Deserialize)]
+struct Pass {
+    age: u32,
+    fill: f64,
+    kernel_fn: String,
+    lines: u64,
+    lines_in_conflict: u64,
+    huge_share: f64,
+    moved: u64,
 }
 
 /// The rows of a boot.
-///
-/// # Errors
-/// Lines and regions that do not belong together.
 pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let cache = &case.model.as_ref().context("the case has no model")?.memory_side[0];
     let number = |name: &str| {
@@ -60,7 +55,9 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     for said in &report.results {
         let said: Said = serde_json::from_value(said.clone())
             .with_context(|| format!("the guest said {said}"))?;
-        let (age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved) = match said {
+        let Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved } = match said
+        {
+            Said::Pass(pass) => pass,
             Said::Pool { pool } => {
                 having = pool;
                 continue;
@@ -68,9 +65,6 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
             Said::Free { age, free_blocks } => {
                 free = Some((age, free_blocks));
                 continue;
-            }
-            Said::Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved } => {
-                (age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved)
             }
         };
         let pass = passes.next().with_context(|| format!("no region for {kernel_fn}"))?;

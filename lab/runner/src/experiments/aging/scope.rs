@@ -24,9 +24,6 @@ pub struct Scope {
 
 /// None: nothing of it. The first cache and seed have all fills and days; other seeds one
 /// fill and one day, heavy, touched in order; other caches the same, but fresh only.
-///
-/// # Errors
-/// A setting that is no number.
 pub fn of(settings: &Settings, point: &Point) -> anyhow::Result<Option<Scope>> {
     let first = |name: &str| point.text(name) == settings.values(name)[0];
     let last = settings.values("intensity").last().map(String::as_str);

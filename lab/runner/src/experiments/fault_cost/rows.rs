@@ -8,7 +8,7 @@ use super::WORKS;
 use crate::{
     boot::Report,
     experiment::{Found, map},
-    results::Row,
+    results::{Figures, Row},
 };
 
 /// The guest's lines.
@@ -19,9 +19,6 @@ struct Said {
 }
 
 /// One row for each kind of work; rounds become means.
-///
-/// # Errors
-/// Lines and regions that do not belong together.
 pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
     let (said, seen) = (report.results.len(), report.records.len());
     ensure!(said == seen, "the model saw {seen} regions, the guest tells of {said}");
@@ -40,12 +37,11 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
         of_work[work].push(record.instructions as f64 / said.pages as f64);
     }
     let rows = WORKS.iter().zip(of_work).map(|((work, _), rounds)| {
-        ensure!(!rounds.is_empty(), "the guest did not '{work}'");
-        let mean = rounds.iter().sum::<f64>() / rounds.len() as f64;
+        let figures = Figures::of(rounds).with_context(|| format!("the guest did not '{work}'"))?;
         let metrics = map([
-            ("instructions_per_page", rounded(mean).into()),
-            ("least", rounded(rounds.iter().copied().fold(f64::MAX, f64::min)).into()),
-            ("most", rounded(rounds.iter().copied().fold(f64::MIN, f64::max)).into()),
+            ("instructions_per_page", rounded(figures.mean).into()),
+            ("least", rounded(figures.least).into()),
+            ("most", rounded(figures.most).into()),
         ]);
         Ok((map([("work", (*work).into())]), metrics))
     });

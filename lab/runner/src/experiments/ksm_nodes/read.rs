@@ -202,6 +202,7 @@ pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiments::trial;
 
     #[test]
     fn a_wrong_page_ends_the_run() {
@@ -214,10 +215,8 @@ mod tests {
 
     #[test]
     fn counts_after_a_switch_are_set_beside_those_of_a_fresh_boot() {
-        let row = |settings: Value, shared: u64| Row {
-            variant: "stock".into(),
-            settings: settings.as_object().unwrap().clone(),
-            metrics: map([("pages_shared", shared.into()), ("pages_sharing", 1.into())]),
+        let row = |settings: Value, shared: u64| {
+            trial::row(&settings, &json!({"pages_shared": shared, "pages_sharing": 1}))
         };
         let merge = |across, state, shared| {
             let settings = json!({

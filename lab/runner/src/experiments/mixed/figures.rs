@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Rows that differ in seed and day only, and figures of them together.
 
-use crate::results::{Results, Row, distinct};
+use crate::results::{Figures, Results, Row, distinct};
 
 /// What is shown in one line: the same load on the same machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,27 +46,6 @@ pub(super) fn fill(row: &Row) -> f64 {
 /// Those of which some row has the metric, in the order of rows.
 pub(super) fn kinds<'a>(rows: impl Iterator<Item = &'a Row>, metric: &str) -> Vec<Kind> {
     distinct(rows.filter(|row| row.metric(metric).is_some()).map(Kind::of))
-}
-
-/// Several values of one metric.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Figures {
-    pub mean: f64,
-    pub least: f64,
-    pub most: f64,
-}
-
-impl Figures {
-    /// None if there are no values.
-    pub fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        let values: Vec<f64> = values.collect();
-        let mean = values.iter().sum::<f64>() / values.len() as f64;
-        (!values.is_empty()).then(|| Figures {
-            mean,
-            least: values.iter().copied().fold(f64::INFINITY, f64::min),
-            most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-        })
-    }
 }
 
 /// Of all seeds and days.

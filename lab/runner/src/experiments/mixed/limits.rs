@@ -3,8 +3,8 @@
 
 use anyhow::bail;
 
-use super::figures::{Figures, Kind, fill, kinds, of, of_day};
-use crate::results::{Results, Row, Table, cell, distinct};
+use super::figures::{Kind, fill, kinds, of, of_day};
+use crate::results::{Figures, Results, Row, Table, cell, distinct};
 
 /// A metric that no row of `on` may exceed.
 struct Limit {
@@ -95,9 +95,6 @@ fn compared(
 }
 
 /// Whether all limits are kept.
-///
-/// # Errors
-/// Those that are not, with the worst figure of each.
 pub(super) fn check(rows: &[Row]) -> anyhow::Result<()> {
     let mut missed = Vec::new();
     let on = || rows.iter().filter(|row| row.setting("policy") == "on");

@@ -2,10 +2,10 @@
 //! `mixed` as tables.
 
 use super::{
-    figures::{Figures, HEAD, Kind, kinds, of, of_day},
+    figures::{HEAD, Kind, kinds, of, of_day},
     limits, picture,
 };
-use crate::results::{Page, Results, Table, cell, distinct};
+use crate::results::{Figures, Page, Results, Table, cell, distinct};
 
 fn share(value: f64) -> String {
     format!("{:.2}", value * 100.0)

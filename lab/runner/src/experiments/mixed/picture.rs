@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `mixed` as a picture.
 
-use super::figures::{Figures, fill};
-use crate::results::{Panel, Plot, Results};
+use super::figures::fill;
+use crate::results::{Figures, Panel, Plot, Results};
 
 /// Names that fit below one panel.
 const PER_PANEL: usize = 5;

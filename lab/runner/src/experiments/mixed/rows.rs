@@ -18,9 +18,6 @@ const BESIDE: [&str; 6] = ["anon-churn", "file-churn", "forks", "stream", "compa
 const LEAST_ROUNDS: f64 = 16.0;
 
 /// The rows of a boot.
-///
-/// # Errors
-/// A load without a row, or one that was not what its name says.
 pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let found: Vec<Found> = report.results.iter().map(row).collect::<anyhow::Result<_>>()?;
     let words = |name: &str| {

@@ -9,16 +9,12 @@ use crate::{
     boot::Report,
     experiment::{Found, map},
     model::Record,
+    results::distinct,
 };
 
 pub(super) fn of(report: &Report, miss_cost: f64) -> anyhow::Result<Vec<Found>> {
     let repeats = repeats(report)?;
-    let mut keys: Vec<&Key> = Vec::new();
-    for repeat in &repeats {
-        if !keys.contains(&&repeat.key) {
-            keys.push(&repeat.key);
-        }
-    }
+    let keys = distinct(repeats.iter().map(|repeat| &repeat.key));
     let same = |key: &Key| repeats.iter().filter(|repeat| repeat.key == *key).collect::<Vec<_>>();
     Ok(keys.into_iter().map(|key| row(&same(key), miss_cost)).collect())
 }

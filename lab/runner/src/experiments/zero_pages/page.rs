@@ -5,7 +5,8 @@ use super::SOURCE_ROUNDS;
 use crate::results::{
     Axis,
     Column::{self, Count, Number, Set},
-    Page, Panel, Plot, Results, Row, Series, Table, cell, change, distinct, number, thousands,
+    Figures, Page, Panel, Plot, Results, Row, Series, Table, cell, change, distinct, number,
+    thousands,
 };
 
 /// The settings that tell boots apart.
@@ -55,12 +56,12 @@ const FRAMES: [(&str, Column); 8] = [
 ];
 
 /// What is said of the hot colors.
-type Which = fn(&[f64]) -> f64;
+type Which = fn(&Figures) -> f64;
 
 const WHICH: [(&str, Which); 3] = [
-    ("worst color", |misses| misses.iter().copied().fold(f64::MIN, f64::max)),
-    ("mean", |misses| misses.iter().sum::<f64>() / misses.len() as f64),
-    ("best color", |misses| misses.iter().copied().fold(f64::MAX, f64::min)),
+    ("worst color", |misses| misses.most),
+    ("mean", |misses| misses.mean),
+    ("best color", |misses| misses.least),
 ];
 
 pub(super) fn page(results: &Results) -> Page {
@@ -89,10 +90,9 @@ fn fought_misses(row: &Row) -> Option<f64> {
 }
 
 /// The misses a round of `thrash` under these settings, of each color that is hot.
-fn thrash(results: &Results, settings: &[(&str, &str)]) -> Option<Vec<f64>> {
+fn thrash(results: &Results, settings: &[(&str, &str)]) -> Option<Figures> {
     let settings = [&[("table", "thrash")], settings].concat();
-    let misses: Vec<f64> = results.with(&settings).filter_map(fought_misses).collect();
-    (!misses.is_empty()).then_some(misses)
+    Figures::of(results.with(&settings).filter_map(fought_misses))
 }
 
 fn fought(results: &Results) -> Table {

@@ -25,9 +25,6 @@ struct Said {
 
 /// One row for each kind of work; rounds become means, and the longest hold of all,
 /// where there is one CPU: with more, some hold has another CPU's instructions in it.
-///
-/// # Errors
-/// Lines that are none, and work that was not done.
 pub(super) fn of(report: &Report, cpus: u32) -> anyhow::Result<Vec<Found>> {
     let said = report.results.iter().map(|said| {
         serde_json::from_value(said.clone()).with_context(|| format!("the guest said {said}"))
