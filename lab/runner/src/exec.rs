@@ -8,7 +8,7 @@
 mod guest;
 mod mappings;
 mod outcome;
-mod shown;
+mod text;
 
 use std::{ffi::OsString, path::PathBuf, time::Duration};
 
@@ -25,7 +25,7 @@ pub use guest::run;
 pub use outcome::{
     CacheCounts, ColoredCache, Colors, Ended, MappingCounts, Outcome, ZERO_PAGES, colored_cache,
 };
-pub use shown::text;
+pub use text::text;
 
 /// A program, and the machine that it runs on.
 #[derive(Clone, Debug)]

@@ -4,10 +4,10 @@
 
 mod check;
 mod counts;
-mod describe;
+mod description;
 mod options;
 pub mod plugin;
 
 pub use check::ModelError;
 pub use counts::{FrameCounts, LevelCounts, PageTimes, Record, Records};
-pub use describe::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};
+pub use description::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};

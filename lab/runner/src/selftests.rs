@@ -3,13 +3,13 @@
 //! `lab/selftests.list` names, run in a booted kernel one after the other, and
 //! compared between kernels.
 
-mod compare;
-mod hear;
+mod comparison;
+mod console;
 mod list;
 mod run;
 mod shell;
 
-pub use compare::{Lost, compare};
-pub use hear::{Done, Subtest};
+pub use comparison::{Lost, compare};
+pub use console::{Done, Subtest};
 pub use list::{Entry, List, Test};
 pub use run::{Boots, Run, run};

@@ -2,9 +2,9 @@
 //! The plugin in QEMU, under guests of which every instruction and access is
 //! known: lab/model/tests/bare_*.S.
 
-mod bare;
+mod bare_machine;
 
-use bare::{assemble, qemu, run};
+use bare_machine::{assemble, qemu, run};
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,

@@ -14,7 +14,7 @@ use huepage::units::Bytes;
 use serde::Serialize;
 
 use super::{
-    hear::{Done, Hearing},
+    console::{Console, Done},
     list::{Entry, List, Test},
     shell,
 };
@@ -144,7 +144,7 @@ impl Series<'_> {
         progress: &Progress,
         heard: &mut dyn FnMut(&str),
     ) -> anyhow::Result<(Vec<Done>, Vec<String>)> {
-        let mut hearing = Hearing::new(self.names);
+        let mut console = Console::new(self.names);
         let mut wrong = Ok(());
         let arguments = [("from", from), ("to", to)];
         let arguments = arguments.map(|(name, number)| (name.to_owned(), number.to_string()));
@@ -156,19 +156,19 @@ impl Series<'_> {
             Duration::from_secs(600 + 2 * seconds),
             &mut |line| {
                 heard(line);
-                let read = hearing.line(line);
-                progress.step(|| format!("{}: {}", self.boots.request, hearing.name()));
+                let read = console.line(line);
+                progress.step(|| format!("{}: {}", self.boots.request, console.name()));
                 wrong = std::mem::replace(&mut wrong, Ok(())).and(read);
             },
         )?;
         wrong?;
-        if let Some(reason) = hearing.failed {
+        if let Some(reason) = console.failed {
             bail!("the guest failed: {reason}");
         }
-        let crashed = !over && hearing.crashed();
-        ensure!(over || crashed, "the machine stopped between tests: {:?}", hearing.between);
-        ensure!(!hearing.done.is_empty(), "the guest ran no test");
-        Ok((hearing.done, hearing.between))
+        let crashed = !over && console.crashed();
+        ensure!(over || crashed, "the machine stopped between tests: {:?}", console.between);
+        ensure!(!console.done.is_empty(), "the guest ran no test");
+        Ok((console.done, console.between))
     }
 }
 

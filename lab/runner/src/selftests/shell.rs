@@ -38,9 +38,6 @@ pub fn runs(arch: Arch) -> bool {
 }
 
 /// The tools and what they are linked with, by their paths in an initial file system.
-///
-/// # Errors
-/// If one is missing.
 pub fn files() -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut paths: BTreeSet<String> = TOOLS.iter().map(|&tool| tool.to_owned()).collect();
     for tool in TOOLS {

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::{hear::Done, run::Run};
+use super::{console::Done, run::Run};
 use crate::kernel::ktap::Outcome;
 
 /// Something that passed before and does not any more.

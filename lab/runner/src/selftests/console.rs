@@ -61,7 +61,7 @@ struct End {
 }
 
 /// Reads the console of a boot.
-pub struct Hearing<'a> {
+pub struct Console<'a> {
     names: &'a [String],
     /// Of the tests that ended.
     pub done: Vec<Done>,
@@ -73,13 +73,13 @@ pub struct Hearing<'a> {
     pub failed: Option<String>,
 }
 
-impl<'a> Hearing<'a> {
+impl<'a> Console<'a> {
     /// Of tests with these names, by their numbers.
     pub fn new(names: &'a [String]) -> Self {
-        Hearing { names, done: Vec::new(), running: None, between: Vec::new(), failed: None }
+        Console { names, done: Vec::new(), running: None, between: Vec::new(), failed: None }
     }
 
-    /// Hears a line.
+    /// Reads a line.
     ///
     /// # Errors
     /// If the guest says what it never does.
@@ -179,19 +179,19 @@ fn printable(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn hear(text: &str) -> (Vec<Done>, Vec<String>) {
+    fn read(text: &str) -> (Vec<Done>, Vec<String>) {
         let names = ["mm/a".to_owned(), "mm/b -x".to_owned()];
-        let mut hearing = Hearing::new(&names);
-        text.lines().for_each(|line| hearing.line(line).unwrap());
-        hearing.crashed();
-        (hearing.done, hearing.between)
+        let mut console = Console::new(&names);
+        text.lines().for_each(|line| console.line(line).unwrap());
+        console.crashed();
+        (console.done, console.between)
     }
 
     #[test]
     fn exit_codes_and_reports_decide() {
         let end = |rest: &str| {
             let text = format!("LAB {{\"begin\":1}}\n[ 1.0] t| ok\nLAB {{\"end\":1,{rest}}}\n");
-            let done = hear(&text).0.remove(0);
+            let done = read(&text).0.remove(0);
             (done.outcome, done.why.unwrap_or_default())
         };
         let passed = "\"late\":0,\"exit\":0,\"signal\":0,\"seconds\":0.5";
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(end(killed), (Outcome::Failed, "killed by signal 11".into()));
         let late = "\"late\":1,\"exit\":-1,\"signal\":9,\"seconds\":20.5";
         assert_eq!(end(late), (Outcome::Failed, "its time was over".into()));
-        let warned = hear(&format!(
+        let warned = read(&format!(
             "LAB {{\"begin\":0}}\n[  1.2] WARNING: CPU: 0 PID: 1 at x\nLAB {{\"end\":0,{passed}}}"
         ));
         assert_eq!(warned.0[0].outcome, Outcome::Failed);
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn parts_are_read_and_a_crash_is_of_the_test_that_ran() {
-        let (done, between) = hear(
+        let (done, between) = read(
             "[ 0.1] BUG: early\nLAB {\"begin\":0}\nt| TAP version 13\nt| 1..3\n\
              t| ok 1 - one\nt| not ok 2 two\nt| ok 3 # SKIP three\n[ 1.0] Kernel panic - not \
              syncing: x",
@@ -229,9 +229,9 @@ mod tests {
     #[test]
     fn an_end_without_a_beginning_is_an_error() {
         let names = ["mm/a".to_owned()];
-        let mut hearing = Hearing::new(&names);
+        let mut console = Console::new(&names);
         let end = "LAB {\"end\":0,\"late\":0,\"exit\":0,\"signal\":0,\"seconds\":0.5}";
-        assert!(hearing.line(end).is_err());
-        assert!(hearing.line("LAB {\"begin\":1}").is_err());
+        assert!(console.line(end).is_err());
+        assert!(console.line("LAB {\"begin\":1}").is_err());
     }
 }
