@@ -41,9 +41,6 @@ impl Outcome {
 /// The names of cases, in their order: a hash of the program that asks, of the sources of
 /// kernel, guest and model with the compiler, and of the machine and what is set. No
 /// kernel is built for it.
-///
-/// # Errors
-/// A source or a compiler that is missing.
 pub fn ids(
     workspace: &Workspace,
     experiment: &Experiment,
@@ -128,9 +125,6 @@ impl Kept {
     }
 
     /// Keeps one: all of it or nothing, whoever else does the same.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn put(&self, outcome: &Outcome) -> anyhow::Result<()> {
         let what = || format!("write {}", self.path(&outcome.id).display());
         fs::create_dir_all(&self.0).with_context(what)?;

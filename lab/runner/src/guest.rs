@@ -35,9 +35,6 @@ pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Resul
 }
 
 /// The program itself, to be packed with other files.
-///
-/// # Errors
-/// As [`initramfs()`].
 pub fn program(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Result<Vec<u8>> {
     let (sources, source) = sources(workspace, name)?;
     let scratch = tempfile::tempdir().context("make a temporary directory")?;

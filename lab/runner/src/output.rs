@@ -5,9 +5,6 @@ use std::io::{self, ErrorKind, Write};
 
 /// Prints text. A reader that has gone away, such as `| head`, has what it wanted:
 /// that is no error.
-///
-/// # Errors
-/// If it cannot be written for another reason.
 pub fn print(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

@@ -57,9 +57,6 @@ impl Settings {
     }
 
     /// The values of one setting as numbers, paths, or what else can be parsed.
-    ///
-    /// # Errors
-    /// The value that is none.
     pub fn parsed<T: FromStr>(&self, name: &str) -> anyhow::Result<Vec<T>>
     where
         T::Err: std::fmt::Display,
@@ -119,9 +116,6 @@ impl Point {
     }
 
     /// The value as a number or what else can be parsed.
-    ///
-    /// # Errors
-    /// It is none.
     pub fn parsed<T: FromStr>(&self, name: &str) -> anyhow::Result<T>
     where
         T::Err: std::fmt::Display,

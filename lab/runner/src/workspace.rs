@@ -21,9 +21,6 @@ impl Workspace {
     /// `target/lab` in a checkout, to the user's cache directory with a package, or to
     /// the directory in `HUEPAGE_LAB_DIR`: names are hashes of their inputs, so that
     /// several checkouts may share it.
-    ///
-    /// # Errors
-    /// If neither is a checkout.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("current directory")?;
         let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -70,9 +67,6 @@ impl Workspace {
     }
 
     /// The C files in a folder of the checkout, in a fixed order.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn c_files(&self, folder: &str) -> anyhow::Result<Vec<PathBuf>> {
         let folder = self.root.join(folder);
         let mut files = Vec::new();

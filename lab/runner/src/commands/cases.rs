@@ -25,9 +25,6 @@ pub struct Options {
 }
 
 /// Prints them, a line each.
-///
-/// # Errors
-/// A source or a compiler that is missing.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let (_, cases) = match options.grid.cases() {
         Ok(found) => found,

@@ -96,9 +96,6 @@ struct Document<'a> {
 }
 
 /// Runs it.
-///
-/// # Errors
-/// As [`exec::run`]; a model that cannot be.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let model = match checked(&options) {
         Ok(model) => model,

@@ -58,9 +58,6 @@ struct Build {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// As the subcommand.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     match options.command {
         Command::Build(options) => build(&options),

@@ -14,9 +14,6 @@ pub struct Options {
 }
 
 /// Writes the pages of `command` and of all its subcommands.
-///
-/// # Errors
-/// If a page cannot be written.
 pub fn run(options: &Options, command: clap::Command) -> anyhow::Result<ExitCode> {
     let context = || format!("writing man pages to {}", options.directory.display());
     fs::create_dir_all(&options.directory).with_context(context)?;

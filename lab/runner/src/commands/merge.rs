@@ -22,9 +22,6 @@ pub struct Options {
 }
 
 /// Puts them together; boots that are not there are named in the results.
-///
-/// # Errors
-/// None that is there, or one that is damaged.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let (_, cases) = match options.grid.cases() {
         Ok(found) => found,

@@ -23,9 +23,6 @@ pub struct Options {
 }
 
 /// Prints the page; exit code 3 if an experiment has no results yet.
-///
-/// # Errors
-/// No results at all, or a file that is none.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let folder = match options.input {
         Some(folder) => folder,

@@ -36,9 +36,6 @@ pub struct Options {
 }
 
 /// Runs it.
-///
-/// # Errors
-/// A setting that is not there, a kernel that does not build, no boot that succeeds.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let (settings, mut cases) = match options.grid.cases() {
         Ok(found) => found,

@@ -36,9 +36,6 @@ pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
 }
 
 /// The hash of all that goes into an image, which is part of its name; nothing is built.
-///
-/// # Errors
-/// If the source or a compiler is missing, or a fragment is none.
 pub fn hash(workspace: &Workspace, request: &Request) -> anyhow::Result<String> {
     let inputs = Inputs {
         request,
@@ -148,9 +145,6 @@ fn tree_of(
 
 /// The linked kernel, `vmlinux`, of a variant with none of our options: what our
 /// changes leave of the stock kernel if they are not configured. Copied to `to`.
-///
-/// # Errors
-/// As [`ensure`].
 pub(super) fn unconfigured(
     workspace: &Workspace,
     request: &Request,

@@ -31,9 +31,6 @@ impl Changes {
     }
 
     /// Those in `kernel/`, in order of names; none if there is no such directory.
-    ///
-    /// # Errors
-    /// If a file cannot be read, or is neither a regular file nor a directory.
     pub fn read(kernel: &Path) -> anyhow::Result<Self> {
         let mut overlay = Vec::new();
         collect(kernel, Path::new("overlay"), &mut overlay)?;

@@ -37,9 +37,6 @@ pub struct Unmet {
 
 impl Settings {
     /// Reads fragments from `lab/configs`.
-    ///
-    /// # Errors
-    /// If one that must exist does not, or has a line that is none.
     pub fn read(directory: &Path, fragments: &[Fragment]) -> anyhow::Result<Self> {
         let mut settings = Settings::default();
         for Fragment { name, optional } in fragments {

@@ -42,9 +42,6 @@ pub fn finished(directory: &Path) -> anyhow::Result<Option<Image>> {
 }
 
 /// Copies `image` (its path in the objects) and what belongs to it into `directory`.
-///
-/// # Errors
-/// If a file cannot be copied.
 pub fn finish(directory: &Path, objects: &Path, image: Image) -> anyhow::Result<Image> {
     let part = directory.with_extension("part");
     if part.exists() {

@@ -48,9 +48,6 @@ pub struct Make<'a> {
 
 impl Make<'_> {
     /// Begins a new log.
-    ///
-    /// # Errors
-    /// If it cannot be written.
     pub fn begin(&self) -> anyhow::Result<()> {
         let log = self.log();
         File::create(&log).with_context(|| format!("write {}", log.display()))?;
@@ -96,9 +93,6 @@ impl Make<'_> {
     }
 
     /// The lines of the log in which somebody warns.
-    ///
-    /// # Errors
-    /// If it cannot be read.
     pub fn warnings(&self) -> anyhow::Result<Vec<String>> {
         let log = self.log();
         let text = std::fs::read(&log).with_context(|| format!("read {}", log.display()))?;

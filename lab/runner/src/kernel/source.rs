@@ -29,9 +29,6 @@ pub struct Archive {
 
 impl Archive {
     /// The archive of the installed package, or the one `HUEPAGE_LINUX_SOURCE` names.
-    ///
-    /// # Errors
-    /// If it is not there.
     pub fn find() -> anyhow::Result<Self> {
         match env::var_os("HUEPAGE_LINUX_SOURCE") {
             Some(path) => Archive::at(Path::new(&path), None)

@@ -21,9 +21,6 @@ pub struct Toolchain {
 
 impl Toolchain {
     /// The compiler for `arch` on this machine.
-    ///
-    /// # Errors
-    /// If there is none.
     pub fn find(arch: Arch) -> anyhow::Result<Self> {
         let native = arch.is_native();
         let prefix = if native { "" } else { arch.toolchain_prefix() };

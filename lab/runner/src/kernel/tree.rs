@@ -46,9 +46,6 @@ pub fn apply(
 }
 
 /// What every changed file shall be, by its path in the tree.
-///
-/// # Errors
-/// As [`apply`].
 pub fn wanted(source: &Path, changes: &Changes) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut wanted = hooks::apply(source, changes.hooks())?;
     for (path, bytes) in changes.overlay() {

@@ -26,9 +26,6 @@ pub struct Options {
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command.
-///
-/// # Errors
-/// If a patch leaves a kernel that does not build or boot.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let arch = options.arch;

@@ -41,9 +41,6 @@ pub struct Options {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// If it cannot be built, or with a warning.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let packages =
         deb::build(options.flavour, options.revision, &options.output, &Progress::stderr())?;

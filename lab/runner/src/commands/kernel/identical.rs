@@ -24,9 +24,6 @@ pub struct Options {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// If a kernel cannot be built.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch: options.arch, variant: Variant::Stock, config: Config::Plain };
     let workspace = Workspace::find()?;

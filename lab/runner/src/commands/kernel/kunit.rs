@@ -50,9 +50,6 @@ struct Report<'a> {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// If the kernel cannot be built, or crashes.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch: Arch::X86_64, variant: options.variant, config: Config::Kunit };
     let progress = Progress::stderr();

@@ -32,9 +32,6 @@ pub struct Export {
 pub struct Check {}
 
 /// Runs `kernel export`.
-///
-/// # Errors
-/// If the series cannot be made or written.
 pub fn export(options: &Export) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let output = options.output.clone().unwrap_or_else(|| workspace.lab().join("patches"));
@@ -45,9 +42,6 @@ pub fn export(options: &Export) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs `kernel check`.
-///
-/// # Errors
-/// If the series cannot be made, or has an error or a warning.
 pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let output = tempfile::tempdir()?;

@@ -69,9 +69,6 @@ struct Report {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// As [`selftests::run`].
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let &Options { arch, config, variant, .. } = options;
     if let Some(wrong) = wrong(options) {

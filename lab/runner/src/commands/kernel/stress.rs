@@ -39,9 +39,6 @@ pub struct Options {
 }
 
 /// Runs the command.
-///
-/// # Errors
-/// As [`stress::run`].
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let &Options { arch, variant, config, seconds, seed, console } = options;
     let workspace = Workspace::find()?;
