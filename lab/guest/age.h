@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What a day holds; percentages are of the memory that is free in the morning. */
@@ -133,9 +132,7 @@ static inline void age_forks(struct age *age, size_t bytes)
 		age_order(&age->random, order, count);
 		if (pipe(leave[n]))
 			lab_fail("make a pipe");
-		children[n] = fork();
-		if (children[n] < 0)
-			lab_fail("fork");
+		children[n] = lab_fork();
 		if (!children[n]) {
 			for (size_t i = 0; i < count / 2; i++)
 				shared[order[i] * PAGE] = 2;
@@ -148,12 +145,11 @@ static inline void age_forks(struct age *age, size_t bytes)
 	}
 	age_order(&age->random, turn, AGE_CHILDREN);
 	for (int i = 0; i < AGE_CHILDREN; i++) {
-		int n = turn[i], status;
+		int n = turn[i];
 
 		if (write(leave[n][1], &byte, 1) != 1)
 			lab_fail("end a child");
-		if (waitpid(children[n], &status, 0) != children[n] || status)
-			lab_fail("a child ended with status %d", status);
+		lab_wait(children[n], "a child");
 		close(leave[n][0]);
 		close(leave[n][1]);
 	}

@@ -121,19 +121,14 @@ static void stream_sizes(struct work *work, unsigned int age, unsigned int ages)
  */
 static void stream_alone(struct work *work, unsigned int age, unsigned int ages)
 {
-	int status;
-
 	fflush(stdout);
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		stream_sizes(work, age, ages);
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) != child || status)
-		lab_fail("the measured process ended with status %d", status);
+	lab_wait(child, "the measured process");
 	/* What the child drew is not seen here. */
 	lab_next(&work->random);
 }

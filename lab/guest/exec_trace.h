@@ -151,10 +151,8 @@ static inline int trace(const struct program *program, FILE *mappings)
 {
 	struct trace trace = { .mappings = mappings };
 	int status, result = 0;
-	pid_t first = fork(), thread;
+	pid_t first = lab_fork(), thread;
 
-	if (first < 0)
-		lab_fail("fork");
 	if (!first)
 		program_begin(program);
 	if (waitpid(first, &status, 0) != first || !WIFSTOPPED(status) ||

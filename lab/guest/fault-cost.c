@@ -10,6 +10,7 @@
 #include "settle.h"
 
 #include <inttypes.h>
+#include <sys/wait.h>
 
 enum { IN_ORDER = 1, UNMAP, AT_RANDOM, COPY, FILE_WRITE, FILE_FREE, FILE_READ };
 

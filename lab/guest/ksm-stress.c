@@ -93,19 +93,15 @@ static void advise(struct worker *worker, uint64_t from, uint64_t to, int advice
 /* The child finds what its parent has, changes some of it, and finds that. */
 static void fork_and_verify(struct worker *worker, uint64_t from, uint64_t to)
 {
-	int status;
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		verify(worker, 0, PAGES);
 		write_some(worker, from, to);
 		verify(worker, 0, PAGES);
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) != child || status)
-		lab_fail("a child ended with status %d", status);
+	lab_wait(child, "a child");
 	count(&counts->forks, 1);
 }
 
@@ -366,9 +362,7 @@ int main(int argc, char **argv)
 	pid_t pids[WORKERS_MOST];
 
 	for (uint64_t i = 0; i < workers; i++) {
-		pids[i] = fork();
-		if (pids[i] < 0)
-			lab_fail("fork");
+		pids[i] = lab_fork();
 		if (!pids[i])
 			work(i, lab_number("seed"));
 	}
@@ -382,12 +376,8 @@ int main(int argc, char **argv)
 	}
 	stand_still();
 	__atomic_store_n(&counts->stop, 1, __ATOMIC_RELEASE);
-	for (uint64_t i = 0; i < workers; i++) {
-		int status;
-
-		if (waitpid(pids[i], &status, 0) != pids[i] || status)
-			lab_fail("worker %ju ended with status %d", (uintmax_t)i, status);
-	}
+	for (uint64_t i = 0; i < workers; i++)
+		lab_wait(pids[i], "a worker");
 	report(&done, lab_seconds() - begin);
 	lab_done();
 }

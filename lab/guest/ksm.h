@@ -211,9 +211,7 @@ static inline void start_workers(void)
 
 		if (pipe(questions) || pipe(answers))
 			lab_fail("pipe");
-		workers[i] = (struct worker){ fork(), questions[1], answers[0] };
-		if (workers[i].pid < 0)
-			lab_fail("fork");
+		workers[i] = (struct worker){ lab_fork(), questions[1], answers[0] };
 		if (!workers[i].pid)
 			work(i, questions[0], answers[1]);
 	}

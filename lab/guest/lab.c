@@ -14,6 +14,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
@@ -132,6 +133,26 @@ void lab_run_on(unsigned int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		lab_fail("move to CPU %u", cpu);
+}
+
+pid_t lab_fork(void)
+{
+	pid_t child = fork();
+
+	if (child < 0)
+		lab_fail("fork");
+	return child;
+}
+
+void lab_wait(pid_t child, const char *who)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		lab_fail("wait for %s", who);
+	errno = 0;
+	if (status)
+		lab_fail("%s ended with status %#x", who, status);
 }
 
 double lab_seconds(void)

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "region.h"
 
@@ -26,6 +27,12 @@ uint64_t lab_number(const char *key);
 
 /* The calling thread runs there from now on. */
 void lab_run_on(unsigned int cpu);
+
+/* As fork; the program fails if there can be no child. */
+pid_t lab_fork(void);
+
+/* Waits for a child and fails if it did not end with 0; `who` is its name then. */
+void lab_wait(pid_t child, const char *who);
 
 /* Since some moment, by a clock that is never set. */
 double lab_seconds(void);

@@ -96,14 +96,14 @@ static void run(const struct load *load, const char *cpu, int node, const char *
 	lab_note("day %u: %s %s %s", today, load->name, fill, cpu ? cpu : "");
 	tally_begin(tally);
 	double free_before = free_in_largest();
-	pid_t child = mixed_fork();
+	pid_t child = lab_fork();
 
 	if (!child) {
 		lab_run_on(SUBJECT_CPU);
 		load->run(&mixed);
 		_exit(0);
 	}
-	mixed_wait(child);
+	lab_wait(child, "a child");
 	thp_reset();
 	if (cpu)
 		snprintf(where, sizeof(where), ",\"cpu\":\"%s\"", cpu);

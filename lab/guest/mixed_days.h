@@ -84,13 +84,13 @@ static inline void day(struct lab_random *random, unsigned int rounds)
 		for (unsigned int process = 0; process < DAY_PROCESSES; process++) {
 			struct lab_random own = { lab_next(random) };
 
-			if (mixed_fork())
+			if (lab_fork())
 				continue;
 			day_process(&own, pages, round, process);
 			_exit(0);
 		}
 		for (unsigned int process = 0; process < DAY_PROCESSES; process++)
-			mixed_wait(-1);
+			lab_wait(-1, "a child");
 		day_evening(random, round);
 	}
 }

@@ -51,27 +51,6 @@ mixed_tell(struct mixed *mixed, const char *format, ...)
 	va_end(list);
 }
 
-static inline pid_t mixed_fork(void)
-{
-	pid_t child = fork();
-
-	if (child < 0)
-		lab_fail("fork");
-	return child;
-}
-
-/* A child that is not wanted to fail. */
-static inline void mixed_wait(pid_t child)
-{
-	int status;
-
-	if (waitpid(child, &status, 0) < 0)
-		lab_fail("wait for a child");
-	errno = 0;
-	if (status)
-		lab_fail("a child ended with status %#x", status);
-}
-
 /* Pages of 4 KiB only, none of which is there yet. */
 static inline char *small_pages(size_t pages)
 {
@@ -132,7 +111,7 @@ static inline size_t huge_pages_mapped(void)
  */
 static inline pid_t keep_timers_near(void)
 {
-	pid_t child = mixed_fork();
+	pid_t child = lab_fork();
 
 	if (child)
 		return child;

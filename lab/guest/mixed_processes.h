@@ -16,7 +16,7 @@ static inline void count_together(struct mixed *mixed, const char *memory, size_
 static inline void mixed_wait_all(unsigned int processes)
 {
 	while (processes--)
-		mixed_wait(-1);
+		lab_wait(-1, "a child");
 }
 
 /* Processes at the same time, of which `parts` tells how large each is. */
@@ -31,7 +31,7 @@ static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsig
 		size_t pages = mixed->pages / all * parts[i];
 
 		lab_next(&mixed->random);
-		if (mixed_fork())
+		if (lab_fork())
 			continue;
 		lab_run_on(i % 2);
 		char *memory = small_pages(pages);
@@ -66,14 +66,14 @@ static inline void load_copy_on_write(struct mixed *mixed)
 
 	tally_expect(mixed->tally, 2);
 	touch(memory, pages);
-	pid_t child = mixed_fork();
+	pid_t child = lab_fork();
 
 	if (!child)
 		touch(memory, pages);
 	count_together(mixed, memory, pages);
 	if (!child)
 		_exit(0);
-	mixed_wait(child);
+	lab_wait(child, "a child");
 }
 
 /* A server has half of the pages; each of its four children writes to its own quarter. */
@@ -87,7 +87,7 @@ static inline void load_server(struct mixed *mixed)
 	touch(memory, pages);
 	for (unsigned int i = 0; i < CHILDREN; i++) {
 		lab_next(&mixed->random);
-		if (mixed_fork())
+		if (lab_fork())
 			continue;
 		lab_run_on(i % 2);
 		touch_among_others(mixed, memory + i * part * PAGE, part);

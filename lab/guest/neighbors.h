@@ -44,14 +44,14 @@ static inline void file_churn(struct mixed *mixed)
 
 static inline void forks(struct mixed *mixed)
 {
-	pid_t child = mixed_fork();
+	pid_t child = lab_fork();
 
 	(void)mixed;
 	if (!child) {
 		touch(small_pages(40), 40);
 		_exit(0);
 	}
-	mixed_wait(child);
+	lab_wait(child, "a child");
 }
 
 static inline int open_disk(uint64_t target, int flags)
@@ -115,7 +115,7 @@ static inline pid_t neighbor_start(struct mixed *mixed, neighbor round)
 	pid_t child;
 
 	lab_next(&mixed->random);
-	child = mixed_fork();
+	child = lab_fork();
 	if (child)
 		return child;
 	bool same = !strcmp(mixed->cpu, "same");

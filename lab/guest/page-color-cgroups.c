@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* cpuset.page_colors: what is in force below it, for tasks that come and go. */
 #define _GNU_SOURCE
-#include "files.h"
-#include "frames.h"
+#include "color_lists.h"
 
 #include <linux/sched.h>
 #include <signal.h>
@@ -12,10 +11,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-
-#define DIR "/sys/kernel/mm/page_color/"
-#define SELF "/proc/thread-self/page_colors"
-#define COLORS 4096
 
 #define ROOT "/cgroup/"
 #define A ROOT "a/"
@@ -92,23 +87,12 @@ static void hierarchy(void)
 
 static void refusals(void)
 {
-	static const char *const bad[] = { ",", "4096", "0-4096", "x", "3-1", "1\n2",
-					   "0-7:3/2", "-1", "all,4096" };
-	static char large[(64 << 10) + 1];
-
 	expect_write(A OWN, "7", 0);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		expect_write(A OWN, bad[i], EINVAL);
-	if (write_at(A OWN, "1\0002", 3, 0) != EINVAL || write_at(A OWN, "1", 1, 1) != EINVAL)
-		lab_fail("a byte of 0, or an offset, is not refused");
-	memset(large, ' ', sizeof(large));
-	large[0] = '4';
-	if (write_at(A OWN, large, sizeof(large), 0) != E2BIG)
-		lab_fail("64 KiB + 1 are not refused");
+	expect_write(A OWN, "all,4096", EINVAL);
+	expect_refused_lists(A OWN);
 	expect_line(A OWN, "7");
 	expect_line(A EFFECTIVE, "7");
-	if (write_at(A OWN, large, sizeof(large) - 1, 0))
-		lab_fail("64 KiB are refused");
+	expect_longest_list(A OWN);
 	expect_line(A EFFECTIVE, "4");
 	/* 8192 ranges. */
 	expect_write(DIR "cache_size", "64M", 0);
@@ -164,12 +148,12 @@ static int born_in(const char *cgroup, const char *wanted)
 static int child_has(const char *wanted)
 {
 	int status;
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
 	if (!child)
 		_exit(strcmp(file_line(SELF), wanted));
-	if (child < 0 || waitpid(child, &status, 0) != child)
-		lab_fail("fork");
+	if (waitpid(child, &status, 0) != child)
+		lab_fail("wait for a child");
 	return status;
 }
 
@@ -217,13 +201,11 @@ static void tasks(void)
 /* Who may write the files of a cgroup chooses among its parent's colors. */
 static void delegation(void)
 {
-	int status;
-
 	expect_write(A OWN, "64-127", 0);
 	if (chown(B OWN, 1000, 1000))
 		lab_fail("chown " B OWN);
 	move_to(B, getpid());
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
 	if (!child) {
 		if (setresuid(1000, 1000, 1000) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
@@ -239,22 +221,9 @@ static void delegation(void)
 		expect_line(SELF, "64-127");
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) != child || status)
-		lab_fail("a user ended with %x", status);
+	lab_wait(child, "a user");
 	move_to(ROOT, getpid());
 	expect_write(A OWN, "", 0);
-}
-
-static unsigned outside(const char *memory, size_t pages, unsigned first, unsigned last)
-{
-	unsigned found = 0;
-
-	for (size_t i = 0; i < pages; i++) {
-		unsigned color = frame_of(memory + i * PAGE) % COLORS;
-
-		found += color < first || color > last;
-	}
-	return found;
 }
 
 static void allocates(void)
@@ -285,10 +254,8 @@ static void allocates(void)
 
 static pid_t racing(void (*work)(int turn))
 {
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		for (int i = 0; i < 150; i++)
 			work(i);
@@ -351,7 +318,6 @@ static void races(void)
 {
 	void (*const works[])(int) = { write_above, write_below, wander, make_and_remove, touch };
 	pid_t children[5];
-	int status;
 
 	for (int coloring = 0; coloring < 2; coloring++) {
 		expect_write(DIR "enabled", coloring ? "1" : "0", 0);
@@ -360,8 +326,7 @@ static void races(void)
 		if (!coloring)
 			waitpid(racing(change_geometry), NULL, 0);
 		for (int c = 0; c < 5; c++)
-			if (waitpid(children[c], &status, 0) != children[c] || status)
-				lab_fail("racer %d ended with %x", c, status);
+			lab_wait(children[c], "a racer");
 		expect_write(DIR "enabled", "0", 0);
 		expect_write(DIR "cache_size", "16M", 0);
 	}

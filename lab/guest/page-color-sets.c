@@ -1,54 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* /proc/PID/page_colors: lists, inheritance, permission, and what it does. */
 #define _GNU_SOURCE
-#include "files.h"
-#include "frames.h"
+#include "color_lists.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define DIR "/sys/kernel/mm/page_color/"
-#define SELF "/proc/thread-self/page_colors"
-#define COLORS 4096
-
 /* What a child found: it ends with 0, or has said what is wrong. */
 static void in_child(void (*check)(void))
 {
-	int status;
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		check();
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) < 0 || status)
-		lab_fail("a child ended with %x", status);
+	lab_wait(child, "a child");
 }
 
 static void lists(void)
 {
-	static const char *const bad[] = { "\n", " ", ",", "4096", "0-4096", "x",
-					   "3-1", "1\n2", "0-7:3/2", "-1" };
-	static char large[(64 << 10) + 1];
-
 	expect_line(SELF, "0-4095");
 	expect_write(SELF, "9,7,0-3,2-5", 0);
 	expect_line(SELF, "0-5,7,9");
-	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++)
-		expect_write(SELF, bad[i], EINVAL);
-	if (write_at(SELF, "1\0002", 3, 0) != EINVAL || write_at(SELF, "1", 1, 1) != EINVAL)
-		lab_fail("a byte of 0, or an offset, is not refused");
-	memset(large, ' ', sizeof(large));
-	large[0] = '4';
-	if (write_at(SELF, large, sizeof(large), 0) != E2BIG)
-		lab_fail("64 KiB + 1 are not refused");
+	expect_write(SELF, "\n", EINVAL);
+	expect_write(SELF, " ", EINVAL);
+	expect_refused_lists(SELF);
 	expect_line(SELF, "0-5,7,9");
-	if (write_at(SELF, large, sizeof(large) - 1, 0))
-		lab_fail("64 KiB are refused");
+	expect_longest_list(SELF);
 	expect_line(SELF, "4");
 	expect_write(SELF, "all:1/1024\n", 0);
 	expect_line(SELF, "0,1024,2048,3072");
@@ -160,15 +141,6 @@ static void other_geometry(void)
 	expect_write(SELF, "all", 0);
 }
 
-static unsigned outside(const char *memory, size_t pages, unsigned last)
-{
-	unsigned found = 0;
-
-	for (size_t i = 0; i < pages; i++)
-		found += frame_of(memory + i * PAGE) % COLORS > last;
-	return found;
-}
-
 /* Pages of the set, as long as it has some. */
 static void allocates(void)
 {
@@ -179,7 +151,7 @@ static void allocates(void)
 	expect_write(SELF, "0-255", 0);
 	memset(memory, 1, pages * PAGE);
 	expect_write(SELF, "all", 0);
-	lab_result("{\"pages\":%zu,\"outside\":%u}", pages, outside(memory, pages, 255));
+	lab_result("{\"pages\":%zu,\"outside\":%u}", pages, outside(memory, pages, 0, 255));
 	munmap(memory, pages * PAGE);
 	expect_write(DIR "enabled", "0", 0);
 }
@@ -192,7 +164,7 @@ static void races(void)
 
 	snprintf(path, sizeof(path), "/proc/%d/page_colors", getpid());
 	for (int c = 0; c < 4; c++) {
-		children[c] = fork();
+		children[c] = lab_fork();
 		if (children[c])
 			continue;
 		for (int i = 0; i < 200; i++) {
@@ -204,7 +176,7 @@ static void races(void)
 		_exit(0);
 	}
 	for (int i = 0; i < 200; i++) {
-		pid_t child = fork();
+		pid_t child = lab_fork();
 
 		if (!child)
 			_exit(0);

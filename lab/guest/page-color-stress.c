@@ -45,11 +45,8 @@ static void read_untouched(const struct area *area)
 /* The child finds what its parent had, changes all of it, and finds that. */
 static void fork_and_copy(struct area *areas, uint64_t owner)
 {
-	int status;
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		for (int i = 0; i < AREAS; i++) {
 			int shared = areas[i].owner & 1;
@@ -66,8 +63,7 @@ static void fork_and_copy(struct area *areas, uint64_t owner)
 		}
 		_exit(0);
 	}
-	if (waitpid(child, &status, 0) != child || status)
-		lab_fail("a child ended with status %x", status);
+	lab_wait(child, "a child");
 	count(&counts->forks, 1);
 }
 
@@ -191,14 +187,9 @@ int main(int argc, char **argv)
 		lab_write(THP "hugepages-64kB/enabled", "madvise");
 		lab_write(THP "khugepaged/scan_sleep_millisecs", "50");
 	}
-	for (uint64_t me = 0; me < workers; me++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			lab_fail("fork a worker");
-		if (!child)
+	for (uint64_t me = 0; me < workers; me++)
+		if (!lab_fork())
 			work(me, seed);
-	}
 	disturb(seconds, lab_number("rounds"), &random, &done);
 	counts->stop = 1;
 	for (uint64_t me = 0; me < workers; me++) {

@@ -22,11 +22,7 @@ static inline void readers_fork(struct readers *readers, uint64_t count,
 	if (pipe(readers->gate))
 		lab_fail("pipe");
 	for (uint64_t reader = 0; reader < count; reader++) {
-		pid_t child = fork();
-
-		if (child < 0)
-			lab_fail("fork");
-		if (!child) {
+		if (!lab_fork()) {
 			char go;
 
 			close(readers->gate[1]);

@@ -46,10 +46,8 @@ static pid_t start(const char *directory, char **words, int *output)
 
 	if (pipe2(ends, O_CLOEXEC))
 		lab_fail("pipe");
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		setsid();
 		close(0);

@@ -107,10 +107,8 @@ static inline void stress_group(void)
 static inline void stress_kill(uint64_t owner, struct done *done)
 {
 	int status;
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork a victim");
 	if (!child) {
 		struct area area;
 

@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #define FACTOR 3.0
 
@@ -230,18 +229,15 @@ static inline void work_do(struct work *work)
 	pthread_t thread;
 	pid_t child = 0;
 	char *mapped;
-	int status;
 
 	*work->told = (struct told){ 0 };
-	if (work->touch == PROCESSES && !(child = fork())) {
+	if (work->touch == PROCESSES && !(child = lab_fork())) {
 		lab_run_on(1);
 		part_place(&other, work_map(work, other.pages, &mapped, &bytes), other.pages, 0);
 		part_do(&other);
 		work->told->huge_bytes += work_huge_bytes();
 		_exit(0);
 	}
-	if (child < 0)
-		lab_fail("fork");
 	char *memory = work_map(work, pages, &mapped, &bytes);
 
 	part_place(&mine, memory, pages, 0);
@@ -249,8 +245,8 @@ static inline void work_do(struct work *work)
 	if (work->touch == THREADS && (errno = pthread_create(&thread, NULL, part_thread, &other)))
 		lab_fail("begin a thread");
 	part_do(&mine);
-	if (child && (waitpid(child, &status, 0) != child || status))
-		lab_fail("the other process ended with status %d", status);
+	if (child)
+		lab_wait(child, "the other process");
 	if (work->touch == THREADS && (errno = pthread_join(thread, NULL)))
 		lab_fail("end a thread");
 	work->told->huge_bytes += work_huge_bytes();

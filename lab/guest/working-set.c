@@ -181,10 +181,8 @@ static void in_process(void (*run)(enum placement, uint64_t), enum placement pla
 	}
 	if (pipe(ready))
 		lab_fail("make a pipe");
-	pid_t child = fork();
+	pid_t child = lab_fork();
 
-	if (child < 0)
-		lab_fail("fork");
 	if (!child) {
 		run(placement, number);
 		if (write(ready[1], &byte, 1) != 1)
