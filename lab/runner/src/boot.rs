@@ -9,7 +9,7 @@ mod machine;
 mod qemu;
 mod requests;
 
-pub use console::{message, report};
+pub use console::{message, note, printable, report};
 pub use disks::{Content, Disk};
 pub use error::BootError;
 pub use image::{FileSystem, Kind};

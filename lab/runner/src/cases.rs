@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The boots of a sweep, each under a name that says all it is made of, so that they can
-//! run anywhere and in any order, be killed, run again, and be put together.
+//! The boots of a sweep. The name of each is a hash of everything that its outcome depends
+//! on, so boots can run on any machine and in any order, be killed and run again, and their
+//! outcomes can be put together.
 
 use std::{collections::BTreeMap, fs, path::PathBuf};
 
@@ -15,7 +16,7 @@ use crate::{
     workspace::Workspace,
 };
 
-/// Raised when rows of the same boot would be others.
+/// To be raised by whoever changes what the rows of a boot are made of.
 const RECIPE: &str = "1";
 const SCHEMA: &str = "huepage.lab.case/1";
 
@@ -84,7 +85,7 @@ pub fn ids(
     Ok(ids)
 }
 
-/// Of names and content.
+/// A hash of the names and the contents of files.
 fn hash_of_files(files: &[PathBuf]) -> anyhow::Result<String> {
     let mut hasher = Hasher::new();
     for file in files {
@@ -107,7 +108,7 @@ impl Kept {
     /// The outcome of a case, if it is there.
     ///
     /// # Errors
-    /// A file that is none, or of another case.
+    /// If the file is damaged, or belongs to another case.
     pub fn find(&self, id: &str) -> anyhow::Result<Option<Outcome>> {
         let path = self.path(id);
         let what = || format!("{}: remove it, and the case is run again", path.display());
@@ -124,7 +125,8 @@ impl Kept {
         Ok(Some(outcome))
     }
 
-    /// Keeps one: all of it or nothing, whoever else does the same.
+    /// Keeps an outcome. The file is renamed into place when it is complete, so programs
+    /// that keep the same one at the same time do not disturb each other.
     pub fn put(&self, outcome: &Outcome) -> anyhow::Result<()> {
         let what = || format!("write {}", self.path(&outcome.id).display());
         fs::create_dir_all(&self.0).with_context(what)?;

@@ -114,7 +114,7 @@ impl Row {
 }
 
 impl Results {
-    /// Rows as results, for tests of what becomes of them.
+    /// Results with these rows, for tests.
     #[cfg(test)]
     pub(crate) fn of(experiment: &str, rows: Vec<Row>) -> Self {
         let kernel =
@@ -159,7 +159,7 @@ impl Results {
     /// Reads what [`Results::write`] wrote.
     ///
     /// # Errors
-    /// No such file, no JSON, or another schema.
+    /// If there is no such file, or it is not JSON of this schema.
     pub fn read(path: &Path) -> anyhow::Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("read {}", path.display()))?;
         let results: Results =

@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde_json::{Map, Value};
 
 use crate::{
-    boot::{Boot, boot},
+    boot::{Boot, boot, note},
     cases::{Kept, Outcome},
     experiment::{Case, Experiment},
     kernel::{self, Image},
@@ -19,11 +19,12 @@ use crate::{
     workspace::Workspace,
 };
 
-/// What to run, and how. Names of cases are asked for once: they are hashes of all sources.
+/// What to run, and how. The names of cases are computed once, since each is a hash of all
+/// sources.
 pub struct Run<'a> {
     /// Where the lab is.
     pub workspace: &'a Workspace,
-    /// What reads the reports.
+    /// Whose boots they are.
     pub experiment: &'a Experiment,
     /// Boots at once.
     pub jobs: usize,
@@ -47,7 +48,7 @@ impl Run<'_> {
     /// it.
     ///
     /// # Errors
-    /// A kernel that does not build. Boots that fail are among the outcomes.
+    /// If a kernel does not build. A boot that fails is an outcome, not an error.
     pub fn boot(&self, cases: &[Case], tried: Vec<Tried>) -> anyhow::Result<Vec<Tried>> {
         let todo: Vec<usize> = (0..cases.len()).filter(|&n| tried[n].is_none()).collect();
         let images = images(todo.iter().map(|&number| &cases[number]))?;
@@ -81,7 +82,7 @@ impl Run<'_> {
     /// hold, takes no rows away: it is named in the results, as is a case without outcome.
     ///
     /// # Errors
-    /// No boot without a failure.
+    /// If every boot failed.
     pub fn results(
         &self,
         cases: &[Case],
@@ -145,10 +146,9 @@ struct Boots<'a> {
 
 impl Boots<'_> {
     fn heard(&self, line: &str) {
-        if let Some(note) = line.trim_end().strip_prefix("lab: ") {
-            let plain: String = note.chars().filter(|c| !c.is_control()).collect();
+        if let Some(note) = note(line) {
             let over = self.over.load(Ordering::Relaxed);
-            self.shown.step(|| format!("{} {over}/{}: {plain}", self.name, self.all));
+            self.shown.step(|| format!("{} {over}/{}: {note}", self.name, self.all));
         }
     }
 

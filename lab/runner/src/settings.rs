@@ -25,8 +25,8 @@ impl Settings {
     /// Applies `name=value,value`.
     ///
     /// # Errors
-    /// A name that the experiment does not have, with those that it has; an empty
-    /// list.
+    /// If the experiment has no such setting (the message lists those that it has), or a
+    /// value is empty.
     pub fn set(&mut self, assignment: &str) -> anyhow::Result<()> {
         let Some((name, list)) = assignment.split_once('=') else {
             bail!("'{assignment}' is no setting: write name=value or name=value,value");
@@ -67,7 +67,7 @@ impl Settings {
     /// The only value of a setting that takes no list.
     ///
     /// # Errors
-    /// It is a list, or no value of the kind.
+    /// If the setting has several values, or one that cannot be parsed.
     pub fn only<T: FromStr>(&self, name: &str) -> anyhow::Result<T>
     where
         T::Err: std::fmt::Display,

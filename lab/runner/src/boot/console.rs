@@ -77,8 +77,8 @@ impl Console {
             self.failed = Some(printable(reason));
         } else if line.ends_with("LAB-DONE") {
             self.done = true;
-        } else if let Some(note) = line.strip_prefix("lab: ") {
-            self.notes.push(printable(note));
+        } else if let Some(note) = note(line) {
+            self.notes.push(note);
         } else if let Some((_, reason)) = line.split_once("Kernel panic - not syncing: ") {
             self.panic = self.panic.take().or(Some(printable(reason)));
         } else if self.fault.is_none()
@@ -131,8 +131,8 @@ impl Console {
     }
 }
 
-/// What a line of the console reports as broken in the kernel, if it does. That the
-/// kernel kills who takes all memory is its duty.
+/// What a line of the console reports as broken in the kernel, if it does. A process that
+/// was killed for want of memory is no fault of the kernel.
 pub fn report(line: &str) -> Option<&str> {
     let message = message(line.trim_end());
     let panic = message.starts_with("Kernel panic - not syncing: ");
@@ -148,8 +148,13 @@ pub fn message(line: &str) -> &str {
     }
 }
 
-/// A guest's bytes must not steer the terminal.
-fn printable(line: &str) -> String {
+/// What the guest says to people, if the line is for them.
+pub fn note(line: &str) -> Option<String> {
+    line.trim_end().strip_prefix("lab: ").map(printable)
+}
+
+/// A line with its control characters replaced, since a terminal would obey them.
+pub fn printable(line: &str) -> String {
     line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 

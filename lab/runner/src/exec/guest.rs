@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
-    boot::{Boot, Machine, boot},
+    boot::{Boot, Machine, boot, note},
     kernel::{self, Config, Request, Variant},
     model::Model,
     progress::Progress,
@@ -64,7 +64,7 @@ pub fn run(
         limit: job.limit,
     };
     let report = boot(workspace, &description, &mut |line| {
-        if let Some(note) = line.trim_end().strip_prefix("lab: ") {
+        if let Some(note) = note(line) {
             progress.step(|| format!("{name}: {note}"));
         }
     })?;

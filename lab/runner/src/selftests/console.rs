@@ -82,7 +82,7 @@ impl<'a> Console<'a> {
     /// Reads a line.
     ///
     /// # Errors
-    /// If the guest says what it never does.
+    /// If a test ends that did not begin, or one begins that is not in the list.
     pub fn line(&mut self, line: &str) -> anyhow::Result<()> {
         let line = line.trim_end_matches(['\r', '\n']);
         if let Some(said) = boot::message(line).strip_prefix("t| ") {
@@ -112,7 +112,7 @@ impl<'a> Console<'a> {
         self.running.as_ref().map_or("", |test| &test.test)
     }
 
-    /// The machine stopped: the test that ran then, if one did.
+    /// Records that the machine stopped while a test ran; false if none did.
     pub fn crashed(&mut self) -> bool {
         let Some(mut test) = self.running.take() else { return false };
         test.why = Some("the kernel crashed".into());
@@ -138,12 +138,12 @@ impl<'a> Console<'a> {
     fn said(&mut self, said: &str) {
         let Some(test) = &mut self.running else { return };
         if let Some((outcome, name)) = ktap::result(said.trim_start()) {
-            test.subtests.push(Subtest { name: printable(name), outcome });
+            test.subtests.push(Subtest { name: boot::printable(name), outcome });
         }
         if test.said.len() == KEPT {
             test.said.remove(0);
         }
-        test.said.push(printable(said));
+        test.said.push(boot::printable(said));
     }
 }
 
@@ -168,11 +168,6 @@ fn ended(mut test: Done, end: &End) -> Done {
         test.said.clear();
     }
     test
-}
-
-/// A program's bytes must not steer the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use std::{fs, path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use huepage_lab::{
     arch::Arch,
+    boot,
     kernel::{Config, Request, Variant, ktap::Outcome},
     output,
     progress::Progress,
@@ -93,8 +94,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     for boots in &all {
         let run = selftests::run(&workspace, boots, &list, &progress, &mut |line| {
             if options.console {
-                let plain = line.trim_end().chars().filter(|c| !c.is_control());
-                progress.note(&plain.collect::<String>());
+                progress.note(&boot::printable(line.trim_end()));
             }
         })?;
         progress.note(&format!("{}: {}", kind(&run), totals(&run.tests)));

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use huepage_lab::{
     arch::Arch,
+    boot,
     kernel::{Config, Request, Variant},
     output,
     progress::Progress,
@@ -47,9 +48,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let progress = Progress::stderr();
     let done = stress::run(&workspace, &request, &work, &progress, &mut |line| {
         if console {
-            let plain = line.trim_end().chars().filter(|c| !c.is_control());
-            progress.note(&plain.collect::<String>());
-        } else if let Some(note) = line.trim_end().strip_prefix("lab: ") {
+            progress.note(&boot::printable(line.trim_end()));
+        } else if let Some(note) = boot::note(line) {
             progress.step(|| format!("{request}: {note}"));
         }
     })?;
