@@ -47,15 +47,18 @@ static inline void coloring_expect(const char *name, const char *wanted)
 /*
  * With coloring=off or coloring=on the kernel must be one that can color pages, and
  * do what is said, if on for a cache of color_cache bytes and color_ways ways. With
- * coloring=none anything goes.
+ * coloring=none it must be one that cannot: else it is compared with itself.
  */
 static inline void coloring_check(void)
 {
 	const char *coloring = lab_text("coloring");
 	char size[32];
 
-	if (!strcmp(coloring, "none"))
+	if (!strcmp(coloring, "none")) {
+		if (coloring_line(COLORING "enabled", size, sizeof(size)))
+			lab_fail("this kernel can color pages: it is not the stock kernel");
 		return;
+	}
 	if (!strcmp(coloring, "off")) {
 		coloring_expect("enabled", "0");
 		return;

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
     boot::{Boot, Machine, boot, note},
-    kernel::{self, Config, Request, Variant},
+    kernel::{self, Config, Request},
     model::Model,
     progress::Progress,
     workspace::Workspace,
@@ -37,11 +37,8 @@ pub fn run(
     way: Way,
     progress: &Progress,
 ) -> anyhow::Result<Outcome> {
-    let request = Request {
-        arch: job.arch,
-        variant: way.policy.variant(Variant::Stock),
-        config: Config::Programs,
-    };
+    let request =
+        Request { arch: job.arch, variant: way.policy.variant(), config: Config::Programs };
     let image = kernel::ensure(&request, progress)?;
     let shared = Shared::new(job)?;
     let cache = outcome::colored_cache(&job.model)?;

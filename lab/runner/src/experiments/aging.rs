@@ -68,7 +68,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let mut boots = Vec::new();
     let names = [
         "arch",
@@ -86,7 +86,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
     ];
     for point in settings.grid(&names) {
         if let Some(scope) = scope::of(settings, &point)? {
-            boots.push(cases::case(&point, &scope, variant).context(point.to_string())?);
+            boots.push(cases::case(&point, &scope).context(point.to_string())?);
         }
     }
     Ok(boots)

@@ -54,9 +54,9 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let points = settings.grid(&["arch", "policy"]);
-    points.iter().map(|point| case(settings, point, variant)).collect()
+    points.iter().map(|point| case(settings, point)).collect()
 }
 
 fn rows(_: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
@@ -67,7 +67,7 @@ fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
     Ok(rows::beside_stock(rows))
 }
 
-fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
     let memory: Bytes = settings.only("memory")?;
@@ -98,7 +98,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
     }
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config: Config::Plain,
         machine,
         guest: "fault-cost",

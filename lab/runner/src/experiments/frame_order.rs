@@ -74,7 +74,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let mut names = vec!["arch"];
     names.extend(ONE_AT_A_TIME);
     names.extend(["policy", "readers", "age", "seed"]);
@@ -82,7 +82,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let others = |names: &[&str]| readers::others(settings, point, names);
         others(&ONE_AT_A_TIME) == 0 || others(&ONE_AT_A_TIME) + others(&["seed"]) == 1
     });
-    points.map(|point| case(settings, &point, variant)).collect()
+    points.map(|point| case(settings, &point)).collect()
 }
 
 fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
@@ -148,7 +148,7 @@ fn spread(values: &[f64]) -> f64 {
     (largest - smallest) * values.len() as f64 / values.iter().sum::<f64>()
 }
 
-fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
@@ -222,7 +222,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
     placement.apply(cache, 1, &mut machine, &mut arguments);
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config,
         machine,
         guest: "frame-order",

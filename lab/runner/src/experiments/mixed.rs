@@ -71,7 +71,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let first = |name: &str| settings.values(name)[0].clone();
     let (first_cache, first_seed) = (first("cache"), first("seed"));
     let points = settings.grid(&["arch", "nodes", "cache", "policy", "seed"]);
@@ -83,7 +83,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
     for point in points.iter().filter(usual) {
         let loads = loads(settings, point.parsed("arch")?, point.parsed("nodes")?)?;
         if !loads.is_empty() {
-            cases.push(case(settings, point, &loads, variant)?);
+            cases.push(case(settings, point, &loads)?);
         }
     }
     Ok(cases)
@@ -111,12 +111,7 @@ fn loads(settings: &Settings, arch: Arch, nodes: u32) -> anyhow::Result<Vec<&str
     Ok(asked.filter(possible).collect())
 }
 
-fn case(
-    settings: &Settings,
-    point: &Point,
-    loads: &[&str],
-    variant: Variant,
-) -> anyhow::Result<Case> {
+fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
     let seed: u64 = point.parsed("seed")?;
@@ -173,7 +168,7 @@ fn case(
     shown.insert("rounds".into(), json!(rounds));
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config: Config::Plain,
         machine,
         guest: "mixed",

@@ -63,7 +63,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let repeats: u32 = settings.only("repeats")?;
     ensure!(repeats > 0, "setting repeats=0 leaves nothing to run");
     let mut names = vec!["arch"];
@@ -76,7 +76,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
             continue;
         }
         for repeat in 1..=if others == 0 { repeats } else { 1 } {
-            cases.push(case(settings, &point, variant, repeat)?);
+            cases.push(case(settings, &point, repeat)?);
         }
     }
     Ok(cases)
@@ -113,7 +113,7 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     ["cached", "direct"].map(row).into_iter().collect()
 }
 
-fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> anyhow::Result<Case> {
+fn case(settings: &Settings, point: &Point, repeat: u32) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let kind: Kind = point.parsed("fs")?;
     let memory: Bytes = point.parsed("memory")?;
@@ -176,7 +176,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant, repeat: u32) -> an
     placement.apply(settings.only("cache")?, 1, &mut machine, &mut arguments);
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config: Config::Lab,
         machine,
         guest: "sequential-io",

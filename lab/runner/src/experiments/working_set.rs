@@ -64,7 +64,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let miss_cost: f64 = settings.only("miss_cost")?;
     ensure!(miss_cost >= 1.0, "setting miss_cost={miss_cost}: a miss costs no less than a hit");
     let arguments = arguments(settings)?;
@@ -93,7 +93,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
             stated.insert("miss_cost".into(), miss_cost.into());
             Ok(Case {
                 arch: point.parsed("arch")?,
-                variant: placement.variant(variant),
+                variant: placement.variant(),
                 config: Config::Plain,
                 machine,
                 guest: "working-set",

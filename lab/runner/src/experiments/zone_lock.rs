@@ -57,16 +57,16 @@ pub static EXPERIMENT: Experiment = Experiment {
     page: page::page,
 };
 
-fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     let points = settings.grid(&["arch", "policy", "cpus"]);
-    points.iter().map(|point| case(settings, point, variant)).collect()
+    points.iter().map(|point| case(settings, point)).collect()
 }
 
 fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     rows::of(report, case.machine.cpus)
 }
 
-fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<Case> {
+fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
     let cpus: u32 = point.parsed("cpus")?;
@@ -99,7 +99,7 @@ fn case(settings: &Settings, point: &Point, variant: Variant) -> anyhow::Result<
     }
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config: Config::Lockstat,
         machine,
         guest: "zone-lock",

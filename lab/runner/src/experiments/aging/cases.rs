@@ -14,7 +14,7 @@ use crate::{
     boot::{Content, Disk, Machine},
     dose::{DOSES, Dose},
     experiment::Case,
-    kernel::{Config, Variant},
+    kernel::Config,
     model::{Backing, MemorySideCache, Model},
     placement::Placement,
     settings::Point,
@@ -30,7 +30,7 @@ const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
 const LAB_KERNEL: [&str; 2] = ["zonesort", "least-used"];
 
 /// The boot of one point of the grid.
-pub fn case(point: &Point, scope: &Scope, variant: Variant) -> anyhow::Result<Case> {
+pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     let fills = &scope.fills;
     let arch: Arch = point.parsed("arch")?;
     let policy = point.text("policy");
@@ -124,7 +124,7 @@ pub fn case(point: &Point, scope: &Scope, variant: Variant) -> anyhow::Result<Ca
     }
     Ok(Case {
         arch,
-        variant: placement.variant(variant),
+        variant: placement.variant(),
         config,
         machine,
         guest: "aging",
@@ -184,9 +184,12 @@ fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiments::{
-        aging::EXPERIMENT,
-        trial::{cases, refuses},
+    use crate::{
+        experiments::{
+            aging::EXPERIMENT,
+            trial::{cases, refuses},
+        },
+        kernel::Variant,
     };
 
     fn argument<'a>(case: &'a Case, name: &str) -> &'a str {
