@@ -9,6 +9,7 @@
 #include <linux/jump_label.h>
 #include <linux/nodemask_types.h>
 #include <linux/page_color_types.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 struct encoded_page;
@@ -47,6 +48,35 @@ DECLARE_STATIC_KEY_FALSE(page_color_key);
 static __always_inline bool page_color_enabled(void)
 {
 	return static_branch_unlikely(&page_color_key);
+}
+
+/*
+ * What the task allocates from here on, up to page_color_end(), is for an address
+ * space. False if it cannot tell: reclaim comes here in the midst of another
+ * allocation of the task.
+ */
+static __always_inline bool page_color_begin(struct mm_struct *whom,
+					     enum page_color_kind kind)
+{
+	if (current->flags & PF_MEMALLOC)
+		return false;
+	current->page_color.kind = kind;
+	current->page_color.done = false;
+	current->page_color.whom = whom;
+	return true;
+}
+
+void __page_color_end(struct mm_struct *whom, enum page_color_kind kind,
+		      gfp_t gfp, struct folio *folio);
+
+/* @folio is what it got, or NULL. */
+static __always_inline void page_color_end(struct mm_struct *whom,
+					   enum page_color_kind kind,
+					   gfp_t gfp, struct folio *folio)
+{
+	current->page_color.whom = NULL;
+	if (unlikely(!current->page_color.done))
+		__page_color_end(whom, kind, gfp, folio);
 }
 
 /* @nr pages in a row are mapped by an address space, or no more. */
@@ -92,6 +122,15 @@ int page_color_task_write(struct task_struct *task, char *list);
 #else /* !CONFIG_PAGE_COLOR */
 
 static inline bool page_color_enabled(void) { return false; }
+static inline bool page_color_begin(struct mm_struct *whom,
+				    enum page_color_kind kind)
+{
+	return false;
+}
+
+static inline void page_color_end(struct mm_struct *whom,
+				  enum page_color_kind kind, gfp_t gfp,
+				  struct folio *folio) { }
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,

@@ -29,7 +29,7 @@ enum page_color_kind {
  * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
  *        for a page of a file, or NULL
  * @kind: what kind of page it will be
- * @marked: the page that it got has been marked as held
+ * @done: the page that it got is marked as held, and nothing else is to be done
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
@@ -38,7 +38,7 @@ struct page_color_task {
 #endif
 	struct mm_struct *whom;
 	enum page_color_kind kind;
-	bool marked;
+	bool done;
 };
 
 #define PAGE_COLOR_FILE	((struct mm_struct *)1)

@@ -10,31 +10,14 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/page_color.h>
 
-bool page_color_ask(struct page_color_ask *ask, struct zone *zone)
+const struct page_color_set *__page_color_ask_set(int nid)
 {
-	struct mm_struct *whom = current->page_color.whom;
+	const struct page_color_node *node =
+		rcu_dereference(page_color_nodes[nid]);
+	const struct page_color_set *set = page_color_current_set();
 
-	/*
-	 * Interrupts ask for nobody, and neither does who reclaims memory on the
-	 * way: its pages are not those that the task will use.
-	 */
-	if (!in_task() || current->flags & PF_MEMALLOC)
-		return false;
-	ask->space = NULL;
-	ask->file = whom == PAGE_COLOR_FILE;
-	ask->set = page_color_current_set();
-	if (ask->set) {
-		const struct page_color_node *node =
-			rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
-
-		/* Made for another geometry, it has no meaning. */
-		if (!node || ask->set->colors != node->colors)
-			ask->set = NULL;
-	}
-	if (whom && !ask->file)
-		ask->space = page_color_space(whom, zone_to_nid(zone),
-					      current->page_color.kind);
-	return ask->space || ask->set || ask->file;
+	/* Made for another geometry, it has no meaning. */
+	return set && node && set->colors == node->colors ? set : NULL;
 }
 
 void page_color_run_begin(struct page_color_run *run,

@@ -498,15 +498,15 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 	if (debug_guardpage_enabled())
 		return NULL;
 	rcu_read_lock();
-	if (page_color_ask(&ask, zone)) {
+	if (page_color_ask(&ask, zone_to_nid(zone))) {
 		if (order)
 			page = color_rmqueue_block(zone, order, alloc_flags,
 						   &ask);
 		else
 			page = color_rmqueue_pcp(zone, alloc_flags, &ask);
 	}
-	if (page && ask.space)
-		current->page_color.marked = true;
+	if (page && ask.space && !READ_ONCE(ask.space->recount))
+		current->page_color.done = true;
 	rcu_read_unlock();
 	if (!page)
 		return NULL;

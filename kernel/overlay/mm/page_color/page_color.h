@@ -158,10 +158,25 @@ static inline bool page_color_holds_less(const struct page_color_space *space,
 					pages < READ_ONCE(space->held.taken);
 }
 
-/* space.c */
+/* A list is as it was made until all of it is freed. */
+static inline struct page_color_space *
+page_color_find_space(struct page_color_space *space, int nid,
+		      enum page_color_kind kind)
+{
+	while (space && (space->nid != nid || space->kind != kind))
+		space = space->next;
+	return space;
+}
+
 /* What an address space holds in a node, or NULL; under rcu_read_lock(). */
-struct page_color_space *page_color_space(struct mm_struct *mm, int nid,
-					  enum page_color_kind kind);
+static inline struct page_color_space *
+page_color_space(const struct mm_struct *mm, int nid, enum page_color_kind kind)
+{
+	return page_color_find_space(rcu_dereference(mm->page_color.spaces), nid,
+				     kind);
+}
+
+/* space.c */
 void page_color_space_put(struct page_color_space *space);
 /* Colors are held from now on, or no more. Return those that were not, or were. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
@@ -357,8 +372,32 @@ struct page_color_ask {
 	bool file;
 };
 
-/* False if nobody in particular asks; else under rcu_read_lock() while used. */
-bool page_color_ask(struct page_color_ask *ask, struct zone *zone);
+/* Of the current task, if it is for the geometry of a node, or NULL. */
+const struct page_color_set *__page_color_ask_set(int nid);
+
+/*
+ * For whom the current task allocates. False if nobody in particular asks; else
+ * under rcu_read_lock() while used. Interrupts ask for nobody, and neither does who
+ * reclaims memory on the way: its pages are not those that the task will use.
+ */
+static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
+{
+	struct mm_struct *whom = current->page_color.whom;
+
+	if (!in_task() || current->flags & PF_MEMALLOC)
+		return false;
+	ask->space = NULL;
+	ask->set = NULL;
+	ask->file = whom == PAGE_COLOR_FILE;
+	if (static_branch_unlikely(&page_color_sets_key))
+		ask->set = __page_color_ask_set(nid);
+	if (ask->file)
+		return true;
+	if (whom)
+		ask->space = page_color_space(whom, nid,
+					      current->page_color.kind);
+	return ask->space || ask->set;
+}
 
 /* Whether the pages that a CPU has ready are for those that ask. */
 static inline bool page_color_run_fits(const struct page_color_run *run,

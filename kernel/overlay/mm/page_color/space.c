@@ -14,21 +14,6 @@
 #include "page_color.h"
 #include "../internal.h"
 
-/* A list is as it was made until all of it is freed. */
-static struct page_color_space *find_space(struct page_color_space *space,
-					   int nid, enum page_color_kind kind)
-{
-	while (space && (space->nid != nid || space->kind != kind))
-		space = space->next;
-	return space;
-}
-
-struct page_color_space *page_color_space(struct mm_struct *mm, int nid,
-					  enum page_color_kind kind)
-{
-	return find_space(rcu_dereference(mm->page_color.spaces), nid, kind);
-}
-
 void page_color_space_put(struct page_color_space *space)
 {
 	if (space && refcount_dec_and_test(&space->refs))
@@ -104,6 +89,10 @@ for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
 	if (!node)
 		return;
 	color = frame % colors;
+	if (nr == 1) {
+		fn(space, node->live, color / 64, 1ULL << color % 64);
+		return;
+	}
 	while (nr) {
 		unsigned long part = min3(nr, 64UL - color % 64,
 					  (unsigned long)colors - color);
@@ -297,7 +286,7 @@ static void add_spaces(struct mm_struct *mm)
 		pages[kind] = held_pages(mm, kind);
 	for_each_node_state(nid, N_MEMORY) {
 		for (kind = 0; kind < PAGE_COLOR_KINDS; kind++) {
-			if (find_space(first, nid, kind) ||
+			if (page_color_find_space(first, nid, kind) ||
 			    pages[kind] < large(nid))
 				continue;
 			space = make_space(nid, kind);
@@ -537,14 +526,17 @@ static void count_own_spaces(struct callback_head *work)
 		count_spaces(current->mm);
 }
 
+/* Whether the current task comes to user mode with the address space. */
+static bool is_own(const struct mm_struct *mm)
+{
+	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_EXITING));
+}
+
 /* Without memory for it, it is asked for again later. */
-static void request_count(struct mm_struct *mm, gfp_t gfp)
+static void request_count(gfp_t gfp)
 {
 	struct callback_head *work;
 
-	/* Only its own tasks come to user mode with it. */
-	if (current->mm != mm || current->flags & (PF_KTHREAD | PF_EXITING))
-		return;
 	/* The caller may hold locks that reclaim would take. */
 	work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) | __GFP_NOWARN |
 		       __GFP_NORETRY);
@@ -560,12 +552,12 @@ static void request_count(struct mm_struct *mm, gfp_t gfp)
  * many pages as make it large, and does not seem to have given them back.
  */
 static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
-		      unsigned int order)
+		      const struct folio *folio)
 {
-	unsigned long limit = large(numa_node_id()), pages;
+	unsigned long limit = large(folio_nid(folio)), pages;
 
 	/* Threads may miss each other's pages; it is looked at a little later. */
-	pages = READ_ONCE(mm->page_color.pages[kind]) + (1UL << order);
+	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
 	if (limit && pages >= limit) {
 		pages = held_pages(mm, kind);
 		if (pages >= limit) {
@@ -578,56 +570,36 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 	return false;
 }
 
-/* Pages will be allocated for @mm: is it time to look at what it holds? */
-static void prepare(struct mm_struct *mm, enum page_color_kind kind,
-		    unsigned int order, gfp_t gfp)
+/*
+ * What the default path has given to an address space is held by it, too; a page
+ * that is marked already is not changed by it. What the address space holds is
+ * counted when it has grown large, or is not what is noted for it.
+ */
+noinline void __page_color_end(struct mm_struct *whom,
+			       enum page_color_kind kind, gfp_t gfp,
+			       struct folio *folio)
 {
 	struct page_color_space *space;
-	bool count = false;
+	bool own = is_own(whom), count = false;
 
+	/* Nobody holds pages of other files. */
+	if (!folio || kind == PAGE_COLOR_KINDS)
+		return;
 	rcu_read_lock();
-	space = page_color_space(mm, numa_node_id(), kind);
-	if (space && READ_ONCE(space->recount)) {
-		WRITE_ONCE(space->recount, false);
-		count = true;
+	space = page_color_space(whom, folio_nid(folio), kind);
+	if (space) {
+		for_words(space, folio_pfn(folio), folio_nr_pages(folio),
+			  page_color_take);
+		if (own && READ_ONCE(space->recount)) {
+			WRITE_ONCE(space->recount, false);
+			count = true;
+		}
 	}
 	rcu_read_unlock();
-	if (count || (!space && has_grown(mm, kind, order)))
-		request_count(mm, gfp);
-}
-
-static noinline void mark_folio(struct mm_struct *mm, enum page_color_kind kind,
-				struct folio *folio)
-{
-	change_pages(mm, kind, &folio->page, folio_nr_pages(folio),
-		     page_color_take);
-}
-
-/* What the default path has given to an address space is held by it, too. */
-static __always_inline struct folio *
-end(struct mm_struct *whom, enum page_color_kind kind, struct folio *folio)
-{
-	struct page_color_task *task = &current->page_color;
-
-	task->whom = NULL;
-	if (unlikely(folio && !task->marked && whom != PAGE_COLOR_FILE))
-		mark_folio(whom, kind, folio);
-	return folio;
-}
-
-static void ask_for(struct mm_struct *whom, enum page_color_kind kind)
-{
-	current->page_color.kind = kind;
-	current->page_color.marked = false;
-	current->page_color.whom = whom;
-}
-
-static void begin(struct mm_struct *whom, enum page_color_kind kind,
-		  unsigned int order, gfp_t gfp)
-{
-	if (whom != PAGE_COLOR_FILE)
-		prepare(whom, kind, order, gfp);
-	ask_for(whom, kind);
+	if (own && !space)
+		count = has_grown(whom, kind, folio);
+	if (count)
+		request_count(gfp);
 }
 
 struct folio *
@@ -635,12 +607,16 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 			     gfp_t gfp, unsigned int order,
 			     struct mempolicy *pol, pgoff_t ilx, int nid)
 {
-	/* Reclaim comes here in the midst of another allocation of the task. */
-	if (current->flags & PF_MEMALLOC)
+	struct folio *folio;
+
+	if (!page_color_begin(whom, kind))
 		return folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid);
-	begin(whom, kind, order, gfp);
-	return end(whom, kind,
-		   folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid));
+	folio = folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid);
+	if (whom == PAGE_COLOR_FILE)
+		current->page_color.whom = NULL;
+	else
+		page_color_end(whom, kind, gfp, folio);
+	return folio;
 }
 
 struct folio *
@@ -648,17 +624,24 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm, enum page_color_kind kind
 				 gfp_t gfp, unsigned int order, int nid,
 				 nodemask_t *nodes)
 {
-	ask_for(mm, kind);
-	return end(mm, kind, __folio_alloc_noprof(gfp, order, nid, nodes));
+	struct folio *folio;
+
+	if (!page_color_begin(mm, kind))
+		return __folio_alloc_noprof(gfp, order, nid, nodes);
+	folio = __folio_alloc_noprof(gfp, order, nid, nodes);
+	page_color_end(mm, kind, gfp, folio);
+	return folio;
 }
 
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
 {
-	if (current->flags & PF_MEMALLOC)
+	struct folio *folio;
+
+	if (!page_color_begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM))
 		return folio_alloc_noprof(gfp, order);
-	begin(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM, order, gfp);
-	return end(PAGE_COLOR_FILE, PAGE_COLOR_SHMEM,
-		   folio_alloc_noprof(gfp, order));
+	folio = folio_alloc_noprof(gfp, order);
+	current->page_color.whom = NULL;
+	return folio;
 }
 
 void page_color_init_mm(struct mm_struct *mm)
