@@ -102,9 +102,9 @@ void twin_taken(struct twin *twin, u32 color, u32 most)
 void twin_sink(struct twin *twin, u32 before)
 {
 	for (u32 nr = before + 1; nr <= twin->noted; nr++) {
-		u32 word = (nr / 8 - 1) % ((twin->colors + 63) / 64);
+		u32 word = (nr / PAGE_COLOR_SINK - 1) % ((twin->colors + 63) / 64);
 
-		if (nr % 8)
+		if (nr % PAGE_COLOR_SINK)
 			continue;
 		for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
 			if (twin->lately[64 * word + i])

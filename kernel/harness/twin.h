@@ -45,7 +45,7 @@ unsigned long twin_lowest(const struct twin *twin, unsigned long frame);
 /* Counts stay between 0 and @most. */
 void twin_live(struct twin *twin, u32 color, bool more, u32 most);
 u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level);
-/* A color was taken; with each eighth of them, those of the next word sink. */
+/* A color was taken; with each PAGE_COLOR_SINK of them, those of the next word sink. */
 void twin_taken(struct twin *twin, u32 color, u32 most);
 void twin_sink(struct twin *twin, u32 before);
 

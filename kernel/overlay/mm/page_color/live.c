@@ -103,51 +103,37 @@ void page_color_live_adjust(struct page_color_live *live)
 		adjust(live->lately);
 }
 
-static void add(u64 *plane, unsigned int planes, u64 carry)
+static spinlock_t *lock_of(struct page_color_live *live, u32 word)
 {
-	unsigned int p;
-	u64 bits;
-
-	for (p = 0; p < planes && carry; p++) {
-		bits = plane[p];
-		WRITE_ONCE(plane[p], bits ^ carry);
-		carry &= bits;
-	}
-	/* What went over the top was all ones, and stays so. */
-	for (p = 0; p < planes && carry; p++)
-		WRITE_ONCE(plane[p], plane[p] | carry);
+	return &live->locks[word % PAGE_COLOR_LIVE_LOCKS].lock;
 }
 
-static void sub(u64 *plane, unsigned int planes, u64 borrow)
+/* So many colors came to the level or below, and so many are below it now. */
+static void count(struct page_color_live *live, int left, int below)
 {
-	unsigned int p;
-	u64 bits;
-
-	for (p = 0; p < planes && borrow; p++) {
-		bits = plane[p];
-		WRITE_ONCE(plane[p], bits ^ borrow);
-		borrow &= ~bits;
-	}
-	for (p = 0; p < planes && borrow; p++)
-		WRITE_ONCE(plane[p], plane[p] & ~borrow);
+	if (left)
+		atomic_add(left, &live->left);
+	if (below)
+		atomic_add(below, &live->below);
 }
 
-static void fill(u64 *plane, unsigned int planes, u64 mask)
+/* Of plane @p, the counts whose bit is that of @number. */
+static u64 alike(u64 bits, u32 number, unsigned int p)
 {
-	unsigned int p;
-
-	for (p = 0; p < planes; p++)
-		WRITE_ONCE(plane[p], plane[p] | mask);
+	return bits ^ ((number >> p & 1) - 1ULL);
 }
 
-typedef void (*live_change_fn)(u64 *plane, unsigned int planes, u64 mask);
-
+/*
+ * Counts go up or down by one. Who had the level before it went up, or one more
+ * before it went down, crosses it; so do those next to them for what is below.
+ */
 static __always_inline void change(struct page_color_live *live, u32 word,
-				   u64 mask, live_change_fn how)
+				   u64 mask, bool up)
 {
-	spinlock_t *lock = &live->locks[word % PAGE_COLOR_LIVE_LOCKS].lock;
 	u64 *plane = &live->plane[(size_t)word * live->planes];
-	struct compared before, after;
+	u64 carry = mask, cross = mask, cross_below = mask;
+	unsigned int planes = live->planes, p;
+	spinlock_t *lock = lock_of(live, word);
 	unsigned long flags;
 	int left, below;
 	u32 level;
@@ -155,41 +141,70 @@ static __always_inline void change(struct page_color_live *live, u32 word,
 	if (!mask)
 		return;
 	spin_lock_irqsave(lock, flags);
-	level = READ_ONCE(live->level);
-	before = compare(live, word, level);
-	how(plane, live->planes, mask);
-	after = compare(live, word, level);
-	left = hweight64(after.at_most) - hweight64(before.at_most);
-	below = hweight64(after.below) - hweight64(before.below);
-	if (left)
-		atomic_add(left, &live->left);
-	if (below)
-		atomic_add(below, &live->below);
+	level = READ_ONCE(live->level) + !up;
+	for (p = 0; p < planes && (carry | cross | cross_below); p++) {
+		u64 bits = plane[p];
+
+		cross &= alike(bits, level, p);
+		cross_below &= alike(bits, level - 1, p);
+		if (carry)
+			WRITE_ONCE(plane[p], bits ^ carry);
+		carry &= up ? bits : ~bits;
+	}
+	/* Those that were all ones, or none, have turned round: they stay. */
+	for (p = 0; p < planes && carry; p++)
+		WRITE_ONCE(plane[p], up ? plane[p] | carry : plane[p] & ~carry);
+	left = hweight64(cross & ~carry);
+	below = hweight64(cross_below & ~carry);
+	count(live, up ? -left : left, up ? -below : below);
 	spin_unlock_irqrestore(lock, flags);
 }
 
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask)
 {
-	change(live, word, mask, add);
+	change(live, word, mask, true);
 }
 
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask)
 {
-	change(live, word, mask, sub);
+	change(live, word, mask, false);
 }
 
-/* For each eighth color that is taken, those of one word sink. */
+/* Counts become the largest. */
+static void fill(struct page_color_live *live, u32 word, u64 mask)
+{
+	u64 *plane = &live->plane[(size_t)word * live->planes];
+	spinlock_t *lock = lock_of(live, word);
+	struct compared before;
+	unsigned long flags;
+	unsigned int p;
+	u32 level;
+
+	spin_lock_irqsave(lock, flags);
+	level = READ_ONCE(live->level);
+	before = compare(live, word, level);
+	for (p = 0; p < live->planes; p++)
+		WRITE_ONCE(plane[p], plane[p] | mask);
+	/* Nothing is above the largest level. */
+	if ((level + 1) >> live->planes)
+		before.at_most = 0;
+	count(live, -(int)hweight64(before.at_most & mask),
+	      -(int)hweight64(before.below & mask));
+	spin_unlock_irqrestore(lock, flags);
+}
+
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
 {
 	struct page_color_live *lately = live->lately;
-	u32 words = page_color_words(live->colors), sunk, now;
+	u32 words = page_color_words(live->colors), sunk, sink;
 
 	if (!lately || !mask)
 		return;
-	change(lately, word, mask, fill);
-	now = atomic_add_return(hweight64(mask), &lately->taken);
-	for (sunk = (now - hweight64(mask)) / 8; sunk != now / 8; sunk++)
-		page_color_live_sub(lately, sunk % words,
-				    page_color_valid(live->colors,
-						     sunk % words));
+	fill(lately, word, mask);
+	sink = atomic_add_return(hweight64(mask), &lately->taken);
+	sunk = (sink - hweight64(mask)) / PAGE_COLOR_SINK;
+	for (sink /= PAGE_COLOR_SINK; sunk != sink; sunk++) {
+		word = sunk % words;
+		change(lately, word, page_color_valid(live->colors, word), false);
+	}
 }

@@ -12,7 +12,7 @@
  * Where address spaces hold more than the cache has room for, it matters who uses
  * what he holds. Nobody tells of that, but who takes pages is at work. So a color
  * that is taken gets the largest count in a second set of counts, and these sink by
- * one each time that an eighth of all colors was taken: those taken longest ago
+ * one each time that a quarter of all colors was taken: those taken longest ago
  * have the smallest.
  */
 #ifndef _MM_PAGE_COLOR_LIVE_H
@@ -26,7 +26,9 @@
 /* Counts up to 2^8 - 1. */
 #define PAGE_COLOR_PLANES_MAX	8
 /* Of counts that sink: nearly two caches of colors are told apart. */
-#define PAGE_COLOR_PLANES_LATELY	4
+#define PAGE_COLOR_PLANES_LATELY	3
+/* Those of one word sink for so many colors that are taken. */
+#define PAGE_COLOR_SINK		16
 /* Locks that words share. */
 #define PAGE_COLOR_LIVE_LOCKS	64
 
