@@ -59,9 +59,10 @@ impl Ksm {
     }
 }
 
-/// Lines as `nodes 0-1 shared 5 sharing 6 saved 24576 remote 2`; of another shape are
-/// none that are known. More names may follow.
-fn domains(text: &str) -> Vec<Domain> {
+/// The domains that `/sys/kernel/mm/ksm/merge_domains` tells of: lines as
+/// `nodes 0-1 shared 5 sharing 6 saved 24576 remote 2`. More names may follow; lines of
+/// another shape are left out.
+pub fn domains(text: &str) -> Vec<Domain> {
     text.lines().filter_map(domain).collect()
 }
 

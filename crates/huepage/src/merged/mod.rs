@@ -29,7 +29,7 @@ mod read;
 use serde::Serialize;
 
 pub use self::{
-    kernel::{Domain, Ksm},
+    kernel::{Domain, Ksm, domains},
     read::merging,
 };
 use crate::{map::NodeCount, proc::Name, units::Bytes};

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use huepage::merged::{self, Domain};
 use serde::Serialize;
 
 /// Counters and states; what this kernel does not have is left out.
@@ -14,6 +15,8 @@ pub struct KernelState {
     pub free_huge_pages: Vec<FreeHugePages>,
     /// Files of `/sys/kernel/mm/ksm` that count pages.
     pub merged: BTreeMap<&'static str, u64>,
+    /// Merge domains; none without the patches of KSM.
+    pub merge_domains: Vec<Domain>,
 }
 
 /// Of one zone of a node.
@@ -53,6 +56,8 @@ impl KernelState {
                 text.lines().filter_map(|line| free_huge_pages(line, order)).collect()
             }),
             merged: ["pages_shared", "pages_sharing"].into_iter().filter_map(ksm).collect(),
+            merge_domains: text("sys/kernel/mm/ksm/merge_domains")
+                .map_or_else(Vec::new, |text| merged::domains(&text)),
         }
     }
 }
@@ -128,5 +133,14 @@ mod tests {
             pages: [("best".to_owned(), 100), ("none".to_owned(), 3)].into(),
         };
         assert_eq!(KernelState::below(root.path()).coloring, Some(coloring));
+        assert!(stock.merge_domains.is_empty());
+        let line = "nodes 0-1 shared 5 sharing 6 saved 24576 remote 2\n";
+        write("sys/kernel/mm/ksm/merge_domains", line);
+        let patched = KernelState::below(root.path());
+        assert_eq!(patched.merge_domains.len(), 1);
+        assert_eq!(
+            (&*patched.merge_domains[0].nodes, patched.merge_domains[0].pages_sharing),
+            (&[0, 1][..], 6)
+        );
     }
 }

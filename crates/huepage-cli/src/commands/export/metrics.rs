@@ -2,7 +2,7 @@
 //! What was seen as metrics. Units are Prometheus' base units, seconds and bytes; shares
 //! are ratios from 0 to 1.
 
-use huepage::{color::palette::Audience, topology::CacheEnd};
+use huepage::{color::palette::Audience, list, merged::Domain, topology::CacheEnd};
 use prometheus::{CounterVec, GaugeVec, Opts, Registry, TextEncoder, core::Collector};
 
 use super::observe::Seen;
@@ -191,6 +191,26 @@ impl Metrics {
             let kind = name.strip_prefix("pages_").unwrap_or(name);
             merged.with_label_values(&[kind]).set(count as f64);
         }
+        self.merge_domains(&seen.kernel.merge_domains)
+    }
+
+    fn merge_domains(&self, domains: &[Domain]) -> prometheus::Result<()> {
+        let pages = self.gauge(
+            "ksm_domain_pages",
+            "Pages merged by KSM in a group of nodes: shared are kept, sharing are those saved.",
+            &["nodes", "kind"],
+        )?;
+        let remote = self.gauge(
+            "ksm_domain_remote_mappings",
+            "Mappings of merged pages that are on another node than before they were merged.",
+            &["nodes"],
+        )?;
+        for domain in domains {
+            let nodes = list::format(&domain.nodes);
+            pages.with_label_values(&[&*nodes, "shared"]).set(domain.pages_shared as f64);
+            pages.with_label_values(&[&*nodes, "sharing"]).set(domain.pages_sharing as f64);
+            remote.with_label_values(&[&*nodes]).set(domain.remote_mappings as f64);
+        }
         Ok(())
     }
 }
@@ -200,6 +220,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use anyhow::anyhow;
+    use huepage::merged;
 
     use super::{
         super::kernel::{Coloring, KernelState},
@@ -219,7 +240,13 @@ mod tests {
             pressure: Err(anyhow!("noise")),
             measured: Err(anyhow!("no time stamp counter")),
             palettes: Ok(Vec::new()),
-            kernel: KernelState { coloring: Some(coloring), ..KernelState::default() },
+            kernel: KernelState {
+                coloring: Some(coloring),
+                merge_domains: merged::domains(
+                    "nodes 0-1,4 shared 5 sharing 6 saved 24576 remote 2",
+                ),
+                ..KernelState::default()
+            },
         };
         let text = text(&seen).unwrap();
         for line in [
@@ -228,6 +255,8 @@ mod tests {
             "# TYPE huepage_kernel_coloring_pages_total counter\n",
             "huepage_kernel_coloring_pages_total{choice=\"best\"} 100\n",
             "huepage_kernel_coloring_colors{node=\"0\"} 1024\n",
+            "huepage_ksm_domain_pages{kind=\"sharing\",nodes=\"0-1,4\"} 6\n",
+            "huepage_ksm_domain_remote_mappings{nodes=\"0-1,4\"} 2\n",
         ] {
             assert!(text.contains(line), "{line}{text}");
         }
