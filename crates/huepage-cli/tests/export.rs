@@ -97,6 +97,26 @@ fn features_that_are_not_here_say_why() {
 }
 
 #[test]
+fn the_table_of_the_readme_is_the_one_of_the_command() {
+    let report = huepage(&["features", "--json"]).output().unwrap();
+    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let told: Vec<String> = report["features"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| {
+            let text = |field: &str| row[field].as_str().unwrap().to_owned();
+            format!("| {} | {} | {} |", text("feature"), text("needs"), text("gives"))
+        })
+        .collect();
+    let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let (_, table) = readme.split_once("| feature | Linux | gives |\n|---|---|---|\n").unwrap();
+    let table: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    assert_eq!(table, told);
+}
+
+#[test]
 fn features_fit_a_terminal() {
     let text = stdout(&huepage(&["features"]).output().unwrap());
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");

@@ -87,3 +87,7 @@ pub fn color_sets() -> Here {
 pub fn zero_pages() -> Here {
     path("/sys/kernel/mm/zero_pages", "needs a kernel with the zero_pages patches")
 }
+
+pub fn merge_distance() -> Here {
+    path("/sys/kernel/mm/ksm/merge_distance", "needs a kernel with the KSM patches")
+}

@@ -39,13 +39,19 @@ pub fn rows() -> Vec<Row> {
             "colors by frame number; map --by run",
         ),
         row("page-flags", "2.6.25", probe::page_flags, "kinds of pages in the map"),
+        row("side-cache", "5.2", probe::side_cache, "memory-side caches in the topology"),
         row("pagemap-scan", "6.7", probe::pagemap_scan, "maps of large processes in less time"),
         row("uffdio-move", "6.8", probe::uffdio_move, "moving pages without new mappings"),
         row("live-placement", "6.8", probe::live_placement, "huepage run, of all memory"),
         row("mthp", "6.8", probe::mthp, "huge pages smaller than 2 MiB in the map"),
-        row("side-cache", "5.2", probe::side_cache, "memory-side caches in the topology"),
         row("kernel-coloring", "patches", probe::kernel_coloring, "run --backend kernel"),
         row("color-sets", "patches", probe::color_sets, "parts of the cache for cgroups"),
         row("zero-pages", "patches", probe::zero_pages, "zero pages of several colors"),
+        row(
+            "merge-distance",
+            "patches",
+            probe::merge_distance,
+            "pages merged among near nodes; domains in merged",
+        ),
     ]
 }
