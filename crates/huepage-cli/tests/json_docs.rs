@@ -1,101 +1,77 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! docs/json.md against what the real binary prints: every field it prints is
-//! documented, with a type that fits, and every field documented is printed.
+//! What the real binary prints against the schemas in docs/schemas: every field it
+//! prints is described, with a type that fits, and every field described is printed.
+//! The schemas are made from docs/json.md.
 
 mod support;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeSet,
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{
     alone, code, huepage, no_colors_here,
     run::{can_place, report, run},
+    schema::{Formats, closed, fields, present},
     stdout,
 };
 
-/// Path of each documented field of a schema to its type.
-fn documented(schema: &str) -> BTreeMap<String, String> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/json.md");
-    let text = fs::read_to_string(path).unwrap();
-    let heading = format!("## `{schema}`\n");
-    let (_, section) = text.split_once(&heading).unwrap_or_else(|| panic!("no {heading}"));
-    let section = section.split("\n## ").next().unwrap();
-    section
-        .lines()
-        .filter_map(|line| {
-            let mut cells = line.strip_prefix("| `")?.split(" | ");
-            let path = cells.next()?.strip_suffix('`').unwrap();
-            Some((path.to_owned(), cells.next().unwrap().to_owned()))
-        })
-        .collect()
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Where the schema of a format is kept: `huepage.map/1` in map-1.json.
+fn schema_path(name: &str) -> PathBuf {
+    let file = name.strip_prefix("huepage.").unwrap().replace('/', "-");
+    Path::new(ROOT).join(format!("docs/schemas/{file}.json"))
 }
 
-/// Whether a value is of a documented type, such as `integer, bytes, or null`.
-fn fits(value: &Value, of: &str) -> bool {
-    let entries = |list: &[Value], of: &str| list.iter().all(|entry| fits(entry, of));
-    match value {
-        Value::Null => of.ends_with("or null"),
-        Value::Bool(_) => of.starts_with("boolean"),
-        Value::String(_) => of.starts_with("string"),
-        Value::Object(_) => of.starts_with("object"),
-        Value::Number(number) if number.is_u64() => {
-            of.starts_with("integer") || of.starts_with("number")
-        }
-        Value::Number(_) => of.starts_with("number"),
-        Value::Array(list) => match of.strip_prefix("list of ") {
-            Some("objects") => entries(list, "object"),
-            Some("strings") => entries(list, "string"),
-            Some("integers") => entries(list, "integer"),
-            Some("numbers") => entries(list, "number"),
-            Some("numbers or nulls") => entries(list, "number or null"),
-            Some("2 integers") => list.len() == 2 && entries(list, "integer"),
-            Some("4 integers") => list.len() == 4 && entries(list, "integer"),
-            _ => false,
-        },
+fn read(path: impl AsRef<Path>) -> Value {
+    let path = path.as_ref();
+    let text = fs::read_to_string(path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Asserts that documents are of a schema, as exactly as this version prints them.
+fn assert_valid(schema: &Value, documents: &[Value]) {
+    let validator = jsonschema::validator_for(&closed(schema)).unwrap();
+    for document in documents {
+        let errors: Vec<String> = validator
+            .iter_errors(document)
+            .map(|error| format!("{}: {error:.300}", error.instance_path()))
+            .collect();
+        assert!(errors.is_empty(), "{}: {errors:#?}", schema["title"]);
     }
 }
 
-/// Checks all fields of `value` and notes them as seen.
-fn check(
-    value: &Value,
-    path: &str,
-    documented: &BTreeMap<String, String>,
-    seen: &mut BTreeSet<String>,
-) {
-    match value {
-        Value::Object(fields) => {
-            for (name, field) in fields {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                let of = documented.get(&path).unwrap_or_else(|| panic!("{path} is undocumented"));
-                assert!(fits(field, of), "{path} is documented as {of}: {field}");
-                seen.insert(path.clone());
-                // Its names are paths on the machine recorded.
-                if path != "files" {
-                    check(field, &path, documented, seen);
-                }
-            }
-        }
-        Value::Array(list) => {
-            list.iter().for_each(|entry| check(entry, &format!("{path}[]"), documented, seen));
-        }
-        _ => {}
-    }
+/// Asserts that documents are of a schema, and that together they have every field of it.
+fn check_all(name: &str, documents: &[Value]) {
+    let schema = read(schema_path(name));
+    assert_valid(&schema, documents);
+    let seen: BTreeSet<String> =
+        documents.iter().flat_map(|document| present(&schema, document, "")).collect();
+    let all = fields(&schema, "");
+    let never: Vec<&String> = all.difference(&seen).collect();
+    assert!(never.is_empty(), "{name} describes fields that are never printed: {never:?}");
 }
 
-/// Checks reports of one schema, which together show every field of it.
-fn check_all(schema: &str, reports: &[Value]) {
-    let documented = documented(schema);
-    let mut seen = BTreeSet::new();
-    for report in reports {
-        assert_eq!(report["schema"], schema);
-        check(report, "", &documented, &mut seen);
+#[test]
+fn schemas_are_as_the_documentation_has_them() {
+    let document = fs::read_to_string(Path::new(ROOT).join("docs/json.md")).unwrap();
+    let schemas = Formats::of(&document).schemas();
+    for (name, schema) in &schemas {
+        jsonschema::meta::validate(schema).unwrap();
+        let path = schema_path(name);
+        let text = serde_json::to_string_pretty(schema).unwrap() + "\n";
+        if std::env::var_os("HUEPAGE_BLESS").is_some() {
+            fs::write(&path, &text).unwrap();
+        }
+        let kept = fs::read_to_string(&path).unwrap_or_default();
+        assert!(kept == text, "{} is not what docs/json.md describes", path.display());
     }
-    let never: Vec<&String> = documented.keys().filter(|path| !seen.contains(*path)).collect();
-    assert!(never.is_empty(), "{schema} documents fields that are never printed: {never:?}");
+    let kept = fs::read_dir(Path::new(ROOT).join("docs/schemas")).unwrap();
+    assert_eq!(kept.count(), schemas.len(), "docs/schemas has a file for no format");
 }
 
 fn machines() -> Vec<PathBuf> {
@@ -121,7 +97,6 @@ fn every_field_of_a_topology_is_documented() {
 
 #[test]
 fn every_field_of_a_recorded_machine_is_documented() {
-    let read = |path: PathBuf| serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
     let mut reports: Vec<Value> = machines().into_iter().map(read).collect();
     reports.push(printed(&["topology", "--no-measure", "--record", "-"]));
     check_all("huepage.recorded-machine/1", &reports);
@@ -131,6 +106,18 @@ fn every_field_of_a_recorded_machine_is_documented() {
 #[test]
 fn every_field_of_features_is_documented() {
     check_all("huepage.features/1", &[printed(&["features", "--json"])]);
+}
+
+/// `coloring` is there only on a patched kernel.
+#[test]
+fn every_field_of_a_bug_report_is_documented() {
+    let _alone = alone();
+    let mut report = printed(&["bugreport", "-o", "-"]);
+    let schema = read(schema_path("huepage.bugreport/1"));
+    assert_valid(&schema, std::slice::from_ref(&report));
+    report["kernel_state"]["coloring"] =
+        json!({"enabled": true, "colors": {"0": 32}, "pages": {"best": 5}});
+    assert_valid(&schema, &[report]);
 }
 
 #[test]
@@ -147,19 +134,15 @@ fn every_field_of_a_map_is_documented() {
 #[test]
 fn every_field_of_merged_pages_is_documented() {
     let recorded = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/merged/domains.json");
-    let recorded = serde_json::from_str(&fs::read_to_string(recorded).unwrap()).unwrap();
-    check_all("huepage.merged/1", &[recorded, printed(&["merged", "--json"])]);
+    check_all("huepage.merged/1", &[read(recorded), printed(&["merged", "--json"])]);
 }
 
 /// A run on a machine as it is may lack quiet moments; those in results/ did not.
 #[test]
 fn every_field_of_a_benchmark_is_documented() {
     let _alone = alone();
-    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results");
-    let kept = ["bench-working-set.json", "matmul.json"].map(|name| {
-        let text = fs::read_to_string(format!("{kept}/{name}")).unwrap();
-        serde_json::from_str(&text).unwrap()
-    });
+    let kept = ["bench-working-set.json", "matmul.json"];
+    let kept = kept.map(|name| read(format!("{ROOT}/results/{name}")));
     let arguments = ["bench", "repeat", "--visits", "2", "--time-limit", "0", "--json"];
     let mut command = huepage(&arguments);
     let rest = ["--placements", "default", "--cache", "size=256k,ways=8"];
@@ -174,10 +157,8 @@ fn every_field_of_a_benchmark_is_documented() {
 #[test]
 fn every_field_of_a_comparison_of_programs_is_documented() {
     let _alone = alone();
-    let kept = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/bench-exec");
-    let kept = ["true.json", "chase.json"].map(|name| -> Value {
-        serde_json::from_str(&fs::read_to_string(format!("{kept}/{name}")).unwrap()).unwrap()
-    });
+    let kept = ["true.json", "chase.json"];
+    let kept = kept.map(|name| read(format!("{ROOT}/results/bench-exec/{name}")));
     let arguments = ["bench", "exec", "--runs", "2", "--time-limit", "0", "--json", "--", "true"];
     let output = huepage(&arguments).output().unwrap();
     let mut reports = kept.to_vec();
@@ -199,12 +180,7 @@ fn every_field_of_a_slice_is_documented() {
     assert_eq!(code(&command.arg(&path).args(rest).output().unwrap()), Some(3));
     let text = fs::read_to_string(path).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    // Each line is a part of what the schema says of a file.
-    let merged = lines.fold(Value::Object(Default::default()), |mut all, line| {
-        all.as_object_mut().unwrap().extend(line.as_object().unwrap().clone());
-        all
-    });
-    check_all("huepage.bench-samples/1", &[merged]);
+    check_all("huepage.bench-samples/1", &lines.collect::<Vec<_>>());
 }
 
 #[test]
@@ -273,14 +249,42 @@ fn every_field_of_a_run_is_documented() {
     check_all("huepage.run/1", &[report(&path)]);
 }
 
+/// Of the lab, whose command is another one: its results that are kept.
 #[test]
-fn a_wrong_type_or_a_field_without_words_is_found() {
-    let fields = BTreeMap::from([("a".to_owned(), "integer or null".to_owned())]);
-    let found = |json: &str| {
-        let value: Value = serde_json::from_str(json).unwrap();
-        std::panic::catch_unwind(|| check(&value, "", &fields, &mut BTreeSet::new())).is_err()
+fn every_field_of_the_results_of_experiments_is_documented() {
+    let results = Path::new(ROOT).join("results");
+    let mut folders = vec![results.clone(), results.join("page-color")];
+    folders.push(folders[1].join("arm64"));
+    let paths = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let documents: Vec<Value> = paths
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .map(read)
+        .filter(|document| document["schema"] == "huepage.lab/1")
+        .collect();
+    assert!(documents.len() > 9, "{}", documents.len());
+    check_all("huepage.lab/1", &documents);
+}
+
+#[test]
+fn a_wrong_type_and_a_field_without_words_are_found() {
+    let table = "\n## `huepage.x/1`\n\nPrinted.\n\n| field | type | meaning |\n|---|---|---|\n\
+                 | `schema` | string | |\n\
+                 | `a` | integer or null | |\n\
+                 | `o` | object, optional | |\n\
+                 | `o.l` | list of 2 numbers or nulls | |\n\
+                 | `p` | as `o`, or null, optional | |\n";
+    let schema = &Formats::of(table).schemas()["huepage.x/1"];
+    let found = |mut document: Value| {
+        document["schema"] = json!("huepage.x/1");
+        std::panic::catch_unwind(|| assert_valid(schema, &[document])).is_err()
     };
-    assert!(!found(r#"{"a": 1}"#) && !found(r#"{"a": null}"#));
-    assert!(found(r#"{"a": 1.5}"#) && found(r#"{"a": "1"}"#) && found(r#"{"a": [1]}"#));
-    assert!(found(r#"{"b": 1}"#) && found(r#"{"a": {"b": 1}}"#));
+    assert!(!found(json!({"a": 1})) && !found(json!({"a": null, "p": null})));
+    assert!(!found(json!({"a": 1, "o": {"l": [1, null]}, "p": {"l": [0.5, -1]}})));
+    assert!(found(json!({"a": 1.5})) && found(json!({"a": "1"})) && found(json!({"a": [1]})));
+    assert!(found(json!({"a": -1})), "integers are counts");
+    assert!(found(json!({})), "a field is missing");
+    assert!(found(json!({"a": 1, "b": 1})) && found(json!({"a": {"b": 1}})));
+    assert!(found(json!({"a": 1, "o": {"l": [1]}})) && found(json!({"a": 1, "o": null})));
+    assert!(found(json!({"a": 1, "p": {"l": [0.5, 1], "m": 1}})));
 }

@@ -6,6 +6,7 @@
 
 pub mod cgroup;
 pub mod run;
+pub mod schema;
 pub mod swap;
 
 use std::{
