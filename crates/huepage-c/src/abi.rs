@@ -63,7 +63,7 @@ pub struct Options {
 /// What became of pages.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Report {
+pub struct RepairReport {
     /// Of the color they were placed as.
     pub already: usize,
     /// Were of another, and were exchanged.

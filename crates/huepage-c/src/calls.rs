@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    abi::{Options, Report},
+    abi::{Options, RepairReport},
     failure::{Failure, guarded, message, or_null},
     handle::Handle,
 };
@@ -239,7 +239,7 @@ pub unsafe extern "C" fn huepage_split(
 pub unsafe extern "C" fn huepage_reverify(
     handle: *mut Handle,
     memory: *mut c_void,
-    out: *mut Report,
+    out: *mut RepairReport,
 ) -> i32 {
     guarded(|| {
         // SAFETY: the caller's contract.

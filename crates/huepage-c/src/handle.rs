@@ -15,7 +15,7 @@ use library::{
 };
 
 use crate::{
-    abi::{Options, Report},
+    abi::{Options, RepairReport},
     failure::Failure,
 };
 
@@ -82,11 +82,11 @@ impl Handle {
         Ok(())
     }
 
-    pub fn reverify(&self, memory: *mut u8) -> Result<Report, Failure> {
+    pub fn reverify(&self, memory: *mut u8) -> Result<RepairReport, Failure> {
         let mut regions = self.regions()?;
         let region = regions.get_mut(&memory.addr()).ok_or_else(foreign)?;
         let done = self.huepage.reverify_region(region)?;
-        Ok(Report {
+        Ok(RepairReport {
             already: done.already,
             placed: done.placed,
             short_of: done.short,

@@ -125,10 +125,10 @@ fn every_call_does_what_the_header_says() {
         offset_of!(abi::Options, pool),
     ];
     let report = [
-        size_of::<abi::Report>(),
-        offset_of!(abi::Report, placed),
-        offset_of!(abi::Report, short_of),
-        offset_of!(abi::Report, other),
+        size_of::<abi::RepairReport>(),
+        offset_of!(abi::RepairReport, placed),
+        offset_of!(abi::RepairReport, short_of),
+        offset_of!(abi::RepairReport, other),
     ];
     let line = |name: &str, numbers: &[usize]| {
         let numbers: Vec<String> = numbers.iter().map(ToString::to_string).collect();

@@ -6,7 +6,7 @@ mod advice;
 mod bench;
 mod commands;
 mod cpu_ticks;
-mod ended;
+mod exit_text;
 mod seconds;
 mod signals;
 mod usage;

@@ -16,7 +16,7 @@ use std::{
 
 use huepage::{
     mapping::PageAddr,
-    place::Ahead,
+    place::FirstFrames,
     run::{Config, Unplaced},
 };
 use huepage_loaded::{pages, start};
@@ -24,7 +24,7 @@ use huepage_loaded::{pages, start};
 use libmimalloc_sys as _;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 
-use crate::{desk, used};
+use crate::{desk, residency};
 
 /// Commits the memory of an arena (true) or takes it back (false).
 type Commit = unsafe extern "C" fn(bool, *mut c_void, usize, *mut bool, *mut c_void) -> bool;
@@ -213,7 +213,7 @@ pub unsafe extern "C" fn __wrap_mprotect(start: *mut c_void, size: usize, access
 unsafe fn use_memory(start: *mut c_void, size: usize) -> bool {
     let page = rustix::param::page_size();
     let range = start.addr()..start.addr() + size;
-    if Ahead::lost(PageAddr::containing(start), size / page) {
+    if FirstFrames::lost(PageAddr::containing(start), size / page) {
         return false;
     }
     let access = MprotectFlags::READ | MprotectFlags::WRITE;
@@ -233,7 +233,7 @@ unsafe fn use_memory(start: *mut c_void, size: usize) -> bool {
     } else if !desk::ask(range) {
         note_late(size);
     }
-    !Ahead::lost(PageAddr::containing(start), pages)
+    !FirstFrames::lost(PageAddr::containing(start), pages)
 }
 
 /// Whether the program's memory, these pages included, is worth placing.
@@ -243,7 +243,7 @@ fn grown(pages: usize) -> bool {
     }
     let worth_it = WORTH_IT.load(Ordering::Relaxed);
     let from = COUNTED_FROM.load(Ordering::Relaxed);
-    let counted = || used::count(from..HIGH.load(Ordering::Relaxed), worth_it);
+    let counted = || residency::count(from..HIGH.load(Ordering::Relaxed), worth_it);
     let grown = pages >= worth_it || pages + counted() >= worth_it;
     GROWN.store(grown, Ordering::Relaxed);
     grown

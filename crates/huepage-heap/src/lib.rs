@@ -3,11 +3,11 @@
 //! malloc whose memory has frames of the right colors before the program sees it.
 //!
 //! ```text
-//! malloc  the functions that programs call
-//! arena   the address space that malloc's memory is in, and what is asked for
-//! desk    what the program's threads and the placer say to each other
-//! placer  the thread that fills memory with frames
-//! used    which of the memory holds pages
+//! malloc     the functions that programs call
+//! arena      the address space that malloc's memory is in, and what is asked for
+//! desk       what the program's threads and the placer say to each other
+//! placer     the thread that fills memory with frames
+//! residency  which of the memory holds pages
 //! ```
 //!
 //! Nothing is moved that the program has ever seen, so no privilege is needed and
@@ -30,7 +30,7 @@ mod desk;
 #[cfg(not(test))]
 mod malloc;
 mod placer;
-mod used;
+mod residency;
 
 use huepage_loaded::state::Library;
 

@@ -10,7 +10,7 @@ use std::{
 use huepage::{
     color::{Color, ColorOracle, Method},
     mapping::{PageAddr, page_size},
-    place::{Ahead, Fate, Mechanism, PlaceError, Wish},
+    place::{Fate, FirstFrames, Mechanism, PlaceError, Wish},
     run::{Config, State, Way},
     units::Bytes,
     with_causes,
@@ -25,7 +25,7 @@ use huepage_loaded::{
     thread::cpu_time,
 };
 
-use crate::{arena, desk, used};
+use crate::{arena, desk, residency};
 
 /// Frames drawn and told at once: a question to the oracle costs some 17 ms,
 /// however few pages it is about, and 2 µs for each.
@@ -86,7 +86,7 @@ struct Placer<'a> {
     config: &'a Config,
     tally: &'a mut Tally,
     oracle: Box<dyn ColorOracle>,
-    ahead: Ahead,
+    ahead: FirstFrames,
     table: Table,
     /// Pages of the cache, of which a part may be used.
     cache: usize,
@@ -128,7 +128,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     let colors = tally.colors(&*oracle, config)?;
     let count = oracle.count();
     let mechanism = config.remap.then_some(Mechanism::Remap);
-    let ahead = Ahead::new(count, mechanism).map_err(|e| with_causes(&e))?;
+    let ahead = FirstFrames::new(count, mechanism).map_err(|e| with_causes(&e))?;
     tally.report.state = State::Placing;
     let ways = config.geometry.ways();
     let mut placer = Placer {
@@ -180,7 +180,7 @@ impl Placer<'_> {
         } else if over || filled >= self.saving.filled + LOOK {
             let drawn: Vec<usize> =
                 (0..SAMPLE).filter_map(|_| self.table.draw(&mut self.rng)).map(|at| at.0).collect();
-            let untouched = drawn.iter().filter(|&&page| used::is_untouched(page)).count();
+            let untouched = drawn.iter().filter(|&&page| residency::is_untouched(page)).count();
             self.saving = Saving {
                 on: untouched * placed > allowed * drawn.len(),
                 looked: Instant::now(),
@@ -192,7 +192,7 @@ impl Placer<'_> {
 
     fn fill(&mut self, range: Range<usize>) -> Result<(), Stop> {
         // What was given back, or was never there.
-        let missing = used::pages(range.clone(), false);
+        let missing = residency::pages(range.clone(), false);
         missing.iter().for_each(|&page| self.table.forget(page));
         let (over_budget, saves) = (self.over_budget(), self.saves());
         let unplaced = &mut self.tally.report.unplaced;
@@ -318,7 +318,7 @@ impl Placer<'_> {
         let page = rustix::param::page_size();
         let used = arena::used_part();
         if used.len() < SMALL || self.tally.due() {
-            let there = used::pages(used.clone(), true);
+            let there = residency::pages(used.clone(), true);
             let is_there = |page: usize| there.binary_search(&page).is_ok();
             self.table.keep(used.start / page, used.end / page, is_there);
             self.tally.report.pages_seen = there.len() as u64;

@@ -12,7 +12,7 @@ use std::{
     sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering},
 };
 
-use huepage::{proc::numbered, run::CONFIG};
+use huepage::{proc::numeric_entries, run::CONFIG};
 use rustix::{
     mm::{self, MapFlags, MprotectFlags, ProtFlags},
     thread::{Timespec, futex, gettid},
@@ -185,7 +185,7 @@ fn leave_count() {
 
 /// Whether all threads of the program have ended, and none of them the process.
 pub fn is_alone() -> bool {
-    let Ok(tasks) = numbered(c"/proc/self/task") else { return false };
+    let Ok(tasks) = numeric_entries(c"/proc/self/task") else { return false };
     let first = std::process::id();
     let own = gettid().as_raw_nonzero().get() as u32;
     let others = || tasks.iter().filter(|&&task| task != own);

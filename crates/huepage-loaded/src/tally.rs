@@ -17,14 +17,14 @@ use huepage::{
     list,
     map::Balance,
     place::OldFrame,
-    run::{Config, LeftAlone, Report, State, Unplaced, Way},
+    run::{Config, LeftAlone, RunReport, State, Unplaced, Way},
     units::Bytes,
 };
 
 /// The report and what is needed to make it.
 pub struct Tally {
     /// What is known by now.
-    pub report: Report,
+    pub report: RunReport,
     begin: Instant,
     file: Option<PathBuf>,
     verbose: bool,
@@ -49,7 +49,7 @@ impl Tally {
             true => path.to_owned(),
             false => with_pid(path, pid),
         });
-        let report = Report {
+        let report = RunReport {
             schema: "huepage.run/1".into(),
             kind: "measured".into(),
             pid,
@@ -161,7 +161,7 @@ impl Tally {
 
 /// By another file and a rename: whoever reads it finds it whole, and it stays
 /// when the program is killed.
-fn replace(path: &Path, report: &Report) -> std::io::Result<()> {
+fn replace(path: &Path, report: &RunReport) -> std::io::Result<()> {
     let mut text = serde_json::to_vec_pretty(report).map_err(std::io::Error::from)?;
     text.push(b'\n');
     let beside = with_pid(path, std::process::id()).with_extension("partial");
@@ -180,8 +180,8 @@ fn program() -> String {
     String::from_utf8_lossy(line.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
 }
 
-fn summary(report: &Report) -> String {
-    let Report { pages_seen, pages_placed, moves, .. } = report;
+fn summary(report: &RunReport) -> String {
+    let RunReport { pages_seen, pages_placed, moves, .. } = report;
     let mut text = format!("huepage: {} ({}): ", report.program, report.pid);
     if let Some(why) = &report.stopped {
         text += &format!("stopped: {why}; ");

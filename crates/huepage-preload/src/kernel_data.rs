@@ -9,7 +9,7 @@
 
 use std::{fs::File, os::unix::fs::FileExt};
 
-use huepage::proc::numbered;
+use huepage::proc::numeric_entries;
 
 /// Looks at pages of the program through the kernel, so that one that is gone
 /// is an error and no more.
@@ -30,7 +30,7 @@ impl KernelData {
     /// Asks for the list heads of all threads there are.
     pub fn refresh(&mut self) {
         self.robust_heads.clear();
-        for id in numbered(c"/proc/self/task").unwrap_or_default() {
+        for id in numeric_entries(c"/proc/self/task").unwrap_or_default() {
             let mut head = 0usize;
             let mut len = 0usize;
             // SAFETY: the call writes an address and a length.

@@ -10,7 +10,7 @@ use huepage::{
     color::{Color, ColorOracle, Method},
     mapping::PageAddr,
     place::{Live, Wish},
-    proc::numbered,
+    proc::numeric_entries,
     run::{Config, State, Way},
     units::Bytes,
     with_causes,
@@ -161,7 +161,7 @@ impl Placer<'_> {
         if tracer.is_some_and(|pid| pid.trim() != "0") {
             return true;
         }
-        let descriptors = numbered(c"/proc/self/fd").unwrap_or_default();
+        let descriptors = numeric_entries(c"/proc/self/fd").unwrap_or_default();
         let is_userfaultfd = |descriptor: &u32| {
             fs::read_link(format!("/proc/self/fd/{descriptor}"))
                 .is_ok_and(|link| link.as_os_str() == "anon_inode:[userfaultfd]")

@@ -64,7 +64,7 @@ impl Destination {
 
     /// Adds standard output where it is not named: what is asked for there goes
     /// there beside any file.
-    pub fn beside(destinations: &mut Vec<Self>) {
+    pub fn with_stdout(destinations: &mut Vec<Self>) {
         if !destinations.contains(&Destination::Stdout) {
             destinations.push(Destination::Stdout);
         }

@@ -38,10 +38,10 @@ pub mod frames;
 pub mod list;
 #[cfg(feature = "map")]
 pub mod map;
-mod mapped;
 pub mod mapping;
 #[cfg(feature = "map")]
 pub mod merged;
+mod own_mappings;
 pub mod place;
 pub mod proc;
 #[cfg(feature = "serde")]
@@ -53,5 +53,5 @@ pub mod units;
 pub use available_memory::available_memory;
 pub use causes::with_causes;
 pub use colored::Huepage;
-pub use mapped::mapped_here;
+pub use own_mappings::mapped_here;
 pub use seed::seed;

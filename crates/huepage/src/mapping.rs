@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Owned anonymous memory, page by page.
 
-pub(crate) mod lost;
+pub(crate) mod lost_ranges;
 
 use std::{ffi::c_void, ptr::NonNull};
 
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags};
 
-use crate::{mapped, units::Bytes};
+use crate::{own_mappings, units::Bytes};
 
 /// The size of a base page on this machine.
 pub fn page_size() -> Bytes {
@@ -109,7 +109,7 @@ impl Mapping {
         }
         let start = NonNull::new(start.cast::<u8>()).expect("mmap never returns null");
         let mut mapping = Mapping { start, pages, born_locked: false };
-        mapped::add(raw_address(start), len);
+        own_mappings::add(raw_address(start), len);
         mapping.born_locked = mapping.is_locked();
         // SAFETY: the range is ours, and nobody has its address yet.
         unsafe {
@@ -203,9 +203,9 @@ fn raw_address(start: NonNull<u8>) -> usize {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        mapped::remove(raw_address(self.start));
+        own_mappings::remove(raw_address(self.start));
         let start = self.as_ptr().addr();
-        for left in lost::left_of(start..start + self.len()) {
+        for left in lost_ranges::left_of(start..start + self.len()) {
             let part = self.as_ptr().with_addr(left.start).cast::<c_void>();
             // SAFETY: the range was mapped by `reserve` and is owned by this value,
             // but for what was lost; borrowers of its addresses hold a reference

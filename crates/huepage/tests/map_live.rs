@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Maps of real processes against what the kernel counts and what is known.
 
-#[path = "map/known.rs"]
-mod known;
+#[path = "map/page_by_page.rs"]
+mod page_by_page;
 #[path = "map/processes.rs"]
 mod processes;
 #[path = "map/records.rs"]

@@ -6,7 +6,7 @@ use huepage::units::Bytes;
 use huepage_present::number::{figure, percent};
 
 use super::{
-    Placement, Report,
+    BenchReport, Placement,
     bootstrap::Estimate,
     report::{Limit, Row},
     suite::eighths_of,
@@ -14,7 +14,7 @@ use super::{
 };
 
 /// One sentence per claim that the rows speak to.
-pub fn findings(report: &Report) -> Vec<String> {
+pub fn findings(report: &BenchReport) -> Vec<String> {
     let mut sentences = Vec::new();
     for bench in report.benches() {
         let sizes = match report.sizes(bench) {
@@ -33,7 +33,7 @@ pub fn findings(report: &Report) -> Vec<String> {
 }
 
 /// Balanced pages against everything that a user may get instead.
-fn against_all(report: &Report, bench: &str, bytes: Bytes) -> Option<String> {
+fn against_all(report: &BenchReport, bench: &str, bytes: Bytes) -> Option<String> {
     let row = report.row(bench, bytes, Placement::Balanced)?;
     let others = [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
     let ratios: Vec<String> = others
@@ -46,7 +46,7 @@ fn against_all(report: &Report, bench: &str, bytes: Bytes) -> Option<String> {
 }
 
 /// If colors were not real, a quarter of them would not be slow.
-fn quarter_at_half(report: &Report) -> Option<String> {
+fn quarter_at_half(report: &BenchReport) -> Option<String> {
     let slower = slower_in_a_quarter(report)?;
     Some(format!(
         "At 4/8 of the cache, a quarter of the colors is {} times as slow as random pages (1 if \
@@ -56,7 +56,7 @@ fn quarter_at_half(report: &Report) -> Option<String> {
 }
 
 /// If shuffled labels helped, something other than color would be at work.
-fn control(report: &Report) -> Option<String> {
+fn control(report: &BenchReport) -> Option<String> {
     Some(format!(
         "Control, at 7/8 of the cache: shuffled labels are {} times as fast as random pages (1 if \
          color is all that matters).",
@@ -65,20 +65,20 @@ fn control(report: &Report) -> Option<String> {
 }
 
 /// How many times as slow half a cache is in a quarter of the colors.
-pub fn slower_in_a_quarter(report: &Report) -> Option<Estimate> {
+pub fn slower_in_a_quarter(report: &BenchReport) -> Option<Estimate> {
     let Estimate { value, low, high } = chase(report, 4, Placement::Quarter)?.ratio?;
     Some(Estimate { value: 1.0 / value, low: 1.0 / high, high: 1.0 / low })
 }
 
 /// A row of the pointer chase at so many eighths of the cache.
-pub fn chase(report: &Report, eighths: u64, placement: Placement) -> Option<&Row> {
+pub fn chase(report: &BenchReport, eighths: u64, placement: Placement) -> Option<&Row> {
     report.row("chase", eighths_of(report.cache, eighths), placement)
 }
 
 /// The share of peak read bandwidth that is left in quiet moments when the
 /// working set is as large as the cache. The peak is the best of any size and
 /// placement, so that all shares have one denominator.
-pub fn held_shares(report: &Report) -> Vec<(Placement, f64)> {
+pub fn held_shares(report: &BenchReport) -> Vec<(Placement, f64)> {
     let quiet = |row: &Row| row.quiet.map(|quiet| quiet.median);
     let peak = report.rows_of("read").filter_map(quiet).fold(0.0, f64::max);
     let share = |placement| {
@@ -88,7 +88,7 @@ pub fn held_shares(report: &Report) -> Vec<(Placement, f64)> {
     report.placements().into_iter().filter_map(share).collect()
 }
 
-fn held_bandwidth(report: &Report) -> Option<String> {
+fn held_bandwidth(report: &BenchReport) -> Option<String> {
     let shares: Vec<String> = held_shares(report)
         .into_iter()
         .map(|(placement, share)| format!("{placement} {}", percent(share)))
@@ -99,7 +99,7 @@ fn held_bandwidth(report: &Report) -> Option<String> {
 }
 
 /// What limits a workload that computes.
-fn limits(report: &Report, limit: &Limit) -> Option<String> {
+fn limits(report: &BenchReport, limit: &Limit) -> Option<String> {
     let row = report.rows_of(&limit.bench).find(|row| row.placement == Placement::Balanced)?;
     let quiet = row.quiet?.median;
     let share = limit.unit.cost(limit.figure) / limit.unit.cost(quiet);

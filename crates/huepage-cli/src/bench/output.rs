@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use huepage_present::destination::{Destination, Format};
 
-use super::{Report, plot, text};
+use super::{BenchReport, plot, text};
 
 /// What knows how a report looks, but for JSON, which follows from its type.
 pub struct Look<R> {
@@ -15,7 +15,7 @@ pub struct Look<R> {
 }
 
 /// How the report of all workloads looks.
-pub const LOOK: Look<Report> = Look { text, svg: plot::svg, png: plot::png };
+pub const LOOK: Look<BenchReport> = Look { text, svg: plot::svg, png: plot::png };
 
 /// Writes a report to every output; standard output gets text, or `json`.
 ///

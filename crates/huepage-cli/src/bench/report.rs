@@ -7,11 +7,11 @@ use huepage::{topology::CacheGeometry, units::Bytes};
 use huepage_present::number::percent;
 use serde::{Deserialize, Serialize};
 
-use super::{Placement, bootstrap::Estimate, machine::Machine, workload::Unit};
+use super::{Placement, bootstrap::Estimate, host::Host, workload::Unit};
 
 /// Everything that follows from the slices, with what a reader needs to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct BenchReport {
     /// The version of this format.
     pub schema: Schema,
     /// Whether the figures come from a clock or from a model.
@@ -19,7 +19,7 @@ pub struct Report {
     /// The command line that made it.
     pub command: String,
     /// Where it ran.
-    pub machine: Machine,
+    pub machine: Host,
     /// The cache that the working sets refer to.
     pub cache: CacheGeometry,
     /// The share of the machine's cache that it is, such as `1/4`; null for all.
@@ -201,7 +201,7 @@ pub struct Dot {
     pub p95: f64,
 }
 
-impl Report {
+impl BenchReport {
     /// Names of the workloads, in the order they ran.
     pub fn benches(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
@@ -288,7 +288,7 @@ pub mod sample {
     /// of a 1 MiB cache, 5 if balanced, 40 in a quarter of the colors; the same
     /// in all allocations but for a tenth of a percent, and in all slices but
     /// each fourth, which a neighbor makes twice as slow and the canary sees.
-    pub fn working_set() -> Report {
+    pub fn working_set() -> BenchReport {
         let slowness = |placement| match placement {
             Placement::Balanced => 5.0,
             Placement::Quarter => 40.0,
@@ -310,7 +310,7 @@ pub mod sample {
     }
 
     /// Default from 10 to 39 ms, balanced always 10.
-    pub fn repeat() -> Report {
+    pub fn repeat() -> BenchReport {
         let make = |placement, step: f64| {
             let cost = move |allocation: usize| 10.0 + step * (allocation * 7 % 30) as f64;
             group("repeat", Bytes::kib(896), placement, Unit::Milliseconds, cost)
@@ -346,16 +346,16 @@ pub mod sample {
         Group { bench, bytes, placement, unit, allocations }
     }
 
-    fn report(groups: Vec<Group>) -> Report {
+    fn report(groups: Vec<Group>) -> BenchReport {
         let cache = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
         let samples = Samples { groups, blocks: BLOCKS, ceilings: Vec::new() };
         let rows = analysis::rows(&samples, 1);
         let moments = analysis::moments(&samples);
-        Report {
+        BenchReport {
             schema: Schema::V2,
             kind: Kind::Measured,
             command: "huepage bench".to_owned(),
-            machine: Machine { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
+            machine: Host { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
             cache,
             cache_share: None,
             memory: "made up".to_owned(),
@@ -379,7 +379,7 @@ mod tests {
         let report = sample::working_set();
         let json = serde_json::to_string(&report).unwrap();
         // The bodies are too long to print both.
-        assert!(serde_json::from_str::<Report>(&json).unwrap() == report);
+        assert!(serde_json::from_str::<BenchReport>(&json).unwrap() == report);
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
     fn another_schema_is_refused() {
         let mut json = serde_json::to_value(sample::repeat()).unwrap();
         json["schema"] = "huepage.bench/1".into();
-        let error = serde_json::from_value::<Report>(json).unwrap_err();
+        let error = serde_json::from_value::<BenchReport>(json).unwrap_err();
         assert!(error.to_string().contains("huepage.bench/1"), "{error}");
     }
 }

@@ -18,7 +18,7 @@ use super::{
 
 /// What a machine is like, and how it serves two placements.
 #[derive(Clone, Copy)]
-struct Machine {
+struct HostModel {
     /// Share of the time that the neighbor is there; it comes and goes about
     /// every fortieth visit.
     neighbor: f64,
@@ -37,7 +37,7 @@ struct Machine {
     allocations: usize,
 }
 
-const NOISY: Machine = Machine {
+const NOISY: HostModel = HostModel {
     neighbor: 0.4,
     missed: 0.05,
     stolen: 0.05,
@@ -71,7 +71,7 @@ impl World {
     }
 
     /// Goes on to the next visit.
-    fn step(&mut self, machine: Machine) {
+    fn step(&mut self, machine: HostModel) {
         if self.chance(1.0 / 40.0) {
             self.neighbor = self.rng.f64() < machine.neighbor;
         }
@@ -81,7 +81,7 @@ impl World {
     }
 
     /// One slice of an allocation of that cost.
-    fn slice(&mut self, machine: Machine, cost: f64, seen: bool, block: usize) -> Slice {
+    fn slice(&mut self, machine: HostModel, cost: f64, seen: bool, block: usize) -> Slice {
         let mut cost = cost * (1.0 + 0.01 * self.normal().abs());
         if self.neighbor {
             // Whoever has to share the cache loses more the better it fitted.
@@ -110,7 +110,7 @@ impl World {
     }
 }
 
-impl Machine {
+impl HostModel {
     /// A run of the crossed design.
     fn run(self, seed: u64) -> Samples {
         let mut world = World { rng: Rng::with_seed(seed), neighbor: false, slow: false };
@@ -173,9 +173,9 @@ impl Machine {
 fn the_known_effect_is_inside_its_interval_and_called_better() {
     for machine in [
         NOISY,
-        Machine { unit: Unit::GbPerSecond, ..NOISY },
-        Machine { neighbor: 0.0, stolen: 0.0, slow_clock: 1.0, ..NOISY },
-        Machine { balanced: (7.0, 0.05), default: (10.0, 0.3), ..NOISY },
+        HostModel { unit: Unit::GbPerSecond, ..NOISY },
+        HostModel { neighbor: 0.0, stolen: 0.0, slow_clock: 1.0, ..NOISY },
+        HostModel { balanced: (7.0, 0.05), default: (10.0, 0.3), ..NOISY },
     ] {
         let (covered, better) = machine.hundred();
         assert!(covered >= 93, "{covered} of 100, {better} better");
@@ -191,7 +191,7 @@ fn the_known_effect_is_inside_its_interval_and_called_better() {
 #[test]
 fn few_allocations_have_intervals_that_hold_the_effect_too() {
     for allocations in [8, 6] {
-        let (covered, better) = Machine { allocations, ..NOISY }.hundred();
+        let (covered, better) = HostModel { allocations, ..NOISY }.hundred();
         assert!(covered >= 93, "{covered} of 100 with {allocations}");
         assert!(better >= 95, "{better} of 100 with {allocations}");
     }
@@ -202,7 +202,7 @@ fn few_allocations_have_intervals_that_hold_the_effect_too() {
 #[test]
 fn the_true_speed_is_inside_its_interval() {
     for allocations in [15, 8, 6] {
-        let machine = Machine { allocations, ..NOISY };
+        let machine = HostModel { allocations, ..NOISY };
         let inside = (0..100).filter(|&seed| {
             let quiet = rows(&machine.run(seed), seed)[0].quiet;
             quiet.is_some_and(|quiet| {
@@ -218,7 +218,7 @@ fn the_true_speed_is_inside_its_interval() {
 fn what_has_no_effect_is_seldom_called_better() {
     for deviation in [0.002, 0.15] {
         let side = (9.0, deviation);
-        let (covered, better) = Machine { balanced: side, default: side, ..NOISY }.hundred();
+        let (covered, better) = HostModel { balanced: side, default: side, ..NOISY }.hundred();
         assert!(better <= 5, "{better} of 100, deviation {deviation}");
         assert!(covered >= 93, "{covered} of 100, deviation {deviation}");
     }
@@ -227,7 +227,7 @@ fn what_has_no_effect_is_seldom_called_better() {
 #[test]
 fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
     for seed in 0..20 {
-        let (row, verdict) = Machine { neighbor: 1.0, missed: 0.01, ..NOISY }.judged(seed);
+        let (row, verdict) = HostModel { neighbor: 1.0, missed: 0.01, ..NOISY }.judged(seed);
         assert_eq!(verdict.kind, VerdictKind::CannotTell, "{}", verdict.text);
         assert!(verdict.text.contains("had quiet moments enough"), "{}", verdict.text);
         assert!(row.quiet.is_none());
@@ -240,7 +240,7 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
 /// does not find them.
 #[test]
 fn without_quiet_moments_told_apart_the_neighbor_is_in_the_figures() {
-    let machine = Machine { neighbor: 0.96, missed: 0.0, stolen: 0.0, ..NOISY };
+    let machine = HostModel { neighbor: 0.96, missed: 0.0, stolen: 0.0, ..NOISY };
     let (mut told, mut untold) = (Vec::new(), Vec::new());
     for seed in 0..40 {
         let mut samples = machine.run(seed);
@@ -283,7 +283,7 @@ fn the_two_spreads_are_told_apart() {
 
 #[test]
 fn an_allocation_whose_pages_moved_is_left_out_and_counted() {
-    let mut samples = Machine { neighbor: 0.0, stolen: 0.0, ..NOISY }.run(1);
+    let mut samples = HostModel { neighbor: 0.0, stolen: 0.0, ..NOISY }.run(1);
     for slice in &mut samples.groups[1].allocations[3].slices {
         slice.figure = 1000.0;
     }
@@ -300,7 +300,7 @@ fn an_allocation_whose_pages_moved_is_left_out_and_counted() {
 /// as many; one that is almost never met in quiet does not make the others poor.
 #[test]
 fn an_allocation_with_hardly_any_quiet_moment_is_left_out() {
-    let mut samples = Machine { neighbor: 0.0, stolen: 0.0, slow_clock: 1.0, ..NOISY }.run(2);
+    let mut samples = HostModel { neighbor: 0.0, stolen: 0.0, slow_clock: 1.0, ..NOISY }.run(2);
     for slice in samples.groups[0].allocations[0].slices.iter_mut().skip(5) {
         slice.moment.switches = 1;
     }

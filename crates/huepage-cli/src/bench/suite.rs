@@ -6,7 +6,7 @@ use huepage::{topology::CacheGeometry, units::Bytes};
 use super::{
     Placement,
     workload::Workload,
-    workloads::{Chase, Fft, Matmul, Read, Repeat},
+    workloads::{Fft, Matmul, PointerChase, Read, Repeat},
 };
 
 /// Workloads over the first bytes of every allocation of some placements.
@@ -52,7 +52,7 @@ impl Suite {
                     Job {
                         bytes,
                         workloads: vec![
-                            Box::new(Chase::new(bytes, line)),
+                            Box::new(PointerChase::new(bytes, line)),
                             Box::new(Read { bytes }),
                         ],
                         placements: placements.iter().copied().filter(runs).collect(),

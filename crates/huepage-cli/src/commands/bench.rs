@@ -23,7 +23,7 @@ use huepage_present::destination::{Destination, check_file};
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    CacheShare, Kind, LOOK, Limit, Machine, Placement, Placements, Plain, Plan, Report, Samples,
+    BenchReport, CacheShare, Host, Kind, LOOK, Limit, Placement, Placements, Plain, Plan, Samples,
     Schema, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
 };
 
@@ -131,7 +131,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         What::Exec(options) => return exec::run(options),
     };
     if common.json {
-        Destination::beside(&mut common.output);
+        Destination::with_stdout(&mut common.output);
     }
     for output in &common.output {
         output.check(common.force)?;
@@ -222,7 +222,7 @@ pub fn report<W: Workbench>(
     placements: Vec<Placement>,
     visits: usize,
     time_limit: Duration,
-) -> anyhow::Result<(Report, Samples)> {
+) -> anyhow::Result<(BenchReport, Samples)> {
     let &Setting { suite, cache, share, cpu, seed, allocations } = setting;
     let jobs = suite.jobs(cache, &placements);
     let plan = Plan { placements, allocations, visits, time_limit, cpu, seed };
@@ -234,14 +234,14 @@ pub fn report<W: Workbench>(
         unit: ceiling.unit,
         figure: ceiling.figure,
     });
-    let report = Report {
+    let report = BenchReport {
         schema: Schema::V2,
         kind: Kind::Measured,
         command: std::env::args_os()
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect::<Vec<_>>()
             .join(" "),
-        machine: Machine::here(cpu),
+        machine: Host::here(cpu),
         cache,
         cache_share: share.map(|share| share.to_string()),
         memory: workbench.describe(),

@@ -42,12 +42,12 @@ pub struct Options {
 
 /// What is written.
 #[derive(Serialize)]
-struct Report {
+struct BugReport {
     schema: &'static str,
     huepage: &'static str,
     /// Of the user who wrote this.
     root: bool,
-    features: features::Report,
+    features: features::FeaturesReport,
     machine: RecordedMachine,
     palettes: Vec<Palette>,
     kernel_state: KernelState,
@@ -84,11 +84,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         },
         |entries| entries.into_iter().map(Palette::from).collect(),
     );
-    let report = Report {
+    let report = BugReport {
         schema: "huepage.bugreport/1",
         huepage: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
-        features: features::Report::here(),
+        features: features::FeaturesReport::here(),
         machine,
         palettes,
         kernel_state: KernelState::read(),

@@ -50,7 +50,7 @@ pub struct Options {
 
 /// What `--json` prints (schema huepage.colors/1).
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct ColorsReport {
     schema: &'static str,
     kind: &'static str,
     cpu: u32,
@@ -120,7 +120,7 @@ pub fn survey(
     cpu: u32,
     geometry: Option<CacheGeometry>,
     pages: usize,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<ColorsReport> {
     let mapping = Mapping::populated(pages, PageKind::Base)
         .with_context(|| format!("allocate {pages} pages"))?;
     let addresses: Vec<PageAddr> = mapping.iter().collect();
@@ -156,7 +156,7 @@ pub fn survey(
     for color in colors.iter().flatten() {
         class_sizes[color.index()] += 1;
     }
-    Ok(Report {
+    Ok(ColorsReport {
         schema: "huepage.colors/1",
         kind: "measured",
         cpu,
@@ -231,7 +231,7 @@ fn frame_number_agreement(
 }
 
 /// The report as text.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &ColorsReport) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let percent = |share: f64| percent_in_column(Some(share), 2);

@@ -30,18 +30,18 @@ pub struct Options {
 
 /// What `--json` prints.
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct FeaturesReport {
     schema: &'static str,
     /// The running one.
     kernel: String,
     features: Vec<Row>,
 }
 
-impl Report {
+impl FeaturesReport {
     /// Of this machine and user.
     pub fn here() -> Self {
         let kernel = rustix::system::uname().release().to_string_lossy().into_owned();
-        Report { schema: "huepage.features/1", kernel, features: table::rows() }
+        FeaturesReport { schema: "huepage.features/1", kernel, features: table::rows() }
     }
 }
 
@@ -50,7 +50,7 @@ impl Report {
 /// # Errors
 /// If standard output cannot be written.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let report = Report::here();
+    let report = FeaturesReport::here();
     stdout::print(&match options.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text(&report),
@@ -58,7 +58,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &FeaturesReport) -> String {
     let mut text = format!("{:<18} {:<10} here: Linux {}\n", "feature", "needs", report.kernel);
     for Row { feature, needs, here, .. } in &report.features {
         let found = match here {

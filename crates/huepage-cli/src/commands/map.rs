@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage map`: where the pages of a process are.
 
-mod beside;
+mod background;
 mod by;
 pub(super) mod find;
 mod launch;
@@ -15,7 +15,7 @@ mod watch;
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
-use beside::Beside;
+use background::BackgroundCommand;
 use by::By;
 use clap::ArgGroup;
 use huepage::{map::ProcessMap, topology::CacheOverride};
@@ -112,7 +112,7 @@ pub struct Options {
 /// Whatever keeps the process from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     if options.json {
-        Destination::beside(&mut options.output);
+        Destination::with_stdout(&mut options.output);
     }
     // Standard output is one thing: a record there must stay readable as one.
     if options.record.as_deref().is_some_and(record::is_dash) {
@@ -127,7 +127,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         let pid = find::find(target)?;
         return watch::watch(&Reader::new(options.cache)?, pid, interval, options.all);
     }
-    let (map, beside) = map(&options)?;
+    let (map, command) = map(&options)?;
     if let Some(path) = &options.record {
         record::save(path, &map, options.force)?;
     }
@@ -138,12 +138,12 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     }
     let code = finish(&map, &options.output, options.json);
     // The map comes first: a server may run for days.
-    beside.map_or(Ok(()), Beside::wait)?;
+    command.map_or(Ok(()), BackgroundCommand::wait)?;
     Ok(code)
 }
 
 /// The map asked for, and the command that runs on, if one does.
-fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<Beside>)> {
+fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<BackgroundCommand>)> {
     if let Some(path) = &options.input {
         return Ok((record::load(path)?, None));
     }
@@ -153,8 +153,8 @@ fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<Beside>)> {
     }
     let reader = Reader::new(options.cache)?;
     if let Some(after) = options.after {
-        let (map, beside) = beside::map(&reader, &options.command, after)?;
-        return Ok((map, Some(beside)));
+        let (map, command) = background::map(&reader, &options.command, after)?;
+        return Ok((map, Some(command)));
     }
     let mut launched = launch::Launched::start(&options.command)?;
     launched.run_to_end()?;

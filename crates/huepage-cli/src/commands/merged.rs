@@ -61,7 +61,7 @@ pub struct Options {
 /// Whatever keeps the processes from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     if options.json {
-        Destination::beside(&mut options.output);
+        Destination::with_stdout(&mut options.output);
     }
     options.output.iter().try_for_each(|output| output.check(options.force))?;
     let pids = pids(&options.targets)?;

@@ -18,7 +18,7 @@ use huepage_present::stdout;
 
 use crate::commands::cache_options::WhichCache;
 pub use report::Entry;
-use report::{Action, Report};
+use report::{Action, PaletteReport};
 
 /// Show, make or remove the palette by which programs tell colors
 ///
@@ -84,7 +84,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let seconds = begin.elapsed().as_secs_f64();
     let look = |audience| Entry::look(&measure, &places, audience);
     let palettes = vec![look(Audience::All)?, look(Audience::User)?];
-    let report = Report::new(&cache, action, seconds, palettes);
+    let report = PaletteReport::new(&cache, action, seconds, palettes);
     let printed = match options.json {
         true => serde_json::to_string_pretty(&report)? + "\n",
         false => text::text(&report),

@@ -23,7 +23,7 @@ use huepage::{
     color::{ColorError, MeasuredOracle},
     topology::Pinned,
 };
-pub use report::Report;
+pub use report::PressureReport;
 use report::Subject;
 use watch::Plan;
 
@@ -124,7 +124,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// If colors cannot be measured here.
-pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<Report> {
+pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<PressureReport> {
     let _pinned = Pinned::to(cache.cpu)?;
     let mut oracle = discover(cache)?;
     let subject = Subject::new(cache, &oracle);

@@ -63,7 +63,7 @@ pub struct Options {
 
 /// What `--json` prints.
 #[derive(Serialize)]
-struct Report {
+struct TopologyReport {
     #[serde(flatten)]
     topology: Topology,
     cache_to_color: Choice,
@@ -116,14 +116,14 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 
-fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<Report> {
+fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<TopologyReport> {
     let mut topology = Topology::read(machine)?;
     topology.measured = machine.curve.clone().filter(|_| !options.no_measure).map(Into::into);
     let cache_to_color = topology.choose(options.cpu.unwrap_or(machine.cpu), options.cache)?;
-    Ok(Report { topology, cache_to_color })
+    Ok(TopologyReport { topology, cache_to_color })
 }
 
-fn live(options: &Options) -> anyhow::Result<Report> {
+fn live(options: &Options) -> anyhow::Result<TopologyReport> {
     if let Some(path) = &options.record {
         record::refuse_overwrite(path, options.force)?;
     }
@@ -142,7 +142,7 @@ fn live(options: &Options) -> anyhow::Result<Report> {
         let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
         record::save(path, &record, options.force)?;
     }
-    Ok(Report { topology, cache_to_color })
+    Ok(TopologyReport { topology, cache_to_color })
 }
 
 /// Adds the curve, or why there is none.
@@ -174,6 +174,6 @@ fn note(machine: &dyn MachineSource, topology: &Topology) -> String {
     )
 }
 
-fn json(report: &Report) -> anyhow::Result<String> {
+fn json(report: &TopologyReport) -> anyhow::Result<String> {
     Ok(serde_json::to_string_pretty(report)? + "\n")
 }

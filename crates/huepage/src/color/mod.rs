@@ -18,15 +18,15 @@
 #[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
 mod agreement;
 mod choose;
+#[cfg(feature = "serde")]
+mod discovery_facts;
 mod error;
 mod evidence;
 mod frame_number;
-#[cfg(feature = "serde")]
-mod known;
 #[cfg(all(target_arch = "x86_64", feature = "measure"))]
 mod measure;
 #[cfg(not(all(target_arch = "x86_64", feature = "measure")))]
-#[path = "measure_elsewhere.rs"]
+#[path = "measure_unavailable.rs"]
 mod measure;
 mod measurement;
 mod oracle;

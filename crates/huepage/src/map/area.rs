@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cells, Name, Placement};
+use super::{Cells, Name, PageSummary};
 use crate::{proc::KernelCounts, units::Bytes};
 
 /// What an area was mapped from.
@@ -54,7 +54,7 @@ pub struct Area {
     /// hugetlbfs.
     pub page_size: Bytes,
     /// Where its pages are.
-    pub placement: Placement,
+    pub placement: PageSummary,
     /// The same pages for a picture.
     pub cells: Cells,
     /// What the kernel counts; `None` where `smaps` cannot be read.

@@ -3,7 +3,7 @@
 
 use super::{
     Cell, Cells, Kind, KindCount, NodeCount, RunPages,
-    runs::{Run, class},
+    runs::{FrameRun, class},
 };
 use crate::color::{Color, ColorCount};
 
@@ -51,7 +51,7 @@ impl CellTally {
     }
 
     /// Adds the length of a run to the cells that its pages are in.
-    pub fn add_run(&mut self, run: Run) {
+    pub fn add_run(&mut self, run: FrameRun) {
         let each = self.cells.pages_each;
         let cells = &mut self.cells.cells;
         let first = cells.partition_point(|cell| cell.at < run.at / each);
@@ -185,7 +185,7 @@ mod tests {
         for at in [3, 4, 1 << 40] {
             tally.add(&page(at));
         }
-        tally.add_run(Run { at: 3, pages: 2 });
+        tally.add_run(FrameRun { at: 3, pages: 2 });
         let cells = tally.into_cells();
         assert_eq!(cells.pages_each, 1);
         assert_eq!(cells.cells.iter().map(|c| c.at).collect::<Vec<_>>(), [3, 4, 1 << 40]);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Whether a map that was read back can be one: whoever draws it relies on it.
 
-use super::{Area, Balance, Cell, Cells, Kind, MappedCache, PageCounts, Placement, ProcessMap};
+use super::{Area, Balance, Cell, Cells, Kind, MappedCache, PageCounts, PageSummary, ProcessMap};
 use crate::{color::ColorCount, units::Bytes};
 
 /// More pages than any address space has: sums stay far from overflowing.
@@ -74,7 +74,7 @@ impl Area {
     }
 }
 
-impl Placement {
+impl PageSummary {
     fn check(&self, caches: &[MappedCache]) -> Checked {
         self.pages.check()?;
         let huge: u64 = sum(self.huge.iter().map(|huge| huge.pages))?;

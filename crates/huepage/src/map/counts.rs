@@ -133,7 +133,7 @@ pub struct RunBucket {
 
 /// Where the pages of one area, or of the whole process, are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Placement {
+pub struct PageSummary {
     /// Pages by kind.
     pub pages: PageCounts,
     /// Pages in huge pages, by size ascending; where the flags of frames are

@@ -8,7 +8,7 @@
 use std::io;
 
 use super::{
-    Cells, Placement,
+    Cells, PageSummary,
     classify::classify,
     sources::Sources,
     tally::{AreaTally, Scope, TotalTally},
@@ -51,8 +51,8 @@ const LARGE: u64 = 1 << 18;
 #[derive(Debug)]
 pub(super) struct Gathered {
     /// One for every area that was reached.
-    pub areas: Vec<(Placement, Cells)>,
-    pub total: Placement,
+    pub areas: Vec<(PageSummary, Cells)>,
+    pub total: PageSummary,
     /// Large areas left out since the kernel counts nothing there; pages of
     /// zeros may be in them.
     pub left_out: u64,
@@ -126,7 +126,7 @@ struct Gatherer<'a> {
     cells: usize,
     trigger: usize,
     total: TotalTally<'a>,
-    gathered: Vec<(Placement, Cells)>,
+    gathered: Vec<(PageSummary, Cells)>,
     left_out: u64,
 }
 
@@ -285,8 +285,9 @@ impl Gatherer<'_> {
     /// Makes cells coarser until they are no more than allowed: those of the
     /// fullest areas last, since pictures show these.
     fn limit_cells(&mut self) {
-        let touched =
-            |(placement, _): &(Placement, Cells)| placement.pages.present + placement.pages.swapped;
+        let touched = |(placement, _): &(PageSummary, Cells)| {
+            placement.pages.present + placement.pages.swapped
+        };
         let mut pages: Vec<u64> = self.gathered.iter().map(touched).collect();
         pages.sort_unstable_by(|a, b| b.cmp(a));
         let full = pages.get(FULLEST).copied();

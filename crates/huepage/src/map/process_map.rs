@@ -5,7 +5,9 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Area, Change, KernelCounts, MappedCache, Name, Placement, Registered, Shortfall};
+use super::{
+    Area, Change, KernelCounts, MappedCache, Name, PageSummary, RegisteredMemory, Shortfall,
+};
 use crate::{run::Way, units::Bytes};
 
 /// The schema of a map.
@@ -39,13 +41,13 @@ pub struct ProcessMap {
     pub cell_cache: Option<usize>,
     /// All areas added up. Frames that several areas map count once in
     /// `pages.frames` and in the balances.
-    pub total: Placement,
+    pub total: PageSummary,
     /// What the kernel counts, added up; `None` where `smaps` cannot be read.
     pub kernel: Option<KernelCounts>,
     /// Every mapping, by address.
     pub areas: Vec<Area>,
     /// What the program told of its own memory.
-    pub registered: Vec<Registered>,
+    pub registered: Vec<RegisteredMemory>,
     /// What is missing, and why.
     pub shortfalls: Vec<Shortfall>,
     /// What the process did while it was read.

@@ -6,7 +6,7 @@ use crate::units::Pfn;
 
 /// A run that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct FrameRun {
     /// Its first page, counted from the area's start.
     pub at: u64,
     /// Its length.
@@ -16,14 +16,14 @@ pub(super) struct Run {
 /// Follows runs, page by page.
 #[derive(Debug, Default)]
 pub(super) struct RunTally {
-    current: Option<(Run, Pfn)>,
+    current: Option<(FrameRun, Pfn)>,
     runs: Runs,
 }
 
 impl RunTally {
     /// The next page, in ascending order, with its frame; `None` for a page
     /// that can be in no run. Returns the run that ended before it.
-    pub fn add(&mut self, at: u64, frame: Option<Pfn>) -> Option<Run> {
+    pub fn add(&mut self, at: u64, frame: Option<Pfn>) -> Option<FrameRun> {
         let Some(frame) = frame else { return self.end() };
         if let Some((run, last)) = &mut self.current
             && run.at + run.pages == at
@@ -34,12 +34,12 @@ impl RunTally {
             return None;
         }
         let ended = self.end();
-        self.current = Some((Run { at, pages: 1 }, frame));
+        self.current = Some((FrameRun { at, pages: 1 }, frame));
         ended
     }
 
     /// Ends the run that is under way.
-    pub fn end(&mut self) -> Option<Run> {
+    pub fn end(&mut self) -> Option<FrameRun> {
         let (run, _) = self.current.take()?;
         self.runs.add(RunBucket { from: class(run.pages), runs: 1, pages: run.pages });
         self.runs.longest = self.runs.longest.max(run.pages);
@@ -94,7 +94,7 @@ mod tests {
             (7, Some(16)),
             (8, Some(15)), // backwards
         ];
-        let mut ended: Vec<Run> =
+        let mut ended: Vec<FrameRun> =
             pages.iter().filter_map(|&(at, frame)| tally.add(at, frame.map(Pfn))).collect();
         ended.extend(tally.end());
         let ended: Vec<_> = ended.iter().map(|run| (run.at, run.pages)).collect();

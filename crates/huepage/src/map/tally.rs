@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Cells, HugeCount, Kind, MappedCache, NodeCount, PageCounts, Placement,
+    Cells, HugeCount, Kind, MappedCache, NodeCount, PageCounts, PageSummary,
     cell_tally::{CellPage, CellTally, add_node},
     frame_set::FrameSet,
     runs::RunTally,
@@ -72,7 +72,7 @@ impl Frames {
     }
 
     /// Writes counts and balances down, where frames are seen.
-    fn settle(&self, placement: &mut Placement, scope: Scope, whole: bool) {
+    fn settle(&self, placement: &mut PageSummary, scope: Scope, whole: bool) {
         if scope.frames {
             placement.pages.frames = Some(self.count);
             let balances = scope.caches.iter().zip(&self.spreads);
@@ -144,12 +144,12 @@ impl<'a> AreaTally<'a> {
     }
 
     /// Where the pages are.
-    pub fn finish(mut self) -> (Placement, Cells) {
+    pub fn finish(mut self) -> (PageSummary, Cells) {
         if let Some(run) = self.runs.end() {
             self.cells.add_run(run);
         }
         self.nodes.shrink_to_fit();
-        let mut placement = Placement {
+        let mut placement = PageSummary {
             pages: self.pages,
             huge: huge_counts(self.huge),
             nodes: self.nodes,
@@ -169,7 +169,7 @@ fn huge_counts(by_size: BTreeMap<Bytes, u64>) -> Vec<HugeCount> {
 #[derive(Debug)]
 pub(super) struct TotalTally<'a> {
     scope: Scope<'a>,
-    sum: Placement,
+    sum: PageSummary,
     huge: BTreeMap<Bytes, u64>,
     frames: Frames,
 }
@@ -182,7 +182,7 @@ impl<'a> TotalTally<'a> {
         let runs = scope.frames.then(Default::default);
         TotalTally {
             scope,
-            sum: Placement { pages, runs, ..Placement::default() },
+            sum: PageSummary { pages, runs, ..PageSummary::default() },
             huge: BTreeMap::new(),
             frames: Frames::new(scope),
         }
@@ -194,7 +194,7 @@ impl<'a> TotalTally<'a> {
     }
 
     /// Adds the counts of an area that is finished.
-    pub fn add_area(&mut self, area: &Placement) {
+    pub fn add_area(&mut self, area: &PageSummary) {
         self.sum.pages.merge(&area.pages);
         for huge in &area.huge {
             *self.huge.entry(huge.size).or_default() += huge.pages;
@@ -206,7 +206,7 @@ impl<'a> TotalTally<'a> {
     }
 
     /// Where all pages are.
-    pub fn finish(mut self) -> Placement {
+    pub fn finish(mut self) -> PageSummary {
         self.sum.huge = huge_counts(self.huge);
         self.frames.settle(&mut self.sum, self.scope, true);
         self.sum

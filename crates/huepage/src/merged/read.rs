@@ -12,7 +12,7 @@ use super::{Ksm, Merged, MergedPages, MergedProcess, Reads};
 use crate::{
     frames::{FrameNodes, PageFlags, PageState, Pagemap, for_flags_of},
     map::{MapError, NodeCount},
-    proc::{self, AreaLine, Stat, numbered},
+    proc::{self, AreaLine, Stat, numeric_entries},
     topology::{MachineSource, Topology},
     units::{Bytes, Pfn},
 };
@@ -33,7 +33,7 @@ pub fn merging() -> io::Result<Vec<u32>> {
             merging.and_then(|number| number.trim().parse::<u64>().ok()).is_some_and(|n| n > 0)
         })
     };
-    let mut pids = numbered(c"/proc")?;
+    let mut pids = numeric_entries(c"/proc")?;
     pids.retain(has_some);
     pids.sort_unstable();
     Ok(pids)
@@ -125,7 +125,7 @@ fn merged_bytes(area: &AreaLine) -> u64 {
 fn nodes_of(pid: u32, topology: &Topology) -> Vec<u32> {
     let mut threads: BTreeMap<u32, usize> = BTreeMap::new();
     let tasks = CString::new(format!("/proc/{pid}/task")).expect("a number has no zero byte");
-    for thread in numbered(&tasks).unwrap_or_default() {
+    for thread in numeric_entries(&tasks).unwrap_or_default() {
         let Some(cpu) = Stat::of_thread(pid, thread).ok().and_then(|stat| stat.cpu) else {
             continue;
         };

@@ -10,7 +10,7 @@ use rustix::{
 use super::{PlaceError, mover::nth};
 use crate::{
     color::ColorCount,
-    mapping::{Mapping, PageAddr, PageKind, lost},
+    mapping::{Mapping, PageAddr, PageKind, lost_ranges},
 };
 
 /// A pool's slots. After a fork the child finds them empty
@@ -44,7 +44,7 @@ pub(super) fn release(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
 }
 
 fn advise(start: PageAddr, pages: usize, advice: Advice) -> rustix::io::Result<()> {
-    if lost::is_lost(start.span(pages)) {
+    if lost_ranges::is_lost(start.span(pages)) {
         return Err(Errno::EXIST);
     }
     let len = pages * rustix::param::page_size();

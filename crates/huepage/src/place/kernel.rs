@@ -15,7 +15,7 @@ use super::{
 use crate::{mapping::PageAddr, proc::wiped_in_children};
 
 /// Fills holes through a userfaultfd on which the live range is registered.
-pub(super) struct Registered<'a> {
+pub(super) struct UserfaultfdKernel<'a> {
     uffd: Userfaultfd,
     /// Takes pages out; `None` where this descriptor itself does, so that it
     /// refuses while a notice is unread.
@@ -29,16 +29,16 @@ pub(super) struct Registered<'a> {
 /// What others do that has to be known of memory in use.
 const FOLLOWED: Features = Features::MOVE.and(Features::EVENT_FORK).and(Features::EVENT_REMOVE);
 
-impl<'a> Registered<'a> {
+impl<'a> UserfaultfdKernel<'a> {
     /// For memory that other threads use meanwhile.
     pub fn shared(mover: &'a dyn Mover) -> Result<Self, PlaceError> {
-        Registered::open("recoloring memory in use", FOLLOWED, Some(mover))
+        UserfaultfdKernel::open("recoloring memory in use", FOLLOWED, Some(mover))
     }
 
     /// For memory that other threads use, unmap and move meanwhile.
     pub fn guarded() -> Result<Self, PlaceError> {
         let features = FOLLOWED.and(Features::EVENT_REMAP).and(Features::EVENT_UNMAP);
-        Registered::open("placing memory of a running program", features, None)
+        UserfaultfdKernel::open("placing memory of a running program", features, None)
     }
 
     fn open(
@@ -53,7 +53,7 @@ impl<'a> Registered<'a> {
             reason => PlaceError::NeedsMove { action, reason },
         })?;
         let spare = rustix::io::fcntl_dupfd_cloexec(&uffd, 0).ok();
-        Ok(Registered { uffd, mover, spare, range: None })
+        Ok(UserfaultfdKernel { uffd, mover, spare, range: None })
     }
 
     /// Opens slots to receive pages taken out by a guarded exchange.
@@ -66,7 +66,7 @@ impl<'a> Registered<'a> {
             .map_err(PlaceError::errno("register slots with userfaultfd"))
     }
 
-    /// Ends [`Registered::open_slots`].
+    /// Ends [`UserfaultfdKernel::open_slots`].
     pub fn close_slots(&self, start: PageAddr, pages: usize) {
         // Fails only for memory that is gone.
         let _ = self.uffd.unregister(start, pages);
@@ -77,11 +77,11 @@ impl<'a> Registered<'a> {
         let action = "recoloring memory";
         let uffd = Userfaultfd::open(Faults::UserMode, Features::MOVE)
             .map_err(|reason| PlaceError::NeedsMove { action, reason })?;
-        Ok(Registered { uffd, mover: Some(mover), spare: None, range: None })
+        Ok(UserfaultfdKernel { uffd, mover: Some(mover), spare: None, range: None })
     }
 }
 
-impl Registered<'_> {
+impl UserfaultfdKernel<'_> {
     /// Takes a page out only if it lies in memory registered with this
     /// descriptor, whatever other threads unmap and map meanwhile.
     ///
@@ -128,7 +128,7 @@ fn pause(tries: u32) {
 }
 
 // SAFETY: each call affects the pages named only.
-unsafe impl Kernel for Registered<'_> {
+unsafe impl Kernel for UserfaultfdKernel<'_> {
     type Child = Userfaultfd;
 
     fn inherited(&mut self, live: PageAddr) -> bool {
@@ -250,7 +250,7 @@ fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut 
 
 /// Registers a live range for as long as it lives, however that ends.
 pub(super) struct Registration<'k, 'm> {
-    pub kernel: &'k mut Registered<'m>,
+    pub kernel: &'k mut UserfaultfdKernel<'m>,
 }
 
 impl<'k, 'm> Registration<'k, 'm> {
@@ -258,7 +258,7 @@ impl<'k, 'm> Registration<'k, 'm> {
     /// Whoever touches a missing page waits: the caller answers notices until
     /// this is dropped.
     pub unsafe fn new(
-        kernel: &'k mut Registered<'m>,
+        kernel: &'k mut UserfaultfdKernel<'m>,
         start: PageAddr,
         pages: usize,
     ) -> Result<Self, PlaceError> {
@@ -377,7 +377,7 @@ mod tests {
     fn a_registration_ends_once_and_fills_nothing_of_another_one() {
         let (mover, _) = mover::open(None).unwrap();
         let (Ok(mut first), Ok(second)) =
-            (Registered::exclusive(&*mover), Registered::exclusive(&*mover))
+            (UserfaultfdKernel::exclusive(&*mover), UserfaultfdKernel::exclusive(&*mover))
         else {
             eprintln!("skipped: needs UFFDIO_MOVE");
             return;

@@ -12,7 +12,7 @@
 //!
 //! * Slots and the program's memory are registered with one descriptor, and a
 //!   page is taken out only after that descriptor has answered for it
-//!   (`Registered::take_out_registered`). A page that another thread has just
+//!   (`UserfaultfdKernel::take_out_registered`). A page that another thread has just
 //!   mapped at the same address is not taken: nobody would wait for it.
 //! * Old frames go back to the kernel. Somebody may still hold a reference to
 //!   one without a pin, such as a pipe that the page was put into by
@@ -30,7 +30,7 @@ use rustix::io::Errno;
 use super::{
     Mechanism, PlaceError, Pool,
     exchange::{Discards, Outcome, Swap, answer, one},
-    kernel::{Registered, Registration},
+    kernel::{Registration, UserfaultfdKernel},
     mover::nth,
     quarantine::Quarantine,
     signals::Blocked,
@@ -104,7 +104,7 @@ impl Live {
     /// # Errors
     /// [`PlaceError::NeedsMove`]; [`PlaceError::NeedsPrivilege`].
     pub fn new(count: ColorCount) -> Result<Self, PlaceError> {
-        Registered::guarded()?;
+        UserfaultfdKernel::guarded()?;
         let pool = Pool::empty(count, Some(Mechanism::Userfaultfd))?;
         Ok(Live { pool, kept: Vec::new(), quarantine: Quarantine::default() })
     }
@@ -225,7 +225,7 @@ impl Live {
         if swaps.is_empty() {
             return Ok(());
         }
-        let mut kernel = Registered::guarded()?;
+        let mut kernel = UserfaultfdKernel::guarded()?;
         for arena in &self.pool.arenas {
             let mapping = arena.mapping();
             // SAFETY: nobody touches empty slots.

@@ -35,7 +35,7 @@
 //!
 //! | | needs |
 //! |---|---|
-//! | regions, [`Ahead`], [`verify`], [`Pool::repair`], [`Pool::recolor_exclusive`] | nothing |
+//! | regions, [`FirstFrames`], [`verify`], [`Pool::repair`], [`Pool::recolor_exclusive`] | nothing |
 //! | [`Policy::Sequence`] | `CAP_SYS_PTRACE`, or `vm.unprivileged_userfaultfd=1`, or access to `/dev/userfaultfd` |
 //! | [`Pool::recolor`] | `CAP_SYS_PTRACE` |
 //!
@@ -48,12 +48,12 @@
 //! memory; `userfaultfd`, `remap` and `arena` are the system calls. What may
 //! happen between two moves is laid out in `exchange`.
 
-mod ahead;
 mod arena;
 mod build;
 mod drift;
 mod error;
 mod exchange;
+mod first_frames;
 mod first_touch;
 mod kernel;
 mod live;
@@ -70,9 +70,9 @@ mod slots;
 mod stock;
 mod userfaultfd;
 
-pub use ahead::Ahead;
 pub use drift::{Drift, verify};
 pub use error::PlaceError;
+pub use first_frames::FirstFrames;
 pub use live::{Fate, Live, OldFrame, Wish};
 pub use mover::Mechanism;
 pub use policy::{Policy, PolicyError};

@@ -110,7 +110,7 @@ pub(super) fn open(
 
 /// One run of adjacent pages on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Run {
+pub(super) struct MoveRun {
     pub dst: PageAddr,
     pub src: PageAddr,
     pub pages: usize,
@@ -122,14 +122,14 @@ pub(super) fn nth(page: PageAddr, n: usize) -> PageAddr {
 }
 
 /// Joins single moves, in order, into runs that one system call can do.
-pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec<Run> {
-    let mut runs: Vec<Run> = Vec::new();
+pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec<MoveRun> {
+    let mut runs: Vec<MoveRun> = Vec::new();
     for (dst, src) in pairs {
         match runs.last_mut() {
             Some(run) if nth(run.dst, run.pages) == dst && nth(run.src, run.pages) == src => {
                 run.pages += 1;
             }
-            _ => runs.push(Run { dst, src, pages: 1 }),
+            _ => runs.push(MoveRun { dst, src, pages: 1 }),
         }
     }
     runs
@@ -145,7 +145,7 @@ const TRIES: usize = 10_000;
 ///
 /// # Safety
 /// As [`Mover::move_run`].
-pub(super) unsafe fn carry(mover: &dyn Mover, run: Run) -> Progress {
+pub(super) unsafe fn carry(mover: &dyn Mover, run: MoveRun) -> Progress {
     let mut done = 0;
     let mut tries = 0;
     while done < run.pages {

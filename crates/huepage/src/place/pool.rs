@@ -13,7 +13,7 @@ use super::{
     Mechanism, PlaceError, Policy, Region, UserfaultfdError,
     arena::{Arena, Owner, Space, keep_from_children, release},
     first_touch::{FirstTouch, Waiting},
-    mover::{self, Mover, Run, carry, nth, runs},
+    mover::{self, MoveRun, Mover, carry, nth, runs},
     region::{Colors, Fixed},
     slots::Slots,
 };
@@ -328,13 +328,16 @@ impl Pool {
     /// As [`Mover::move_run`].
     pub(super) unsafe fn carry_or_replace(
         &mut self,
-        run: Run,
+        run: MoveRun,
         colors: &[Color],
     ) -> mover::Progress {
         let mut done = 0;
         loop {
-            let rest =
-                Run { dst: nth(run.dst, done), src: nth(run.src, done), pages: run.pages - done };
+            let rest = MoveRun {
+                dst: nth(run.dst, done),
+                src: nth(run.src, done),
+                pages: run.pages - done,
+            };
             // SAFETY: the caller's contract.
             let progress = unsafe { carry(&*self.mover, rest) };
             done += progress.pages;
@@ -346,7 +349,7 @@ impl Pool {
                     // SAFETY: as in `pick`.
                     unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
                 }
-                let single = Run { dst: nth(run.dst, done), src: slot, pages: 1 };
+                let single = MoveRun { dst: nth(run.dst, done), src: slot, pages: 1 };
                 // SAFETY: the caller's contract, for another page of the pool.
                 stop = unsafe { carry(&*self.mover, single) }.stop;
                 if stop.is_none() {
@@ -420,8 +423,11 @@ impl Pool {
         for run in runs(pairs) {
             let mut end = 0;
             while end < run.pages {
-                let part =
-                    Run { dst: nth(run.dst, end), src: nth(run.src, end), pages: run.pages - end };
+                let part = MoveRun {
+                    dst: nth(run.dst, end),
+                    src: nth(run.src, end),
+                    pages: run.pages - end,
+                };
                 // SAFETY: the region was given up by its owner; the slots are
                 // the pool's and empty.
                 let moved = unsafe { self.carry_in(part) };
@@ -443,7 +449,7 @@ impl Pool {
 
     /// # Safety
     /// As [`Mover::move_run`]; the destination is empty slots of this pool.
-    unsafe fn carry_in(&self, run: Run) -> usize {
+    unsafe fn carry_in(&self, run: MoveRun) -> usize {
         // SAFETY: nobody touches empty slots.
         if unsafe { self.mover.open(run.dst, run.pages) }.is_err() {
             return 0;

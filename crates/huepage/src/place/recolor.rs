@@ -7,7 +7,7 @@ use super::{
     Mechanism, PlaceError, Policy, Pool,
     arena::keep_from_children,
     exchange::{Discards, Outcome, Swap, answer, exchange},
-    kernel::{Registered, Registration, Remapped},
+    kernel::{Registration, Remapped, UserfaultfdKernel},
     mover::nth,
     ranges,
     signals::Blocked,
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     color::{Color, ColorOracle},
     frames::Pagemap,
-    mapping::{Mapping, PageAddr, PageKind, lost},
+    mapping::{Mapping, PageAddr, PageKind, lost_ranges},
 };
 
 /// What recoloring did, in pages. The sum is the size of the range.
@@ -129,7 +129,7 @@ impl Pool {
         ranges::check(start, pages)?;
         if others == Others::ReadAndWrite {
             // Tells early what is missing.
-            Registered::shared(&*self.mover)?;
+            UserfaultfdKernel::shared(&*self.mover)?;
         }
         let number = start.get() / rustix::param::page_size();
         let wanted = policy.colors(number, pages, self.count);
@@ -138,7 +138,7 @@ impl Pool {
         base_pages_only(start, pages)?;
         // SAFETY: the caller's contract.
         let exchanged = unsafe { self.exchange_all(&tasks, others) };
-        lost::forget(start.span(pages));
+        lost_ranges::forget(start.span(pages));
         exchanged.report(report, tasks.len())
     }
 
@@ -291,8 +291,8 @@ impl Pool {
             return Ok(());
         }
         let mut kernel = match others {
-            Others::ReadAndWrite => Registered::shared(&*self.mover)?,
-            Others::Nobody => Registered::exclusive(&*self.mover)?,
+            Others::ReadAndWrite => UserfaultfdKernel::shared(&*self.mover)?,
+            Others::Nobody => UserfaultfdKernel::exclusive(&*self.mover)?,
         };
         ranges::check_apart(start, pages, self.needed_here(swaps, &kernel))?;
         // SAFETY: only empty slots are missing, and nobody touches those.
@@ -309,7 +309,7 @@ impl Pool {
     }
 
     /// What this thread touches while others wait for it.
-    fn needed_here(&self, swaps: &[Swap], kernel: &Registered<'_>) -> [Range<usize>; 7] {
+    fn needed_here(&self, swaps: &[Swap], kernel: &UserfaultfdKernel<'_>) -> [Range<usize>; 7] {
         thread_local!(static LOCAL: u8 = const { 0 });
         static STATIC: AtomicU8 = AtomicU8::new(0);
         fn range<T: ?Sized>(value: &T) -> Range<usize> {

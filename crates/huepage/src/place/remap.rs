@@ -9,7 +9,7 @@ use rustix::{
 };
 
 use super::{Mechanism, PlaceError, arena::release, mover::Mover, userfaultfd::Progress};
-use crate::mapping::{PageAddr, lost};
+use crate::mapping::{PageAddr, lost_ranges};
 
 /// Moves by `mremap(MREMAP_DONTUNMAP)` (Linux 5.7), which leaves the source
 /// mapped: an unmapped hole could be taken by any other `mmap` of the process.
@@ -63,7 +63,7 @@ impl Mover for Remap {
 
     unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
         let len = pages * rustix::param::page_size();
-        if lost::is_lost(dst.span(pages)) {
+        if lost_ranges::is_lost(dst.span(pages)) {
             return Progress { pages: 0, stop: Some(Errno::EXIST) };
         }
         // SAFETY: the destination is the caller's and holds no page.
@@ -85,7 +85,7 @@ impl Mover for Remap {
                 Some(if errno == Errno::INTR { Errno::AGAIN } else { errno })
             }
             Err(_) => {
-                lost::lose(dst.span(pages));
+                lost_ranges::lose(dst.span(pages));
                 Some(Errno::EXIST)
             }
         };

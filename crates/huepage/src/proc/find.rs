@@ -3,7 +3,7 @@
 
 use std::{fs, io, os::unix::ffi::OsStrExt};
 
-use super::numbered;
+use super::numeric_entries;
 
 /// The kernel cuts the name of a thread after so many bytes.
 const COMM: usize = 15;
@@ -15,7 +15,7 @@ const COMM: usize = 15;
 /// # Errors
 /// What reading `/proc` reports.
 pub fn find(name: &str) -> io::Result<Vec<u32>> {
-    let mut pids = numbered(c"/proc")?;
+    let mut pids = numeric_entries(c"/proc")?;
     pids.retain(|&pid| is_called(pid, name).unwrap_or(false));
     pids.sort_unstable();
     Ok(pids)

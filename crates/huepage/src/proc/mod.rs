@@ -10,7 +10,7 @@ mod mappings;
 mod name;
 #[cfg(feature = "map")]
 mod numa_maps;
-mod numbered;
+mod numeric_entries;
 // Without maps, little of it is asked.
 #[cfg_attr(not(feature = "map"), allow(dead_code))]
 mod stat;
@@ -22,7 +22,7 @@ pub use mappings::{AreaLine, AreaReader, KernelCounts, areas};
 pub use name::Name;
 #[cfg(feature = "map")]
 pub(crate) use numa_maps::numa_maps;
-pub use numbered::numbered;
+pub use numeric_entries::numeric_entries;
 #[cfg(feature = "serde")]
 pub(crate) use stat::began;
 #[cfg(feature = "map")]

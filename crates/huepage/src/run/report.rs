@@ -91,7 +91,7 @@ pub struct Unplaced {
 
 /// The report of one process (schema huepage.run/1).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct RunReport {
     /// `huepage.run/1`.
     pub schema: String,
     /// `measured`.

@@ -20,7 +20,7 @@ mod node;
 mod pin;
 mod quiet;
 #[cfg(feature = "serde")]
-mod recorded;
+mod recorded_machine;
 mod samples;
 mod side_cache;
 mod source;
@@ -39,8 +39,8 @@ pub use node::{Distance, NumaNode};
 pub use pin::{PinError, Pinned, allowed_cpus};
 pub use quiet::{QuietEnds, SizeVerdict};
 #[cfg(feature = "serde")]
-pub use recorded::{RecordError, RecordedMachine};
+pub use recorded_machine::{RecordError, RecordedMachine};
 pub use samples::Witnessed;
 pub use side_cache::{AddressMode, Indexing, MemorySideCache, WritePolicy};
 pub use source::MachineSource;
-pub use virtualization::{Evidence, Virtualization};
+pub use virtualization::{HypervisorSign, Virtualization};

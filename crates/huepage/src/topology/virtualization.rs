@@ -15,13 +15,13 @@ pub struct Virtualization {
     /// Its name, where something told.
     pub hypervisor: Option<String>,
     /// What told, each with the words found.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<HypervisorSign>,
 }
 
 /// One sign of a hypervisor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
-pub struct Evidence {
+pub struct HypervisorSign {
     /// `CPUID 0x40000000` or the path of a file.
     pub source: String,
     /// What it said.
@@ -107,7 +107,7 @@ fn dmi(source: &dyn MachineSource, found: &mut Virtualization) {
 impl Virtualization {
     fn add(&mut self, source: &str, value: &str, name: Option<&str>) {
         self.detected = true;
-        self.evidence.push(Evidence { source: source.to_owned(), value: value.to_owned() });
+        self.evidence.push(HypervisorSign { source: source.to_owned(), value: value.to_owned() });
         if self.hypervisor.is_none() {
             self.hypervisor = name.map(str::to_owned);
         }

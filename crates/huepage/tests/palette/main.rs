@@ -6,7 +6,7 @@
 
 mod child;
 mod makers;
-mod moved;
+mod moved_pages;
 mod record;
 mod room;
 mod sharing;

@@ -2,7 +2,7 @@
 //! From runs to figures. Text, picture and verdict all take theirs from here.
 
 use super::{
-    Arm, Cost, Run,
+    Arm, Cost, ProgramRun,
     report::{ArmReport, Figures, Summary},
 };
 use crate::bench::{
@@ -12,7 +12,7 @@ use crate::bench::{
 };
 
 /// The figures of every arm that was run, in the order of tables.
-pub fn arms(runs: &[Run], seed: u64) -> Vec<ArmReport> {
+pub fn arms(runs: &[ProgramRun], seed: u64) -> Vec<ArmReport> {
     let elapsed = figures(runs, |cost| cost.elapsed, seed);
     let user = figures(runs, |cost| cost.user, seed);
     let run = Arm::ALL.into_iter().filter(|arm| runs.iter().any(|run| run.arm == *arm));
@@ -34,7 +34,7 @@ pub fn arms(runs: &[Run], seed: u64) -> Vec<ArmReport> {
         .collect()
 }
 
-fn figures(runs: &[Run], figure: fn(&Cost) -> f64, seed: u64) -> Vec<Figures> {
+fn figures(runs: &[ProgramRun], figure: fn(&Cost) -> f64, seed: u64) -> Vec<Figures> {
     let quiet = summaries(runs, |run| run.quiet.then(|| figure(&run.cost)), seed);
     let all = summaries(runs, |run| Some(figure(&run.cost)), seed);
     quiet.into_iter().zip(all).map(|(quiet, all)| Figures { quiet, all }).collect()
@@ -63,8 +63,8 @@ impl Sample {
 /// One for each arm that was run; nothing for those with too few runs of which
 /// `figure` has something to say.
 fn summaries(
-    runs: &[Run],
-    figure: impl Fn(&Run) -> Option<f64>,
+    runs: &[ProgramRun],
+    figure: impl Fn(&ProgramRun) -> Option<f64>,
     seed: u64,
 ) -> Vec<Option<Summary>> {
     let rounds = runs.iter().map(|run| run.round + 1).max().unwrap_or(0);
@@ -125,16 +125,16 @@ mod tests {
     use super::*;
     use crate::bench::moment::Moment;
 
-    fn run(arm: Arm, round: usize, elapsed: f64, quiet: bool) -> Run {
+    fn run(arm: Arm, round: usize, elapsed: f64, quiet: bool) -> ProgramRun {
         let cost = Cost { elapsed, user: 0.0, succeeded: round > 0, ..Cost::default() };
-        Run { arm, round, start: 0.0, cost, quiet, moment: Moment::default() }
+        ProgramRun { arm, round, start: 0.0, cost, quiet, moment: Moment::default() }
     }
 
     #[test]
     fn figures_are_those_of_their_arm_and_of_quiet_runs() {
         // Placed runs take 2 s and default ones 3; each third round is disturbed, and
         // takes ten times as long.
-        let runs: Vec<Run> = (0..12)
+        let runs: Vec<ProgramRun> = (0..12)
             .flat_map(|round| {
                 let slow = if round % 3 == 0 { 10.0 } else { 1.0 };
                 [(Arm::Placed, 2.0), (Arm::Default, 3.0)]
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn five_runs_are_too_few_to_say_anything_of() {
-        let runs = |count: usize| -> Vec<Run> {
+        let runs = |count: usize| -> Vec<ProgramRun> {
             (0..count).flat_map(|round| Arm::ALL.map(|arm| run(arm, round, 1.0, true))).collect()
         };
         assert!(arms(&runs(5), 1).iter().all(|arm| arm.elapsed.quiet.is_none()));

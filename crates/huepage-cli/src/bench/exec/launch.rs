@@ -20,13 +20,13 @@ use huepage::{
 
 use huepage_present::escape;
 
-use super::{Arm, Cost, Placing, runner::Launch, watch::Watch};
+use super::{Arm, Cost, PlacerSum, runner::Launch, watch::Watch};
 use crate::{
     bench::{
         moment::Moment,
         stir::{self, Stirred},
     },
-    ended::told,
+    exit_text::exit_text,
 };
 
 /// What is run, and how.
@@ -59,7 +59,7 @@ pub struct Launcher {
     memory: Bytes,
     rng: fastrand::Rng,
     /// What became of the last placed run that was asked to report.
-    pub placing: Option<Placing>,
+    pub placing: Option<PlacerSum>,
 }
 
 /// Exit code of `huepage run` for its own failures.
@@ -168,7 +168,7 @@ impl Launcher {
         bail!(
             "'{name}' {}{by}; --ignore-failure measures it all the same, --show-output shows what \
              it prints{words}",
-            told(status)
+            exit_text(status)
         );
     }
 }
@@ -202,7 +202,7 @@ impl Launch for Launcher {
         drop(stirred);
         self.judge(arm, status)?;
         if let Some(path) = report {
-            self.placing = Placing::read(&path);
+            self.placing = PlacerSum::read(&path);
         }
         let looks = || before.iter().chain(&after);
         let moment = Moment {
@@ -259,7 +259,7 @@ pub fn shell(option: &str, line: &OsStr, show_output: bool) -> anyhow::Result<()
     }
     let status = command.status().with_context(|| format!("{option}: cannot run sh"))?;
     if !status.success() {
-        bail!("{option} '{}' {}", escape::printable(&line.to_string_lossy()), told(status));
+        bail!("{option} '{}' {}", escape::printable(&line.to_string_lossy()), exit_text(status));
     }
     Ok(())
 }

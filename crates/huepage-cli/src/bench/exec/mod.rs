@@ -9,7 +9,7 @@
 mod analysis;
 mod launch;
 mod picture;
-mod placing;
+mod placer_sum;
 mod report;
 mod runner;
 #[cfg(test)]
@@ -20,8 +20,8 @@ mod watch;
 
 pub use analysis::arms;
 pub use launch::{Launcher, Program, shell};
-pub use placing::Placing;
-pub use report::{Report, Schema};
+pub use placer_sum::PlacerSum;
+pub use report::{ExecReport, Schema};
 pub use runner::{Plan, measure, moments};
 pub use verdict::verdict;
 
@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use super::{Look, moment::Moment};
 
 /// How the report looks.
-pub const LOOK: Look<Report> = Look { text: text::text, svg: picture::svg, png: picture::png };
+pub const LOOK: Look<ExecReport> = Look { text: text::text, svg: picture::svg, png: picture::png };
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ pub struct Cost {
 
 /// One run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct ProgramRun {
     /// How it was run.
     pub arm: Arm,
     /// The round, in which each arm runs once.

@@ -8,7 +8,7 @@ use huepage_present::{
 };
 
 use super::{
-    Arm, Cost, Report,
+    Arm, Cost, ExecReport,
     report::{ArmReport, Figures},
     text::line,
 };
@@ -21,7 +21,7 @@ use crate::bench::{
 ///
 /// # Errors
 /// None: every report can be drawn.
-pub fn svg(report: &Report) -> anyhow::Result<String> {
+pub fn svg(report: &ExecReport) -> anyhow::Result<String> {
     let panels = [
         panel(report, "elapsed time", |cost| cost.elapsed, |arm| &arm.elapsed),
         panel(report, "user time", |cost| cost.user, |arm| &arm.user),
@@ -38,11 +38,11 @@ pub fn svg(report: &Report) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// As [`svg`], and if this machine has no font to write labels with.
-pub fn png(report: &Report) -> anyhow::Result<Vec<u8>> {
+pub fn png(report: &ExecReport) -> anyhow::Result<Vec<u8>> {
     png::render(&svg(report)?)
 }
 
-fn caption(report: &Report) -> Caption {
+fn caption(report: &ExecReport) -> Caption {
     const TITLE: usize = 60;
     let cache = report.cache.map_or(String::new(), |cache| {
         format!(", L{} {} {}-way", cache.level(), cache.size(), cache.ways())
@@ -60,7 +60,7 @@ fn caption(report: &Report) -> Caption {
 }
 
 fn panel(
-    report: &Report,
+    report: &ExecReport,
     name: &str,
     seconds: fn(&Cost) -> f64,
     figures: fn(&ArmReport) -> &Figures,

@@ -5,16 +5,16 @@
 use huepage::{topology::CacheGeometry, units::Bytes};
 use serde::{Deserialize, Serialize};
 
-use super::{Arm, Placing, Run};
+use super::{Arm, PlacerSum, ProgramRun};
 use crate::bench::{
-    Machine,
+    Host,
     bootstrap::Estimate,
     report::{Kind, Moments, Verdict},
 };
 
 /// Everything that follows from the runs, and the runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
+pub struct ExecReport {
     /// The version of this format.
     pub schema: Schema,
     /// By a clock.
@@ -26,7 +26,7 @@ pub struct Report {
     /// What placed runs are started by.
     pub placed_by: Vec<String>,
     /// Where it ran.
-    pub machine: Machine,
+    pub machine: Host,
     /// The CPUs that the program ran on, as a list.
     pub cpus: String,
     /// The cache that pages are placed for; null where none is declared.
@@ -44,7 +44,7 @@ pub struct Report {
     /// What was seen of others.
     pub moments: Moments,
     /// What `huepage run` did in the last warm-up run; null without any.
-    pub placing: Option<Placing>,
+    pub placing: Option<PlacerSum>,
     /// One for each arm.
     pub arms: Vec<ArmReport>,
     /// Whether placed runs take less time.
@@ -52,7 +52,7 @@ pub struct Report {
     /// Whether they take less CPU time in user mode.
     pub verdict_user: Verdict,
     /// Every run that counts.
-    pub runs: Vec<Run>,
+    pub runs: Vec<ProgramRun>,
 }
 
 /// Readers refuse what they do not know.
@@ -108,7 +108,7 @@ pub struct Summary {
     pub saved: Option<Estimate>,
 }
 
-impl Report {
+impl ExecReport {
     /// The figures of one arm.
     pub fn arm(&self, arm: Arm) -> Option<&ArmReport> {
         self.arms.iter().find(|report| report.arm == arm)
@@ -125,7 +125,7 @@ pub mod sample {
 
     /// Placed runs take 1 s, others 1.5 s to 2 s; each fourth run is disturbed and
     /// takes twice as long. User time is a tenth less than all.
-    pub fn report() -> Report {
+    pub fn report() -> ExecReport {
         let mut runs = Vec::new();
         for round in 0..20 {
             for arm in Arm::ALL {
@@ -144,24 +144,24 @@ pub mod sample {
                     ..Moment::default()
                 };
                 let start = (round * 10 + arm as usize) as f64;
-                runs.push(Run { arm, round, start, cost, quiet, moment });
+                runs.push(ProgramRun { arm, round, start, cost, quiet, moment });
             }
         }
         of(runs)
     }
 
     /// The report of some runs.
-    pub fn of(runs: Vec<Run>) -> Report {
+    pub fn of(runs: Vec<ProgramRun>) -> ExecReport {
         let arms = arms(&runs, 1);
         let moments = moments(&runs);
         let words = |text: &str| text.split(' ').map(str::to_owned).collect();
-        Report {
+        ExecReport {
             schema: Schema::V1,
             kind: Kind::Measured,
             command: "huepage bench exec -- chase 1792 10".to_owned(),
             program: words("chase 1792 10"),
             placed_by: words("huepage run --must"),
-            machine: Machine { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
+            machine: Host { model: "A & B <CPU>".to_owned(), cpu: 1, kernel: "6.12".to_owned() },
             cpus: "1".to_owned(),
             cache: CacheGeometry::from_size(2, Bytes::mib(2), 16, 64).ok(),
             looks: "a made-up palette".to_owned(),
@@ -172,7 +172,7 @@ pub mod sample {
             verdict: verdict("elapsed time", &arms, |arm| &arm.elapsed, &moments),
             verdict_user: verdict("user time", &arms, |arm| &arm.user, &moments),
             moments,
-            placing: Some(Placing {
+            placing: Some(PlacerSum {
                 processes: 1,
                 pages_seen: 500,
                 pages_placed: 498,
@@ -195,14 +195,14 @@ mod tests {
         let report = sample::report();
         let json = serde_json::to_string(&report).unwrap();
         // The bodies are too long to print both.
-        assert!(serde_json::from_str::<Report>(&json).unwrap() == report);
+        assert!(serde_json::from_str::<ExecReport>(&json).unwrap() == report);
     }
 
     #[test]
     fn another_schema_is_refused() {
         let mut json = serde_json::to_value(sample::report()).unwrap();
         json["schema"] = "huepage.bench-exec/2".into();
-        let error = serde_json::from_value::<Report>(json).unwrap_err();
+        let error = serde_json::from_value::<ExecReport>(json).unwrap_err();
         assert!(error.to_string().contains("huepage.bench-exec/2"), "{error}");
     }
 }

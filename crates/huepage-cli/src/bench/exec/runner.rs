@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 
-use super::{Arm, Cost, Run};
+use super::{Arm, Cost, ProgramRun};
 use crate::bench::{moment::Moment, progress::Progress, report::Moments, stats::quantile_of};
 
 /// How often to run, and how long at most.
@@ -35,7 +35,7 @@ pub trait Launch {
 ///
 /// # Errors
 /// The first run that failed.
-pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Run>> {
+pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<ProgramRun>> {
     for number in 1..=plan.warm {
         for &arm in &plan.arms {
             launch.launch(arm, false).with_context(|| format!("warm-up run {number}, {arm}"))?;
@@ -45,7 +45,7 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Run>
     let mut order = plan.arms.clone();
     let progress = Progress::new(plan.time_limit, plan.runs);
     let start = Instant::now();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ProgramRun> = Vec::new();
     let (mut round, mut enough) = (0, 0);
     while round == 0 || start.elapsed() < plan.time_limit && enough < plan.runs {
         rng.shuffle(&mut order);
@@ -53,7 +53,7 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Run>
             let begin = start.elapsed().as_secs_f64();
             let (cost, moment) =
                 launch.launch(arm, true).with_context(|| format!("run {}, {arm}", round + 1))?;
-            runs.push(Run { arm, round, start: begin, cost, quiet: false, moment });
+            runs.push(ProgramRun { arm, round, start: begin, cost, quiet: false, moment });
         }
         round += 1;
         tell_quiet(&mut runs);
@@ -65,11 +65,11 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Run>
 }
 
 /// Nanoseconds that the loop of arithmetic takes in quick moments.
-fn quick(runs: &[Run]) -> f64 {
+fn quick(runs: &[ProgramRun]) -> f64 {
     quantile_of(runs.iter().map(|run| run.moment.arithmetic as f64), 0.1)
 }
 
-fn tell_quiet(runs: &mut [Run]) {
+fn tell_quiet(runs: &mut [ProgramRun]) {
     let quick = quick(runs);
     runs.iter_mut().for_each(|run| run.quiet = run.moment.is_quiet(quick));
 }
@@ -78,7 +78,7 @@ fn tell_quiet(runs: &mut [Run]) {
 ///
 /// # Panics
 /// If there are none.
-pub fn moments(runs: &[Run]) -> Moments {
+pub fn moments(runs: &[ProgramRun]) -> Moments {
     let quick = quick(runs);
     let share = |is: &dyn Fn(&Moment) -> bool| {
         runs.iter().filter(|run| is(&run.moment)).count() as f64 / runs.len() as f64

@@ -14,7 +14,7 @@ use crate::bench::{VerdictKind, moment::Moment, report::Verdict};
 
 /// What a machine is like, and what the program takes on it.
 #[derive(Clone, Copy)]
-struct Machine {
+struct HostModel {
     /// Median seconds of placed runs, and their deviation as a share of it; the same
     /// of default ones.
     placed: (f64, f64),
@@ -31,7 +31,7 @@ struct Machine {
     runs: usize,
 }
 
-const NOISY: Machine = Machine {
+const NOISY: HostModel = HostModel {
     placed: (1.0, 0.01),
     default: (1.6, 0.12),
     neighbor: 0.3,
@@ -45,7 +45,7 @@ const NOISY: Machine = Machine {
 const MOST: usize = 100;
 
 struct World {
-    machine: Machine,
+    machine: HostModel,
     rng: Rng,
     neighbor: bool,
     slow: bool,
@@ -96,7 +96,7 @@ impl Launch for World {
     }
 }
 
-impl Machine {
+impl HostModel {
     fn judged(self, seed: u64) -> (Vec<ArmReport>, Verdict) {
         let mut rng = Rng::with_seed(seed);
         let neighbor = rng.f64() < self.neighbor;
@@ -152,9 +152,9 @@ struct Counts {
 fn the_known_effect_is_inside_its_interval_and_called_better() {
     for machine in [
         NOISY,
-        Machine { neighbor: 0.0, slow_clock: 1.0, ..NOISY },
-        Machine { default: (1.03, 0.01), ..NOISY },
-        Machine { runs: 30, default: (1.2, 0.2), ..NOISY },
+        HostModel { neighbor: 0.0, slow_clock: 1.0, ..NOISY },
+        HostModel { default: (1.03, 0.01), ..NOISY },
+        HostModel { runs: 30, default: (1.2, 0.2), ..NOISY },
     ] {
         let counts = machine.hundred();
         assert!(counts.covered >= 92 && counts.control >= 92, "{counts:?}");
@@ -167,7 +167,7 @@ fn the_known_effect_is_inside_its_interval_and_called_better() {
 
 #[test]
 fn a_known_loss_is_called_not_better() {
-    let counts = Machine { placed: (1.05, 0.005), default: (1.0, 0.005), ..NOISY }.hundred();
+    let counts = HostModel { placed: (1.05, 0.005), default: (1.0, 0.005), ..NOISY }.hundred();
     assert!(counts.covered >= 92, "{counts:?}");
     assert!(counts.not_better >= 95 && counts.better == 0, "{counts:?}");
 }
@@ -176,7 +176,7 @@ fn a_known_loss_is_called_not_better() {
 fn what_has_no_effect_is_seldom_called_better_or_worse() {
     for deviation in [0.002, 0.1] {
         let side = (1.0, deviation);
-        let counts = Machine { placed: side, default: side, ..NOISY }.hundred();
+        let counts = HostModel { placed: side, default: side, ..NOISY }.hundred();
         assert!(counts.covered >= 92 && counts.control >= 92, "{counts:?}");
         assert!(counts.better <= 5 && counts.not_better <= 5, "{counts:?}");
     }
@@ -187,17 +187,17 @@ fn what_has_no_effect_is_seldom_called_better_or_worse() {
 #[test]
 fn a_method_with_a_flaw_is_found_out_by_its_control() {
     let side = (1.0, 0.005);
-    let flawed = Machine { placed: (0.97, 0.005), default: side, flaw: -0.1, ..NOISY };
+    let flawed = HostModel { placed: (0.97, 0.005), default: side, flaw: -0.1, ..NOISY };
     let counts = flawed.hundred();
     assert!(counts.better <= 2 && counts.cannot_tell >= 95, "{counts:?}");
-    let sound = Machine { flaw: 0.0, ..flawed }.hundred();
+    let sound = HostModel { flaw: 0.0, ..flawed }.hundred();
     assert!(sound.better >= 90, "{sound:?}");
 }
 
 #[test]
 fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
     for seed in 0..10 {
-        let machine = Machine { neighbor: 1.0, missed: 0.01, ..NOISY };
+        let machine = HostModel { neighbor: 1.0, missed: 0.01, ..NOISY };
         let (arms, verdict) = machine.judged(seed);
         assert_eq!(verdict.kind, VerdictKind::CannotTell, "{}", verdict.text);
         assert!(verdict.text.contains("runs were quiet"), "{}", verdict.text);
@@ -210,7 +210,7 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
 /// figures.
 #[test]
 fn without_quiet_moments_told_apart_the_neighbor_is_in_the_figures() {
-    let machine = Machine { neighbor: 0.7, ..NOISY };
+    let machine = HostModel { neighbor: 0.7, ..NOISY };
     let off = |of: fn(&ArmReport) -> f64| {
         let offs =
             (0..20).map(|seed| (of(&machine.judged(seed).0[1]) / machine.placed.0).ln().abs());

@@ -9,7 +9,7 @@ use huepage_present::{
 };
 
 use super::{
-    Arm, Report,
+    Arm, ExecReport,
     report::{ArmReport, Figures, Summary},
 };
 use crate::bench::bootstrap::Estimate;
@@ -22,7 +22,7 @@ const LEGEND: &str = "median of the runs and its 95 % interval; spread: p95/p5 -
      seen before and after.";
 
 /// The whole report: what ran where, tables, and what they say.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &ExecReport) -> String {
     let mut text = wrap(&head(report), "");
     text.push_str(&wrap(&format!("{} runs, {}", report.moments.slices, report.moments), ""));
     if let Some(placing) = placing(report) {
@@ -48,7 +48,7 @@ pub fn text(report: &Report) -> String {
 }
 
 /// The program as a line, not too long.
-pub fn line(report: &Report) -> String {
+pub fn line(report: &ExecReport) -> String {
     short(&report.program)
 }
 
@@ -58,7 +58,7 @@ fn short(words: &[String]) -> String {
     escape::shorten(&escape::printable(&words.join(" ")), WIDTH)
 }
 
-fn head(report: &Report) -> String {
+fn head(report: &ExecReport) -> String {
     let cache = report.cache.map_or("cache not declared".to_owned(), |cache| {
         format!("L{} {} {}-way", cache.level(), cache.size(), cache.ways())
     });
@@ -75,7 +75,7 @@ fn head(report: &Report) -> String {
     )
 }
 
-fn placing(report: &Report) -> Option<String> {
+fn placing(report: &ExecReport) -> Option<String> {
     let placing = report.placing?;
     let huge = match placing.pages_huge {
         0 => String::new(),
@@ -88,7 +88,7 @@ fn placing(report: &Report) -> Option<String> {
     ))
 }
 
-fn table(report: &Report, of: impl Fn(&ArmReport) -> Option<Summary>) -> String {
+fn table(report: &ExecReport, of: impl Fn(&ArmReport) -> Option<Summary>) -> String {
     let mut table =
         Table::new(["", "runs", "median", "95 % interval", "spread", "95 %", "x default", "95 %"]);
     for arm in &report.arms {
@@ -122,7 +122,7 @@ fn times(ratio: f64) -> String {
 }
 
 /// What is told of all runs without an interval.
-fn others(report: &Report) -> String {
+fn others(report: &ExecReport) -> String {
     let mut table = Table::new(["all runs", "system, s", "quiet", "failed"]);
     for arm in &report.arms {
         table.row([

@@ -7,7 +7,7 @@ use huepage_present::{
 };
 
 use super::style::MARGIN;
-use crate::bench::{Kind, Report};
+use crate::bench::{BenchReport, Kind};
 
 /// The height that a caption takes.
 pub const HEIGHT: f64 = 104.0;
@@ -20,7 +20,7 @@ pub struct Caption {
 
 impl Caption {
     /// Of a report on allocations.
-    pub fn of(report: &Report, title: &str, how_to_read: &str) -> Self {
+    pub fn of(report: &BenchReport, title: &str, how_to_read: &str) -> Self {
         let kind = match report.kind {
             Kind::Measured => "measured",
             Kind::Modelled => "modelled",

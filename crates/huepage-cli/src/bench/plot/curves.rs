@@ -13,7 +13,7 @@ use super::{
     strips,
     style::{WIDTH, color, marker},
 };
-use crate::bench::{Placement, Report, report::Row, stats::quantile_of, suite::eighths_of};
+use crate::bench::{BenchReport, Placement, report::Row, stats::quantile_of, suite::eighths_of};
 
 /// Of the curves, with caption and legend.
 const HEIGHT: f64 = 640.0;
@@ -25,7 +25,7 @@ const X_LABELS: f64 = 50.0;
 const RIGHT: f64 = 22.0;
 
 /// Two panels, a legend below both.
-pub fn draw(report: &Report) -> String {
+pub fn draw(report: &BenchReport) -> String {
     let mut svg = Svg::default();
     let title = "What placement is worth, by size of the working set";
     let how_to_read = "quiet moments; line: median, band: p5 to p95 of allocations";
@@ -62,7 +62,7 @@ struct Point {
 
 impl Point {
     /// `None` where there were too few quiet moments.
-    fn of(row: &Row, report: &Report) -> Option<Self> {
+    fn of(row: &Row, report: &BenchReport) -> Option<Self> {
         let quiet: Vec<f64> = row.each.iter().filter_map(|dot| dot.quiet).collect();
         Some(Point {
             eighths: row.bytes.0 as f64 * 8.0 / report.cache.size().0 as f64,
@@ -74,7 +74,7 @@ impl Point {
 }
 
 impl Series {
-    fn of(report: &Report, bench: &str) -> Self {
+    fn of(report: &BenchReport, bench: &str) -> Self {
         let line = |placement| {
             let rows = report.rows_of(bench).filter(|row| row.placement == placement);
             let mut points: Vec<Point> = rows.filter_map(|row| Point::of(row, report)).collect();

@@ -8,7 +8,7 @@ pub mod style;
 
 use huepage_present::png;
 
-use super::Report;
+use super::BenchReport;
 
 pub use caption::Caption;
 pub use strips::{Panel, Strip, draw_all};
@@ -18,7 +18,7 @@ pub use strips::{Panel, Strip, draw_all};
 ///
 /// # Errors
 /// If the report has no rows to draw.
-pub fn svg(report: &Report) -> anyhow::Result<String> {
+pub fn svg(report: &BenchReport) -> anyhow::Result<String> {
     if report.rows.is_empty() {
         anyhow::bail!("a report without rows cannot be drawn");
     }
@@ -29,7 +29,7 @@ pub fn svg(report: &Report) -> anyhow::Result<String> {
 ///
 /// # Errors
 /// As [`svg`], and if this machine has no font to write labels with.
-pub fn png(report: &Report) -> anyhow::Result<Vec<u8>> {
+pub fn png(report: &BenchReport) -> anyhow::Result<Vec<u8>> {
     png::render(&svg(report)?)
 }
 

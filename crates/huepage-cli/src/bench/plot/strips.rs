@@ -15,7 +15,7 @@ use super::{
     style::{MARGIN, WIDTH, color},
 };
 use crate::bench::{
-    Placement, Report,
+    BenchReport, Placement,
     report::{Dot, Row},
     verdict::BASELINES,
 };
@@ -58,7 +58,7 @@ pub struct Strip {
 }
 
 /// One panel per workload and size, below each other.
-pub fn draw(report: &Report) -> String {
+pub fn draw(report: &BenchReport) -> String {
     let mut panels: Vec<Vec<&Row>> = Vec::new();
     for row in &report.rows {
         match panels.last_mut() {

@@ -10,14 +10,14 @@ use huepage_present::{
 
 use super::matrix::{share_of_cache, short};
 use crate::bench::{
-    Placement, Report,
+    BenchReport, Placement,
     report::Row,
     suite::{CLAIMED_EIGHTHS, eighths_of},
 };
 
 /// The sizes that get tables of their own: where there are many, those that
 /// claims are about.
-pub fn sizes_worth_detail(report: &Report, sizes: &[Bytes]) -> Vec<Bytes> {
+pub fn sizes_worth_detail(report: &BenchReport, sizes: &[Bytes]) -> Vec<Bytes> {
     if sizes.len() <= 3 {
         return sizes.to_vec();
     }
@@ -26,7 +26,7 @@ pub fn sizes_worth_detail(report: &Report, sizes: &[Bytes]) -> Vec<Bytes> {
 }
 
 /// The tables of one workload at one size: speeds, and ratios below them.
-pub fn detail(report: &Report, bench: &str, bytes: Bytes) -> String {
+pub fn detail(report: &BenchReport, bench: &str, bytes: Bytes) -> String {
     let rows: Vec<&Row> = report
         .placements()
         .into_iter()

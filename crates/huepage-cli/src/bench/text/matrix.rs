@@ -3,11 +3,11 @@
 
 use huepage::units::Bytes;
 
-use crate::bench::{Placement, Report};
+use crate::bench::{BenchReport, Placement};
 use huepage_present::{number::figure, table::Table};
 
 /// The table of one workload.
-pub fn speeds(report: &Report, bench: &str, sizes: &[Bytes]) -> String {
+pub fn speeds(report: &BenchReport, bench: &str, sizes: &[Bytes]) -> String {
     let Some(unit) = report.rows_of(bench).next().map(|row| row.unit) else {
         return String::new();
     };

@@ -6,10 +6,10 @@ mod matrix;
 
 use huepage_present::paragraph::wrap;
 
-use super::{Report, findings::findings};
+use super::{BenchReport, findings::findings};
 
 /// The whole report: what ran where, tables, and what they say.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &BenchReport) -> String {
     let mut text = wrap(&head(report), "");
     text.push_str(&wrap(&moments(report), ""));
     for bench in report.benches() {
@@ -36,7 +36,7 @@ pub fn text(report: &Report) -> String {
     text
 }
 
-fn head(report: &Report) -> String {
+fn head(report: &BenchReport) -> String {
     let cache = report.cache;
     let share = report.cache_share.as_ref();
     let share = share.map_or(String::new(), |share| format!(" ({share} of the machine's)"));
@@ -54,7 +54,7 @@ fn head(report: &Report) -> String {
     )
 }
 
-fn moments(report: &Report) -> String {
+fn moments(report: &BenchReport) -> String {
     let moved = report.rows.iter().map(|row| row.moved).reduce(|a, b| Some(a?.max(b?))).flatten();
     let moved = match moved {
         Some(0) => "no page moved".to_owned(),

@@ -14,7 +14,7 @@ use crate::bench::workload::{Slice, Unit, Workload, time};
 /// Random over all pages, so that no prefetcher guesses the next line. The
 /// price is that first-level TLB misses are part of the figure; they are the
 /// same in all placements of base pages, and fewer with huge pages.
-pub struct Chase {
+pub struct PointerChase {
     bytes: Bytes,
     line: usize,
     /// The same order in every visit: only the pages differ.
@@ -31,11 +31,11 @@ const ACCESSES: usize = 1 << 15;
 /// settle.
 const WARM: usize = 3;
 
-impl Chase {
+impl PointerChase {
     /// A chase through the first `bytes` of an allocation.
     pub fn new(bytes: Bytes, line: usize) -> Self {
         let lines = bytes.0 as usize / line;
-        Chase { bytes, line, next: single_cycle(lines, &mut Rng::with_seed(SEED)) }
+        PointerChase { bytes, line, next: single_cycle(lines, &mut Rng::with_seed(SEED)) }
     }
 
     fn words<'a>(&self, memory: &'a mut [u8]) -> &'a mut [usize] {
@@ -43,7 +43,7 @@ impl Chase {
     }
 }
 
-impl Workload for Chase {
+impl Workload for PointerChase {
     fn name(&self) -> &'static str {
         "chase"
     }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_figure_is_a_positive_number_in_memory_that_others_wrote_to() {
-        let chase = Chase::new(Bytes::kib(16), 64);
+        let chase = PointerChase::new(Bytes::kib(16), 64);
         let mut words = vec![u64::MAX; 8192];
         for _ in 0..2 {
             let figures = figures(&chase, bytemuck::cast_slice_mut(&mut words), 3);

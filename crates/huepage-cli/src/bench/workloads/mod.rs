@@ -7,7 +7,7 @@ mod matmul;
 mod read;
 mod repeat;
 
-pub use chase::Chase;
+pub use chase::PointerChase;
 pub use fft::Fft;
 pub use matmul::Matmul;
 pub use read::Read;

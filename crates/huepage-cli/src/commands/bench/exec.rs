@@ -15,10 +15,10 @@ use huepage_present::destination::Destination;
 
 use crate::{
     bench::{
-        Kind, Machine,
+        Host, Kind,
         exec::{
-            Arm, LOOK, Launcher, Plan, Program, Report, Run, Schema, arms, measure, moments, shell,
-            verdict,
+            Arm, ExecReport, LOOK, Launcher, Plan, Program, ProgramRun, Schema, arms, measure,
+            moments, shell, verdict,
         },
         write_all,
     },
@@ -127,7 +127,7 @@ pub struct Options {
 /// If the program cannot be run or placed, or a report cannot be written.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     if options.json {
-        Destination::beside(&mut options.output);
+        Destination::with_stdout(&mut options.output);
     }
     for output in &options.output {
         output.check(options.force)?;
@@ -166,13 +166,13 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     };
     let arms = arms(&runs, seed);
     let moments = moments(&runs);
-    let report = Report {
+    let report = ExecReport {
         schema: Schema::V1,
         kind: Kind::Measured,
         command: words(&std::env::args_os().collect::<Vec<_>>()).join(" "),
         program: words(&options.program),
         placed_by: std::iter::once("huepage".to_owned()).chain(words(&placed_by[1..])).collect(),
-        machine: Machine::here(resolved.cpu),
+        machine: Host::here(resolved.cpu),
         cpus: list::format(&cpus),
         cache: resolved.geometry,
         looks,
@@ -198,7 +198,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn rounds(runs: &[Run]) -> usize {
+fn rounds(runs: &[ProgramRun]) -> usize {
     runs.last().map_or(0, |run| run.round + 1)
 }
 

@@ -6,19 +6,23 @@ use huepage::color::Method;
 use huepage_present::{number::percent, paragraph::wrap};
 
 use crate::{
-    bench::{Estimate, Placement, Report, chase, interval, slower_in_a_quarter},
+    bench::{BenchReport, Estimate, Placement, chase, interval, slower_in_a_quarter},
     commands::colors,
 };
 
 /// What was found, what it is worth, and whether it is real.
-pub fn verdict(survey: &colors::Report, working_set: &Report, repeat: &Report) -> String {
+pub fn verdict(
+    survey: &colors::ColorsReport,
+    working_set: &BenchReport,
+    repeat: &BenchReport,
+) -> String {
     let whole = format!("A small program. {}", repeat.verdict.text);
     let worth = format!("A working set near the size of the cache. {}", working_set.verdict.text);
     let sentences = [found(survey), worth, whole, real(working_set)];
     sentences.into_iter().map(|sentence| wrap(&sentence, "")).collect()
 }
 
-fn found(survey: &colors::Report) -> String {
+fn found(survey: &colors::ColorsReport) -> String {
     match (survey.method, survey.agreement) {
         (Method::Measurement, Some(agreement)) => format!(
             "The L2 of this machine has {} colors, found by timing in {:.2} s; two independent \
@@ -37,7 +41,7 @@ fn found(survey: &colors::Report) -> String {
 
 /// If colors were not real, a quarter of them would not be slow, and labels dealt
 /// out at random would be as good as true ones.
-fn real(report: &Report) -> String {
+fn real(report: &BenchReport) -> String {
     let quarter = slower_in_a_quarter(report);
     let shuffled = chase(report, 7, Placement::ShuffledLabels).and_then(|row| row.ratio);
     let balanced = chase(report, 7, Placement::Balanced).and_then(|row| row.ratio);

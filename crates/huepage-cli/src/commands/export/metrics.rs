@@ -6,7 +6,7 @@ use huepage::{color::palette::Audience, list, merged::Domain, topology::CacheEnd
 use prometheus::{CounterVec, GaugeVec, Opts, Registry, TextEncoder, core::Collector};
 
 use super::observe::Seen;
-use crate::commands::{palette::Entry, pressure::Report};
+use crate::commands::{palette::Entry, pressure::PressureReport};
 
 /// All metrics in the text format that node_exporter's textfile collector reads.
 ///
@@ -93,7 +93,7 @@ impl Metrics {
         Ok(())
     }
 
-    fn pressure(&self, seen: &Seen, pressure: &Report) -> prometheus::Result<()> {
+    fn pressure(&self, seen: &Seen, pressure: &PressureReport) -> prometheus::Result<()> {
         let cpu = seen.cpu.to_string();
         let cpu = cpu.as_str();
         let quiet = pressure.quiet_looks as f64 / pressure.looks.max(1) as f64;

@@ -9,7 +9,7 @@ use super::kernel::KernelState;
 use crate::commands::{
     cache_options::ResolvedCache,
     palette::Entry,
-    pressure::{self, Report},
+    pressure::{self, PressureReport},
     topology,
 };
 
@@ -17,7 +17,7 @@ use crate::commands::{
 pub struct Seen {
     pub cpu: u32,
     pub cache: Option<CacheGeometry>,
-    pub pressure: anyhow::Result<Report>,
+    pub pressure: anyhow::Result<PressureReport>,
     pub measured: anyhow::Result<Measured>,
     pub palettes: anyhow::Result<Vec<Entry>>,
     pub kernel: KernelState,

@@ -21,7 +21,7 @@ use anyhow::{Context, bail};
 
 use huepage_present::escape::printable;
 
-use crate::ended::told;
+use crate::exit_text::exit_text;
 use crate::signals::LeftToCommand;
 
 /// A command that was started here and is traced by this thread.
@@ -106,7 +106,7 @@ impl Launched {
     /// If it cannot be waited for.
     pub fn finish(mut self) -> anyhow::Result<Option<String>> {
         let status = self.end().context("waiting for the command")?;
-        Ok((!status.success()).then(|| format!("'{}' {}", self.name, told(status))))
+        Ok((!status.success()).then(|| format!("'{}' {}", self.name, exit_text(status))))
     }
 
     /// Lets it go on to its end, past the stop before that.

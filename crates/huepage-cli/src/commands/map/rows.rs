@@ -3,7 +3,7 @@
 
 use std::{cmp::Reverse, collections::HashMap};
 
-use huepage::map::{Area, Backing, Balance, MappedCache, Placement, ProcessMap};
+use huepage::map::{Area, Backing, Balance, MappedCache, PageSummary, ProcessMap};
 
 use super::sum;
 
@@ -14,7 +14,7 @@ pub struct Row<'a> {
     /// By address; never empty.
     pub areas: Vec<&'a Area>,
     /// All of them added up; the balances are apart.
-    pub placement: Placement,
+    pub placement: PageSummary,
     /// Per cache; `None` where it cannot be told of all of them together.
     pub balances: Vec<Option<Balance>>,
 }

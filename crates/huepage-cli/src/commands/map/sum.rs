@@ -2,7 +2,7 @@
 //! Placements added up, for rows that stand for several areas.
 
 use huepage::map::{
-    Area, Balance, HugeCount, NodeCount, PageCounts, Placement, ProcessMap, RunBucket, Runs,
+    Area, Balance, HugeCount, NodeCount, PageCounts, PageSummary, ProcessMap, RunBucket, Runs,
 };
 
 /// The balances of all `areas` added up, one per cache; `None` where one of them
@@ -23,11 +23,11 @@ pub fn balances(map: &ProcessMap, areas: &[&Area]) -> Vec<Option<Balance>> {
 
 /// The placements of all `areas`, added up but for their balances. A frame that
 /// two of them map counts twice; how many distinct ones there are is unknown.
-pub fn placement(areas: &[&Area]) -> Placement {
+pub fn placement(areas: &[&Area]) -> PageSummary {
     if let [one] = areas {
         return one.placement.clone();
     }
-    let mut total = Placement::default();
+    let mut total = PageSummary::default();
     let all = || areas.iter().map(|area| &area.placement);
     let hidden_somewhere = all().any(|placement| placement.pages.huge_mapped.is_none());
     total.pages.huge_mapped = (!hidden_somewhere).then_some(0);

@@ -20,7 +20,7 @@ use crate::commands::{cache_json::CacheJson, cache_options::ResolvedCache};
 
 /// What `--json` prints (schema huepage.palette/1).
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub struct PaletteReport {
     schema: &'static str,
     kind: &'static str,
     pub cpu: u32,
@@ -72,9 +72,9 @@ pub struct Details {
     pub evidence: Evidence,
 }
 
-impl Report {
+impl PaletteReport {
     pub fn new(cache: &ResolvedCache, action: Action, seconds: f64, palettes: Vec<Entry>) -> Self {
-        Report {
+        PaletteReport {
             schema: "huepage.palette/1",
             kind: "measured",
             cpu: cache.cpu,

@@ -7,14 +7,14 @@ use huepage::color::palette::Audience;
 
 use huepage_present::{escape::printable, paragraph::wrap};
 
-use super::report::{Action, Details, Entry, Report};
+use super::report::{Action, Details, Entry, PaletteReport};
 use crate::commands::cache_json::CacheJson;
 
 /// Below the names of what is told.
 const INDENT: &str = "             ";
 
 /// The report as text of 80 columns.
-pub fn text(report: &Report) -> String {
+pub fn text(report: &PaletteReport) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}", CacheJson::of_cpu(report.cache.as_ref(), report.cpu));
     match report.action {

@@ -8,7 +8,7 @@ use huepage_present::{
     png, stdout,
 };
 
-use super::{Options, picture, report::Report, text};
+use super::{Options, picture, report::PressureReport, text};
 
 /// A heading comes again after so many lines on a terminal.
 const SCREEN: u32 = 20;
@@ -18,7 +18,7 @@ pub fn destinations(options: &Options) -> Vec<Destination> {
     let mut outputs = options.output.clone();
     // Where lines and JSON went, their end goes too.
     if options.json || options.watch.is_some() {
-        Destination::beside(&mut outputs);
+        Destination::with_stdout(&mut outputs);
     }
     outputs
 }
@@ -40,7 +40,7 @@ impl Lines {
     ///
     /// # Errors
     /// If it cannot be written.
-    pub fn print(&mut self, interval: &Report) -> io::Result<bool> {
+    pub fn print(&mut self, interval: &PressureReport) -> io::Result<bool> {
         let mut line = String::new();
         if self.json {
             line += &json(interval, false)?;
@@ -59,7 +59,11 @@ impl Lines {
 ///
 /// # Errors
 /// The first output that could not be written.
-pub fn write(report: &Report, outputs: &[Destination], options: &Options) -> anyhow::Result<()> {
+pub fn write(
+    report: &PressureReport,
+    outputs: &[Destination],
+    options: &Options,
+) -> anyhow::Result<()> {
     let stdout = if options.json { Format::Json } else { Format::Text };
     outputs.iter().try_for_each(|output| {
         // One line among lines, and below other lines.
@@ -76,7 +80,7 @@ pub fn write(report: &Report, outputs: &[Destination], options: &Options) -> any
     })
 }
 
-fn json(report: &Report, pretty: bool) -> io::Result<String> {
+fn json(report: &PressureReport, pretty: bool) -> io::Result<String> {
     let json = match pretty {
         true => serde_json::to_string_pretty(report)?,
         false => serde_json::to_string(report)?,

@@ -12,7 +12,7 @@ use huepage_present::{
 };
 
 use super::{
-    report::{Point, Report},
+    report::{Point, PressureReport},
     scale,
 };
 
@@ -37,7 +37,7 @@ const GREEN: &str = "#009e73";
 const PURPLE: &str = "#cc79a7";
 
 /// The picture as SVG.
-pub fn svg(report: &Report) -> String {
+pub fn svg(report: &PressureReport) -> String {
     let mut svg = Svg::default();
     let time = Time { seconds: report.series.last().map_or(1.0, |last| last.at + last.seconds) };
     let mut y = head(&mut svg, report);
@@ -68,12 +68,12 @@ impl Time {
     }
 }
 
-fn shares(report: &Report) -> impl Iterator<Item = f64> {
+fn shares(report: &PressureReport) -> impl Iterator<Item = f64> {
     report.series.iter().flat_map(|point| &point.color_shares).flatten().copied()
 }
 
 /// What it is a picture of, and how to read it; the end of it.
-fn head(svg: &mut Svg, report: &Report) -> f64 {
+fn head(svg: &mut Svg, report: &PressureReport) -> f64 {
     let subject = &report.subject;
     let title = format!("What others take of the {}", subject.cache_name());
     svg.bold((MARGIN, MARGIN + 16.0), 20, INK, &title);
@@ -117,7 +117,7 @@ fn head(svg: &mut Svg, report: &Report) -> f64 {
 }
 
 /// All colors together.
-fn line(svg: &mut Svg, report: &Report, time: &Time, y: f64) -> f64 {
+fn line(svg: &mut Svg, report: &PressureReport, time: &Time, y: f64) -> f64 {
     let top = scale::top(report.series.iter().filter_map(|point| point.evicted));
     svg.text((LEFT, y + 10.0), 12, INK, Anchor::Start, "share of all lines that others evicted");
     let y = y + 20.0;
@@ -143,7 +143,7 @@ fn line(svg: &mut Svg, report: &Report, time: &Time, y: f64) -> f64 {
 /// Marks where looks were of some kind, as high as the share of them.
 fn strip(
     svg: &mut Svg,
-    report: &Report,
+    report: &PressureReport,
     time: &Time,
     y: f64,
     name: &str,

@@ -71,7 +71,7 @@ pub enum Covers {
 
 /// What `--json` prints (schema huepage.pressure/1).
 #[derive(Clone, Debug, Serialize)]
-pub struct Report {
+pub struct PressureReport {
     schema: &'static str,
     kind: &'static str,
     pub covers: Covers,
@@ -121,7 +121,7 @@ pub struct Point {
     pub color_shares: Vec<Option<f64>>,
 }
 
-impl Report {
+impl PressureReport {
     /// What `tally` and `bins` hold, which began `at` after the run did.
     pub fn new(
         subject: &Subject,
@@ -134,7 +134,7 @@ impl Report {
     ) -> Self {
         let Tally { sum, interrupted, shares, uninterrupted } = tally;
         let evicted = shares.mean().zip(shares.quantile(0.5)).zip(shares.quantile(0.95));
-        Report {
+        PressureReport {
             schema: "huepage.pressure/1",
             kind: "measured",
             covers,

@@ -12,7 +12,7 @@ use huepage::{
 use super::{
     bins::Bins,
     clocks::Spent,
-    report::{Covers, Report, Subject},
+    report::{Covers, PressureReport, Subject},
     tally::{Look, Tally},
 };
 use crate::commands::cache_json::CacheJson;
@@ -46,7 +46,7 @@ pub fn subject(colors: u32) -> Subject {
 
 /// A minute with a neighbor from second 20 to 40, who takes most of the first
 /// quarter of the colors; every hundredth look lost its CPU.
-pub fn run(colors: u32) -> Report {
+pub fn run(colors: u32) -> PressureReport {
     let subject = subject(colors);
     let mut tally = Tally::none(subject.color_count());
     let mut bins = Bins::default();
@@ -64,5 +64,5 @@ pub fn run(colors: u32) -> Report {
         bins.add(look, Duration::from_millis(i * 100));
     }
     let spent = Spent { elapsed: Duration::from_secs(60), own: 0.008, stolen: Some(0.031) };
-    Report::new(&subject, Covers::Run, 1_700_000_000, Duration::ZERO, spent, &tally, &bins)
+    PressureReport::new(&subject, Covers::Run, 1_700_000_000, Duration::ZERO, spent, &tally, &bins)
 }

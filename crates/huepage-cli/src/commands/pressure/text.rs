@@ -7,14 +7,14 @@ use huepage::{color::Pressure, list};
 
 use huepage_present::{number::percent_in_column as percent, paragraph::put};
 
-use super::report::Report;
+use super::report::PressureReport;
 
 /// The heading of [`line`].
 pub const HEADING: &str =
     " seconds looks quiet  evicted  median     p95    most (color)  steal lost   own\n";
 
 /// One interval.
-pub fn line(report: &Report) -> String {
+pub fn line(report: &PressureReport) -> String {
     let evicted =
         |part: fn(&super::report::Evicted) -> f64| percent(report.evicted.as_ref().map(part), 1);
     let most = match report.most() {
@@ -39,7 +39,7 @@ pub fn line(report: &Report) -> String {
 }
 
 /// A whole run.
-pub fn summary(report: &Report) -> String {
+pub fn summary(report: &PressureReport) -> String {
     let subject = &report.subject;
     let mut out = String::new();
     let ways = subject.cache.map(|cache| format!(", {} ways", cache.ways)).unwrap_or_default();

@@ -12,7 +12,7 @@ use super::{
     bins::Bins,
     clocks::{self, Clocks},
     pace::pause,
-    report::{Covers, Report, Subject},
+    report::{Covers, PressureReport, Subject},
     tally::{Look, Tally},
 };
 use crate::signals::Signals;
@@ -35,8 +35,8 @@ pub fn watch(
     oracle: &mut MeasuredOracle,
     subject: &Subject,
     plan: &Plan,
-    mut each: impl FnMut(&Report) -> io::Result<bool>,
-) -> anyhow::Result<Report> {
+    mut each: impl FnMut(&PressureReport) -> io::Result<bool>,
+) -> anyhow::Result<PressureReport> {
     let mut rng = plan.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     // The first look finds out what is gone on a quiet machine, and takes long.
     oracle.pressure(Pressure::WAIT)?;
@@ -71,7 +71,8 @@ pub fn watch(
         let clocks = Clocks::read(subject.cpu);
         let spent = last_clocks.until(&clocks);
         let none = Bins::default();
-        let report = Report::new(subject, Covers::Interval, began, last, spent, &interval, &none);
+        let report =
+            PressureReport::new(subject, Covers::Interval, began, last, spent, &interval, &none);
         go_on = each(&report)?;
         done += 1;
         (last, last_clocks) = (begin.elapsed(), clocks);
@@ -82,5 +83,5 @@ pub fn watch(
         interval = Tally::none(subject.color_count());
     }
     let spent = beginning.until(&Clocks::read(subject.cpu));
-    Ok(Report::new(subject, Covers::Run, began, Duration::ZERO, spent, &run, &bins))
+    Ok(PressureReport::new(subject, Covers::Run, began, Duration::ZERO, spent, &run, &bins))
 }

@@ -12,11 +12,11 @@ use huepage_present::{
     paragraph::put,
 };
 
-use super::Report;
+use super::TopologyReport;
 use crate::advice;
 
 /// The whole report.
-pub fn render(report: &Report) -> String {
+pub fn render(report: &TopologyReport) -> String {
     let topology = &report.topology;
     let mut out = String::new();
     machine(&mut out, topology);
@@ -49,7 +49,7 @@ fn machine(out: &mut String, topology: &Topology) {
     put(out, "           ", "frame numbers are the guest's own: colors must be measured");
 }
 
-fn choice(out: &mut String, report: &Report) {
+fn choice(out: &mut String, report: &TopologyReport) {
     let choice = &report.cache_to_color;
     let (Some(geometry), Some(colors)) = (choice.geometry, choice.colors) else {
         let reason = match report.topology.cache_to_color(choice.cpu) {

@@ -181,13 +181,13 @@ mod tests {
         super::{
             calibrate::Gauge,
             lines::Masks,
-            simulated::{Machine, Simulated},
+            simulated::{CacheModel, Simulated},
         },
         *,
     };
 
     /// A tester, the pages that no set needs, and a true set of each color.
-    fn sorted(machine: Machine, seed: u64) -> (Tester<Simulated>, Vec<PageId>, Shape, Sets) {
+    fn sorted(machine: CacheModel, seed: u64) -> (Tester<Simulated>, Vec<PageId>, Shape, Sets) {
         let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
         let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
         let prober = Simulated::new(machine, pages.len(), seed);
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn more_colors_than_a_code_has_words_are_told_apart() {
-        let machine = Machine::new(1 << 20, 4);
+        let machine = CacheModel::new(1 << 20, 4);
         assert_eq!(machine.colors(), 64);
         let (mut tester, pages, shape, sets) = sorted(machine, 71);
         assert!(pages.len() > 1000);
@@ -222,7 +222,7 @@ mod tests {
     /// In one batch they would all evict each other.
     #[test]
     fn pages_of_one_color_are_told_as_those_of_many() {
-        let (mut tester, pages, shape, sets) = sorted(Machine::new(512 << 10, 8), 72);
+        let (mut tester, pages, shape, sets) = sorted(CacheModel::new(512 << 10, 8), 72);
         let of_color = |page: &PageId| tester.prober.color(*page) == 5;
         let pages: Vec<PageId> = pages.into_iter().filter(of_color).collect();
         assert!(pages.len() > 2 * shape.batch_all(), "{}", pages.len());
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn a_page_whose_color_has_no_set_is_given_none() {
-        let (mut tester, pages, shape, mut sets) = sorted(Machine::new(512 << 10, 8), 73);
+        let (mut tester, pages, shape, mut sets) = sorted(CacheModel::new(512 << 10, 8), 73);
         sets.pop();
         let colors = assign(&mut tester, &pages, &sets, shape);
         let last = Color(sets.len() as u32);
@@ -244,7 +244,7 @@ mod tests {
     /// have one color, its pages answer like both, and none is told.
     #[test]
     fn a_color_with_two_sets_is_given_neither() {
-        let (mut tester, pages, shape, mut sets) = sorted(Machine::new(512 << 10, 8), 74);
+        let (mut tester, pages, shape, mut sets) = sorted(CacheModel::new(512 << 10, 8), 74);
         let half = sets[3].len() / 2;
         let twin = sets[3].split_off(half);
         sets.push(twin);

@@ -195,7 +195,7 @@ mod tests {
         super::{
             calibrate::Gauge,
             lines::Masks,
-            simulated::{Machine, Replacement, Simulated},
+            simulated::{CacheModel, Replacement, Simulated},
         },
         *,
     };
@@ -205,19 +205,19 @@ mod tests {
     const SHAPE: Shape = Shape { colors: Some(COLORS), ways: 16 };
     const WAIT: Duration = Duration::from_micros(1);
 
-    fn machine() -> Machine {
-        Machine::new(512 << 10, 16)
+    fn machine() -> CacheModel {
+        CacheModel::new(512 << 10, 16)
     }
 
     /// A canary made on one machine, which then becomes another.
-    fn canary_on(made_on: Machine, then: Machine) -> (Canary, Tester<Simulated>) {
+    fn canary_on(made_on: CacheModel, then: CacheModel) -> (Canary, Tester<Simulated>) {
         let (mut tester, sets) = machine_of(made_on, SHAPE);
         let canary = Canary::new(&mut tester, &sets, SHAPE, count());
         tester.prober.machine = then;
         (canary, tester)
     }
 
-    fn machine_of(machine: Machine, shape: Shape) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
+    fn machine_of(machine: CacheModel, shape: Shape) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
         let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
         let prober = Simulated::new(machine, pages.len(), 61);
         let mut sets = vec![Vec::new(); prober.machine.colors() as usize];
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn without_a_neighbor_nearly_every_look_is_quiet() {
         for replacement in [Replacement::Lru, Replacement::Qlru, Replacement::TreePlru] {
-            let machine = Machine { replacement, ..machine() };
+            let machine = CacheModel { replacement, ..machine() };
             let (mut canary, mut tester) = canary_on(machine.clone(), machine);
             let sum = looks(&mut canary, &mut tester, 200);
             assert!(sum.quiet_looks >= 190, "{replacement:?}: {sum:?}");
@@ -261,7 +261,7 @@ mod tests {
         let shares = [0, 4, 8, 16].map(|ways| {
             let neighbor_reads = ways * machine().sets() as u32;
             let (mut canary, mut tester) =
-                canary_on(machine(), Machine { neighbor_reads, ..machine() });
+                canary_on(machine(), CacheModel { neighbor_reads, ..machine() });
             let sum = looks(&mut canary, &mut tester, 20);
             assert_eq!(sum.quiet_looks > 15, ways == 0, "{ways}: {sum:?}");
             sum.share().unwrap()
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn a_neighbor_in_some_colors_is_seen_in_these() {
-        let then = Machine {
+        let then = CacheModel {
             neighbor_reads: 8 * machine().sets() as u32 / 4,
             neighbor_colors: Some(2),
             ..machine()
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn an_associativity_assumed_too_high_is_noticed() {
         let shape = Shape { colors: None, ..SHAPE };
-        let (mut tester, sets) = machine_of(Machine::new(1 << 20, 8), shape);
+        let (mut tester, sets) = machine_of(CacheModel::new(1 << 20, 8), shape);
         let count = ColorCount::new(tester.prober.machine.colors()).unwrap();
         let mut canary = Canary::new(&mut tester, &sets, shape, count);
         assert_eq!((canary.pages.len(), canary.settled), (32 * 7, true));
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn a_neighbor_there_from_the_beginning_is_seen_until_it_leaves() {
         for ways in [4, 16, 40, 200] {
-            let with = Machine { neighbor_reads: ways * machine().sets() as u32, ..machine() };
+            let with = CacheModel { neighbor_reads: ways * machine().sets() as u32, ..machine() };
             let (mut tester, sets) = machine_of(with, SHAPE);
             let mut canary = Canary::new(&mut tester, &sets, SHAPE, count());
             let sum = looks(&mut canary, &mut tester, 50);
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_neighbor_that_never_rests_unsettles_a_canary_for_two_seconds() {
-        let with = Machine { neighbor_reads: 200 * machine().sets() as u32, ..machine() };
+        let with = CacheModel { neighbor_reads: 200 * machine().sets() as u32, ..machine() };
         let (mut canary, mut tester) = canary_on(with, machine());
         assert_eq!((canary.settled, canary.pages.len()), (false, 8 * 14));
         let (_, sets) = machine_of(machine(), SHAPE);
@@ -345,7 +345,7 @@ mod tests {
 
     #[test]
     fn a_neighbor_that_pauses_is_not_in_the_floor() {
-        let with = Machine {
+        let with = CacheModel {
             neighbor_reads: 200 * machine().sets() as u32,
             neighbor_rests: 2,
             ..machine()

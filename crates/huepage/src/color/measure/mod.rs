@@ -16,6 +16,7 @@ mod calibrate;
 mod canary;
 mod code;
 mod discover;
+mod discovery_run;
 mod fresh;
 mod hardware;
 mod limits;
@@ -25,8 +26,7 @@ mod prober;
 #[cfg(feature = "serde")]
 mod reference;
 mod repair;
-mod run;
-mod runs;
+mod run_pair;
 mod shape;
 mod signature;
 #[cfg(test)]

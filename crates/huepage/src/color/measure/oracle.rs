@@ -13,12 +13,12 @@ use super::{
     hardware::Hardware,
     limits,
     prober::PageId,
-    runs::Runs,
+    run_pair::RunPair,
     shape::Shape,
     ways::measured_ways,
 };
 #[cfg(feature = "serde")]
-use crate::color::known::Known;
+use crate::color::discovery_facts::DiscoveryFacts;
 use crate::{
     available_memory,
     color::{
@@ -43,7 +43,7 @@ const ASSUMED_WAYS: u32 = 16;
 pub struct MeasuredOracle {
     cpu: u32,
     count: ColorCount,
-    runs: Runs<Hardware>,
+    runs: RunPair<Hardware>,
     evidence: Evidence,
     /// Made when first asked for.
     canary: Option<Canary>,
@@ -82,7 +82,7 @@ impl MeasuredOracle {
             // here first.
             let prober = unsafe { Hardware::new(arena.pages().to_vec()) };
             let pages: Vec<PageId> = (0..arena.pages().len() as u32).map(PageId).collect();
-            let mut runs = Runs::new(prober, pages.clone(), shape, &mut rng);
+            let mut runs = RunPair::new(prober, pages.clone(), shape, &mut rng);
             let attempt = runs.judge(&pages, &mut rng);
             let trusted = attempt.distrust.is_none();
             evidence.attempts.push(attempt);
@@ -117,9 +117,9 @@ impl MeasuredOracle {
 
     /// What another process needs to use pages of these colors.
     #[cfg(feature = "serde")]
-    pub(in crate::color) fn known(&self) -> Known {
+    pub(in crate::color) fn known(&self) -> DiscoveryFacts {
         let (masks, lines) = self.runs.lines_read();
-        Known { ways: self.runs.first.shape.ways, masks, lines }
+        DiscoveryFacts { ways: self.runs.first.shape.ways, masks, lines }
     }
 
     /// Time for finding the colors, in the attempt believed, without the second
@@ -184,7 +184,7 @@ impl MeasuredOracle {
         Ok(canary.look(tester, wait, self.count))
     }
 
-    /// Runs `work` with `pages` in the tables of both runs.
+    /// RunPair `work` with `pages` in the tables of both runs.
     ///
     /// # Safety
     /// As [`ColorOracle::classify`].

@@ -13,7 +13,7 @@ use super::{
     shape::Shape,
     tester::Tester,
 };
-use crate::color::{Color, ColorCount, Pressure, known::Known};
+use crate::color::{Color, ColorCount, Pressure, discovery_facts::DiscoveryFacts};
 
 /// Pages of each color that are looked at in a check: two in a batch of 64 of 32
 /// colors, two batches.
@@ -57,7 +57,7 @@ impl<P: Prober> Reference<P> {
     pub fn new(
         prober: P,
         mut sets: Vec<Vec<PageId>>,
-        known: &Known,
+        known: &DiscoveryFacts,
         count: ColorCount,
         mut rng: fastrand::Rng,
     ) -> Self {
@@ -227,18 +227,18 @@ fn drawn(bases: &[u8], rng: &mut fastrand::Rng) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::simulated::{Machine, Replacement, Simulated},
+        super::simulated::{CacheModel, Replacement, Simulated},
         *,
     };
 
     const PER_COLOR: usize = 28;
 
-    fn machine() -> Machine {
-        Machine::new(2 << 20, 16)
+    fn machine() -> CacheModel {
+        CacheModel::new(2 << 20, 16)
     }
 
     /// A machine with `spare` more pages, and true sets as a palette has them.
-    fn sorted(machine: Machine, spare: usize) -> (Simulated, Vec<Vec<PageId>>, Vec<PageId>) {
+    fn sorted(machine: CacheModel, spare: usize) -> (Simulated, Vec<Vec<PageId>>, Vec<PageId>) {
         let colors = machine.colors();
         let count = 3 * PER_COLOR * colors as usize + spare;
         let prober = Simulated::new(machine, count, 81);
@@ -254,13 +254,16 @@ mod tests {
 
     fn reference(prober: Simulated, sets: Vec<Vec<PageId>>) -> Reference<Simulated> {
         let count = ColorCount::new(sets.len() as u32).unwrap();
-        let known =
-            Known { ways: prober.machine.ways as u32, masks: vec![0], lines: (0..12).collect() };
+        let known = DiscoveryFacts {
+            ways: prober.machine.ways as u32,
+            masks: vec![0],
+            lines: (0..12).collect(),
+        };
         Reference::new(prober, sets, &known, count, fastrand::Rng::with_seed(82))
     }
 
-    fn noisy() -> Machine {
-        Machine {
+    fn noisy() -> CacheModel {
+        CacheModel {
             replacement: Replacement::Qlru,
             latency: (10, 20, 90),
             jitter: 14.0,
@@ -273,8 +276,8 @@ mod tests {
     #[test]
     fn pages_that_kept_their_colors_hold_on_every_machine() {
         let policies = [Replacement::Lru, Replacement::TreePlru, Replacement::Random];
-        let policies = policies.map(|replacement| Machine { replacement, ..machine() });
-        let few = [Machine::new(512 << 10, 8), Machine::new(1 << 20, 16)];
+        let policies = policies.map(|replacement| CacheModel { replacement, ..machine() });
+        let few = [CacheModel::new(512 << 10, 8), CacheModel::new(1 << 20, 16)];
         for machine in policies.into_iter().chain(few).chain([noisy()]) {
             let label = format!("{machine:?}");
             let (prober, sets, others) = sorted(machine, 0);
@@ -338,7 +341,7 @@ mod tests {
 
     #[test]
     fn where_hits_and_misses_are_alike_nothing_is_clear() {
-        let flat = Machine { latency: (20, 20, 20), ..machine() };
+        let flat = CacheModel { latency: (20, 20, 20), ..machine() };
         let (prober, sets, _) = sorted(flat, 0);
         assert_eq!(reference(prober, sets).check(), Check::Unclear);
     }

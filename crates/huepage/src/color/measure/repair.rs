@@ -81,7 +81,7 @@ mod tests {
         super::{
             calibrate::Gauge,
             lines::Masks,
-            simulated::{Machine, Simulated},
+            simulated::{CacheModel, Simulated},
         },
         *,
     };
@@ -91,7 +91,7 @@ mod tests {
     /// A tester, and the pages of each true color.
     fn sorted_pages(seed: u64) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
         let pages: Vec<PageId> = (0..1200).map(PageId).collect();
-        let prober = Simulated::new(Machine::new(256 << 10, 8), pages.len(), seed);
+        let prober = Simulated::new(CacheModel::new(256 << 10, 8), pages.len(), seed);
         let mut colors = vec![Vec::new(); 8];
         for &page in &pages {
             colors[prober.color(page) as usize].push(page);

@@ -21,7 +21,7 @@ pub(super) enum Replacement {
 
 /// What to model.
 #[derive(Clone, Debug)]
-pub(super) struct Machine {
+pub(super) struct CacheModel {
     pub size: usize,
     pub ways: usize,
     pub replacement: Replacement,
@@ -53,9 +53,9 @@ pub(super) struct Machine {
     pub frames: u64,
 }
 
-impl Machine {
+impl CacheModel {
     pub fn new(size: usize, ways: usize) -> Self {
-        Machine {
+        CacheModel {
             size,
             ways,
             replacement: Replacement::Lru,
@@ -168,7 +168,7 @@ impl Cache {
 /// Pages on a modelled machine.
 #[derive(Clone, Debug)]
 pub(super) struct Simulated {
-    pub machine: Machine,
+    pub machine: CacheModel,
     frames: Vec<u64>,
     l1: Cache,
     cache: Cache,
@@ -177,7 +177,7 @@ pub(super) struct Simulated {
 
 impl Simulated {
     /// `pages` pages on distinct random frames.
-    pub fn new(machine: Machine, pages: usize, seed: u64) -> Self {
+    pub fn new(machine: CacheModel, pages: usize, seed: u64) -> Self {
         let mut rng = fastrand::Rng::with_seed(seed);
         let mut frames = std::collections::BTreeSet::new();
         while frames.len() < pages {

@@ -10,7 +10,9 @@ use super::{
     reference::{Check, Reference},
 };
 use crate::{
-    color::{Color, ColorCount, ColorError, MeasureOptions, Pressure, known::Known},
+    color::{
+        Color, ColorCount, ColorError, MeasureOptions, Pressure, discovery_facts::DiscoveryFacts,
+    },
     mapping::PageAddr,
     topology::Pinned,
 };
@@ -44,7 +46,7 @@ impl Standard {
     /// The pages must be mapped and readable as long as this value lives.
     pub unsafe fn new(
         pages: &[Vec<PageAddr>],
-        known: &Known,
+        known: &DiscoveryFacts,
         count: ColorCount,
         options: &MeasureOptions,
     ) -> Result<Self, ColorError> {

@@ -195,13 +195,13 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::simulated::{Machine, Simulated},
+        super::simulated::{CacheModel, Simulated},
         *,
     };
 
     #[test]
     fn a_limit_that_tells_nothing_apart_is_not_taken() {
-        let machine = Machine::new(256 << 10, 8);
+        let machine = CacheModel::new(256 << 10, 8);
         let pages: Vec<PageId> = (0..1024).map(PageId).collect();
         let prober = Simulated::new(machine.clone(), pages.len(), 71);
         let gauge = Gauge::new(&pages, 64, 16);

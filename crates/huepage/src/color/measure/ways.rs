@@ -59,12 +59,12 @@ mod tests {
             calibrate::Gauge,
             lines::Masks,
             shape::Shape,
-            simulated::{Machine, Replacement, Simulated},
+            simulated::{CacheModel, Replacement, Simulated},
         },
         *,
     };
 
-    fn ways_of(machine: Machine) -> u32 {
+    fn ways_of(machine: CacheModel) -> u32 {
         let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
         let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
         let prober = Simulated::new(machine, pages.len(), 51);
@@ -84,14 +84,14 @@ mod tests {
     #[test]
     fn ways_of_an_lru_are_counted_exactly() {
         for (kib, ways) in [(256, 4), (256, 8), (1024, 16), (1280, 20)] {
-            assert_eq!(ways_of(Machine::new(kib << 10, ways)), ways as u32);
+            assert_eq!(ways_of(CacheModel::new(kib << 10, ways)), ways as u32);
         }
     }
 
     #[test]
     fn ways_of_other_policies_are_close() {
         for replacement in [Replacement::Qlru, Replacement::TreePlru] {
-            let ways = ways_of(Machine { replacement, ..Machine::new(1 << 20, 16) });
+            let ways = ways_of(CacheModel { replacement, ..CacheModel::new(1 << 20, 16) });
             assert!((14..=19).contains(&ways), "{replacement:?}: {ways}");
         }
     }

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
-        known::Known,
+        discovery_facts::DiscoveryFacts,
         measure::{Check, L1_WAYS, Standard},
     },
     mapping::{Mapping, PageAddr, PageKind},
@@ -50,7 +50,7 @@ pub(super) struct Made {
 struct Origin {
     name: String,
     count: ColorCount,
-    known: Known,
+    known: DiscoveryFacts,
     evidence: Evidence,
     made: u64,
     repaired: Option<u64>,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{identity::MachineIdentity, inspection::PaletteSummary, segment::SegmentId};
 use crate::{
-    color::{ColorCount, Evidence, known::Known},
+    color::{ColorCount, Evidence, discovery_facts::DiscoveryFacts},
     topology::CacheGeometry,
 };
 
@@ -33,7 +33,7 @@ pub(super) struct Record {
     pub machine: MachineIdentity,
     pub geometry: Option<CacheGeometry>,
     pub colors: ColorCount,
-    pub known: Known,
+    pub known: DiscoveryFacts,
     pub segment: SegmentId,
     pub segment_pages: u32,
     /// What each of its pages holds, together with its index.
@@ -151,7 +151,7 @@ pub(super) mod tests {
             machine: MachineIdentity::read(),
             geometry: Some(CacheGeometry::from_size(2, Bytes::kib(256), 8, 64).unwrap()),
             colors: ColorCount::new(8).unwrap(),
-            known: Known { ways: 8, masks: vec![0], lines: vec![3, 4] },
+            known: DiscoveryFacts { ways: 8, masks: vec![0], lines: vec![3, 4] },
             segment: serde_json::from_str("-1").unwrap(),
             segment_pages: 100,
             stamp: 5,

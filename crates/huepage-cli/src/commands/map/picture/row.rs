@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use huepage::{
-    map::{Area, PageCounts, ProcessMap, Registered},
+    map::{Area, PageCounts, ProcessMap, RegisteredMemory},
     units::Bytes,
 };
 
@@ -75,7 +75,13 @@ pub fn folded(svg: &mut Svg, map: &ProcessMap, by: By, row: &Row<'_>, y: f64, he
 }
 
 /// Memory of which the program itself tells the colors.
-pub fn registered(svg: &mut Svg, map: &ProcessMap, range: &Registered, y: f64, height: f64) -> f64 {
+pub fn registered(
+    svg: &mut Svg,
+    map: &ProcessMap,
+    range: &RegisteredMemory,
+    y: f64,
+    height: f64,
+) -> f64 {
     let pages = PageCounts { reserved: range.pages, present: range.pages, ..PageCounts::default() };
     let name = format!("{} (told by the program)", range.label);
     let detail = format!("{} of {} pages, {} colors", range.known, range.pages, range.colors.get());

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use huepage::{
-    map::{Area, Placement, ProcessMap},
+    map::{Area, PageSummary, ProcessMap},
     units::Bytes,
 };
 
@@ -93,7 +93,7 @@ fn line(
     out: &mut String,
     map: &ProcessMap,
     name: &str,
-    placement: &Placement,
+    placement: &PageSummary,
     balance: Option<&huepage::map::Balance>,
 ) {
     let pages = &placement.pages;

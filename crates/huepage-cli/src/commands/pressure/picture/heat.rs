@@ -7,7 +7,7 @@ use huepage_present::{
     svg::{Anchor, Svg},
 };
 
-use super::{super::report::Report, GRID, INK, LEFT, MARGIN, PALE, RIGHT, Time};
+use super::{super::report::PressureReport, GRID, INK, LEFT, MARGIN, PALE, RIGHT, Time};
 
 /// Fills that are told apart.
 const LEVELS: usize = 32;
@@ -21,7 +21,7 @@ const LABEL: f64 = 13.0;
 const NOTHING: &str = "#c8c8c8";
 
 /// Draws a row per color; the end of them.
-pub fn map(svg: &mut Svg, report: &Report, time: &Time, top: f64, y: f64) -> f64 {
+pub fn map(svg: &mut Svg, report: &PressureReport, time: &Time, top: f64, y: f64) -> f64 {
     let colors = report.subject.colors as usize;
     let exact = (HEIGHT / colors as f64).min(ROW);
     // Whole pixels where there is room for them: no seams between rows.

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use super::{
     calibrate::LEAST_CONTRAST,
+    discovery_run::{DiscoveryRun, Lines},
     prober::{PageId, Prober},
-    run::{Lines, Run},
     shape::Shape,
 };
 use crate::color::{Attempt, Color, Distrust, agreement::agreement};
@@ -20,17 +20,17 @@ const LEAST_AGREEMENT: f64 = 0.98;
 
 /// Two runs of discovery, independent of each other, at other lines.
 #[derive(Debug)]
-pub(super) struct Runs<P> {
+pub(super) struct RunPair<P> {
     lines: Lines,
-    pub first: Run<P>,
-    pub second: Run<P>,
+    pub first: DiscoveryRun<P>,
+    pub second: DiscoveryRun<P>,
     /// Time for finding the first.
     pub discover: Duration,
     /// Time for finding the second and for comparing.
     pub verify: Duration,
 }
 
-impl<P: Prober + Clone> Runs<P> {
+impl<P: Prober + Clone> RunPair<P> {
     /// Discovers twice with `pages`.
     pub fn new(
         mut prober: P,
@@ -42,12 +42,12 @@ impl<P: Prober + Clone> Runs<P> {
         rng.shuffle(&mut pages);
         let lines = Lines::find(&mut prober, &pages, shape, rng);
         let mut run = |prober: P, bases: &[u8]| {
-            Run::discover(prober, &pages, shape, &lines.masks, bases, rng.fork())
+            DiscoveryRun::discover(prober, &pages, shape, &lines.masks, bases, rng.fork())
         };
         let first = run(prober.clone(), &lines.first);
         let discover = begin.elapsed();
         let second = run(prober, &lines.second);
-        Runs { lines, first, second, discover, verify: begin.elapsed() - discover }
+        RunPair { lines, first, second, discover, verify: begin.elapsed() - discover }
     }
 
     /// The masks, and all lines that either run read to find its sets.
@@ -63,7 +63,7 @@ impl<P: Prober + Clone> Runs<P> {
         let begin = Instant::now();
         let expected = self.first.shape.colors;
         let runs = [&self.first, &self.second];
-        let sum = |of: fn(&Run<P>) -> u64| runs.map(of).iter().sum::<u64>();
+        let sum = |of: fn(&DiscoveryRun<P>) -> u64| runs.map(of).iter().sum::<u64>();
         let samples = sum(|run| run.tester.samples).max(1);
         let mut attempt = Attempt {
             contrast: runs.map(|run| run.tester.contrast()).into_iter().fold(1.0, f64::min),
@@ -113,7 +113,11 @@ impl<P: Prober + Clone> Runs<P> {
 }
 
 /// A run's colors of the pages, at lines that neither run discovered with.
-fn held_out<P: Prober>(run: &mut Run<P>, lines: &Lines, pages: &[PageId]) -> Vec<Option<Color>> {
+fn held_out<P: Prober>(
+    run: &mut DiscoveryRun<P>,
+    lines: &Lines,
+    pages: &[PageId],
+) -> Vec<Option<Color>> {
     let own = run.tester.take_lines(&lines.masks, &lines.held_out);
     let colors = run.assign(pages);
     run.tester.give_back(own);
@@ -123,23 +127,23 @@ fn held_out<P: Prober>(run: &mut Run<P>, lines: &Lines, pages: &[PageId]) -> Vec
 #[cfg(test)]
 mod tests {
     use super::{
-        super::simulated::{Machine, Simulated},
+        super::simulated::{CacheModel, Simulated},
         *,
     };
 
     fn runs(
-        machine: Machine,
+        machine: CacheModel,
         shape: Shape,
         seed: u64,
-    ) -> (Runs<Simulated>, Vec<PageId>, fastrand::Rng) {
+    ) -> (RunPair<Simulated>, Vec<PageId>, fastrand::Rng) {
         let count = shape.pages() + 500;
         let prober = Simulated::new(machine, count, seed);
         let pages: Vec<PageId> = (0..count as u32).map(PageId).collect();
         let mut rng = fastrand::Rng::with_seed(seed);
-        (Runs::new(prober, pages.clone(), shape, &mut rng), pages, rng)
+        (RunPair::new(prober, pages.clone(), shape, &mut rng), pages, rng)
     }
 
-    fn judged(machine: Machine, shape: Shape, seed: u64) -> Attempt {
+    fn judged(machine: CacheModel, shape: Shape, seed: u64) -> Attempt {
         let (mut runs, pages, mut rng) = runs(machine, shape, seed);
         runs.judge(&pages, &mut rng)
     }
@@ -150,7 +154,7 @@ mod tests {
 
     #[test]
     fn two_runs_that_agree_are_believed() {
-        let attempt = judged(Machine::new(256 << 10, 8), shape(8), 31);
+        let attempt = judged(CacheModel::new(256 << 10, 8), shape(8), 31);
         assert_eq!((attempt.distrust, attempt.colors), (None, (8, 8)));
         assert!(attempt.agreement >= 0.995, "{attempt}");
     }
@@ -158,14 +162,14 @@ mod tests {
     #[test]
     fn another_number_of_colors_than_declared_is_not_believed() {
         for declared in [4, 16] {
-            let attempt = judged(Machine::new(256 << 10, 8), shape(declared), 32);
+            let attempt = judged(CacheModel::new(256 << 10, 8), shape(declared), 32);
             assert_eq!(attempt.distrust, Some(Distrust::ColorCount), "{declared}: {attempt}");
         }
     }
 
     #[test]
     fn a_cache_that_takes_no_time_is_not_believed() {
-        let machine = Machine { latency: (20, 20, 20), ..Machine::new(256 << 10, 8) };
+        let machine = CacheModel { latency: (20, 20, 20), ..CacheModel::new(256 << 10, 8) };
         assert_eq!(judged(machine, shape(8), 33).distrust, Some(Distrust::NoContrast));
     }
 
@@ -173,7 +177,7 @@ mod tests {
     #[test]
     fn a_cache_without_page_colors_is_not_believed() {
         let attempt = judged(
-            Machine { frames: 1 << 20, index_by_hash: true, ..Machine::new(256 << 10, 8) },
+            CacheModel { frames: 1 << 20, index_by_hash: true, ..CacheModel::new(256 << 10, 8) },
             shape(8),
             34,
         );
@@ -194,7 +198,7 @@ mod tests {
     #[test]
     fn colors_merged_in_one_run_are_noticed() {
         for first in [true, false] {
-            let (mut runs, pages, mut rng) = runs(Machine::new(256 << 10, 8), shape(8), 35);
+            let (mut runs, pages, mut rng) = runs(CacheModel::new(256 << 10, 8), shape(8), 35);
             let run = if first { &mut runs.first } else { &mut runs.second };
             merge_and_split(&mut run.found.sets);
             let attempt = runs.judge(&pages, &mut rng);
@@ -210,7 +214,7 @@ mod tests {
 
     #[test]
     fn pages_with_a_wrong_color_are_counted_one_by_one() {
-        let (mut runs, pages, _) = runs(Machine::new(256 << 10, 8), shape(8), 36);
+        let (mut runs, pages, _) = runs(CacheModel::new(256 << 10, 8), shape(8), 36);
         let told = runs.first.assign(&pages);
         assert_eq!(runs.check(&pages, &told), 1.0);
         for wrong in [1, 7, 100] {
@@ -226,7 +230,7 @@ mod tests {
 
     #[test]
     fn shuffled_labels_agree_as_often_as_chance_does() {
-        let (mut runs, pages, mut rng) = runs(Machine::new(256 << 10, 8), shape(8), 37);
+        let (mut runs, pages, mut rng) = runs(CacheModel::new(256 << 10, 8), shape(8), 37);
         let mut colors = runs.first.assign(&pages);
         rng.shuffle(&mut colors);
         let agreement = runs.check(&pages, &colors);
@@ -237,7 +241,7 @@ mod tests {
     /// map leaves out is no page that agrees.
     #[test]
     fn names_do_not_count_and_pages_without_a_color_do() {
-        let (mut runs, pages, _) = runs(Machine::new(256 << 10, 8), shape(8), 38);
+        let (mut runs, pages, _) = runs(CacheModel::new(256 << 10, 8), shape(8), 38);
         let rename = |color: Color| Color((color.0 + 3) % 8);
         let told: Vec<_> = runs.first.assign(&pages).into_iter().map(|c| c.map(rename)).collect();
         assert_eq!(runs.check(&pages, &told), 1.0);

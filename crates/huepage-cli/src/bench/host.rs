@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a reader needs to judge whether two reports are of like machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
+pub struct Host {
     /// The CPU's own name; empty where the kernel shows none.
     pub model: String,
     /// The CPU measured.
@@ -16,11 +16,11 @@ pub struct Machine {
     pub kernel: String,
 }
 
-impl Machine {
+impl Host {
     /// The running machine.
     pub fn here(cpu: u32) -> Self {
         let read = |path| fs::read_to_string(path).unwrap_or_default();
-        Machine {
+        Host {
             model: model_name(&read("/proc/cpuinfo")),
             cpu,
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),

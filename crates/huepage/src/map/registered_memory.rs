@@ -22,7 +22,7 @@ const CELLS: usize = 128;
 /// measurement: true also where frame numbers are not. They are those of the
 /// moment when the program told them ([`super::Registration`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Registered {
+pub struct RegisteredMemory {
     /// What the program calls it.
     pub label: Name,
     /// Address of the first byte.
@@ -144,7 +144,7 @@ fn told(
 }
 
 /// The range as data; `None` where it is not, or not all, mapped.
-fn range(told: &Told, areas: &[Area]) -> Option<Registered> {
+fn range(told: &Told, areas: &[Area]) -> Option<RegisteredMemory> {
     let pages = told.pages.len() as u64;
     let end = told.start + pages * told.page_size.0;
     let mut mapped = told.start;
@@ -168,7 +168,7 @@ fn range(told: &Told, areas: &[Area]) -> Option<Registered> {
     let mut cells = tally.into_cells();
     // The kind was needed only to add up; the area knows it.
     cells.cells.iter_mut().for_each(|cell| cell.kinds.clear());
-    Some(Registered {
+    Some(RegisteredMemory {
         label: Name::new(told.label.as_bytes()),
         start: told.start,
         pages,
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn no_more_is_read_of_what_a_program_told_than_can_be_held() {
         let memory = Mapping::reserve(1, PageKind::Base).unwrap();
-        let label = "registered::tests";
+        let label = "registered_memory::tests";
         let register = |pages: usize, colors| {
             let pages = vec![Some(Color(0)); pages];
             let colors = ColorCount::new(colors).unwrap();

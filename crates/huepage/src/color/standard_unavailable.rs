@@ -4,7 +4,9 @@
 use std::{convert::Infallible, time::Duration};
 
 use crate::{
-    color::{Color, ColorCount, ColorError, MeasureOptions, Pressure, known::Known},
+    color::{
+        Color, ColorCount, ColorError, MeasureOptions, Pressure, discovery_facts::DiscoveryFacts,
+    },
     mapping::PageAddr,
 };
 
@@ -32,7 +34,7 @@ impl Standard {
 
     pub unsafe fn new(
         _: &[Vec<PageAddr>],
-        _: &Known,
+        _: &DiscoveryFacts,
         _: ColorCount,
         _: &MeasureOptions,
     ) -> Result<Self, ColorError> {

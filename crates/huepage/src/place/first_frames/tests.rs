@@ -25,7 +25,7 @@ impl ColorOracle for InTurns {
 
 fn fills(mechanism: Mechanism) {
     let count = ColorCount::new(4).unwrap();
-    let mut ahead = match Ahead::new(count, Some(mechanism)) {
+    let mut ahead = match FirstFrames::new(count, Some(mechanism)) {
         Ok(ahead) => ahead,
         Err(why) => return println!("skipped: {why}"),
     };
@@ -67,7 +67,7 @@ fn missing_pages_are_filled_with_zeroed_frames_by_mremap() {
 #[test]
 fn pages_that_are_there_keep_their_frames_and_bytes() {
     let count = ColorCount::new(4).unwrap();
-    let Ok(mut ahead) = Ahead::new(count, Some(Mechanism::Userfaultfd)) else {
+    let Ok(mut ahead) = FirstFrames::new(count, Some(Mechanism::Userfaultfd)) else {
         return println!("skipped: no UFFDIO_MOVE");
     };
     ahead.draw(8, &mut InTurns(count)).unwrap();

@@ -4,7 +4,7 @@
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
 /// What became of a program, as the rest of a sentence that begins with its name.
-pub fn told(status: ExitStatus) -> String {
+pub fn exit_text(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),
         (_, Some(signal)) => format!("was ended by signal {signal}"),
@@ -19,7 +19,7 @@ mod tests {
     #[test]
     fn exit_codes_and_signals_are_told_apart() {
         // As wait(2) has them.
-        assert_eq!(told(ExitStatus::from_raw(3 << 8)), "ended with exit code 3");
-        assert_eq!(told(ExitStatus::from_raw(9)), "was ended by signal 9");
+        assert_eq!(exit_text(ExitStatus::from_raw(3 << 8)), "ended with exit code 3");
+        assert_eq!(exit_text(ExitStatus::from_raw(9)), "was ended by signal 9");
     }
 }

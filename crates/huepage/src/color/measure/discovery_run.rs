@@ -94,13 +94,13 @@ fn scan(
 
 /// Sets of pages, one per color, with what is needed to use them.
 #[derive(Debug)]
-pub(super) struct Run<P> {
+pub(super) struct DiscoveryRun<P> {
     pub tester: Tester<P>,
     pub found: Discovery,
     pub shape: Shape,
 }
 
-impl<P: Prober> Run<P> {
+impl<P: Prober> DiscoveryRun<P> {
     /// Discovers with `pages`, reading lines of `bases`.
     pub fn discover(
         prober: P,
@@ -117,7 +117,7 @@ impl<P: Prober> Run<P> {
         let mut tester = Tester::new(prober, gauge, masks, bases, rng.fork());
         rng.shuffle(&mut order);
         let found = discover(&mut tester, &order, shape);
-        Run { tester, found, shape }
+        DiscoveryRun { tester, found, shape }
     }
 
     /// Number of colors found.
@@ -134,7 +134,7 @@ impl<P: Prober> Run<P> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::simulated::{Machine, Replacement, Simulated},
+        super::simulated::{CacheModel, Replacement, Simulated},
         *,
     };
     use crate::color::agreement::agreement;
@@ -147,7 +147,7 @@ mod tests {
         right: f64,
     }
 
-    fn run(machine: Machine, known: bool, seed: u64) -> Outcome {
+    fn run(machine: CacheModel, known: bool, seed: u64) -> Outcome {
         let colors = machine.colors();
         let shape = Shape { colors: known.then_some(colors), ways: machine.ways as u32 };
         let count = shape.pages() + 500;
@@ -157,7 +157,8 @@ mod tests {
         rng.shuffle(&mut pages);
         let lines = Lines::find(&mut prober, &pages, shape, &mut rng);
         let truth: Vec<_> = pages.iter().map(|&p| Some(Color(prober.color(p)))).collect();
-        let mut run = Run::discover(prober, &pages, shape, &lines.masks, &lines.first, rng);
+        let mut run =
+            DiscoveryRun::discover(prober, &pages, shape, &lines.masks, &lines.first, rng);
         let assigned = run.assign(&pages);
         Outcome {
             masks: lines.masks.len(),
@@ -167,7 +168,7 @@ mod tests {
         }
     }
 
-    fn expect_all(machine: Machine, masks: usize, seed: u64) {
+    fn expect_all(machine: CacheModel, masks: usize, seed: u64) {
         let colors = machine.colors() as usize;
         let label = format!("{machine:?}");
         let out = run(machine, true, seed);
@@ -179,48 +180,48 @@ mod tests {
     #[test]
     fn every_geometry_of_the_field_is_colored() {
         for (kib, ways) in [(256, 4), (256, 8), (1280, 20), (2560, 16), (2048, 16), (2048, 8)] {
-            expect_all(Machine::new(kib << 10, ways), 1, 11);
+            expect_all(CacheModel::new(kib << 10, ways), 1, 11);
         }
     }
 
     #[test]
     fn every_replacement_policy_can_be_colored() {
         for replacement in [Replacement::TreePlru, Replacement::Random, Replacement::Qlru] {
-            expect_all(Machine { replacement, ..Machine::new(512 << 10, 8) }, 1, 12);
+            expect_all(CacheModel { replacement, ..CacheModel::new(512 << 10, 8) }, 1, 12);
         }
         let replacement = Replacement::Qlru;
-        expect_all(Machine { replacement, ..Machine::new(2 << 20, 16) }, 1, 13);
+        expect_all(CacheModel { replacement, ..CacheModel::new(2 << 20, 16) }, 1, 13);
     }
 
     #[test]
     fn mixed_index_bits_are_found_and_the_page_colors_with_them() {
-        expect_all(Machine { mixed_lines: 0b11_0000, ..Machine::new(1 << 20, 16) }, 4, 14);
-        expect_all(Machine { mixed_lines: 0b00_0001, ..Machine::new(512 << 10, 8) }, 2, 15);
+        expect_all(CacheModel { mixed_lines: 0b11_0000, ..CacheModel::new(1 << 20, 16) }, 4, 14);
+        expect_all(CacheModel { mixed_lines: 0b00_0001, ..CacheModel::new(512 << 10, 8) }, 2, 15);
     }
 
     #[test]
     fn a_coarse_counter_is_made_up_for_by_longer_chains() {
         let latency = (5, 18, 31);
-        let machine = Machine { step: 26, latency, ..Machine::new(1 << 20, 16) };
+        let machine = CacheModel { step: 26, latency, ..CacheModel::new(1 << 20, 16) };
         expect_all(machine, 1, 16);
     }
 
     #[test]
     fn a_neighbor_that_empties_the_cache_does_no_harm() {
-        expect_all(Machine { intrusions: 50, ..Machine::new(1 << 20, 16) }, 1, 17);
+        expect_all(CacheModel { intrusions: 50, ..CacheModel::new(1 << 20, 16) }, 1, 17);
     }
 
     /// Latencies as seen on a 16-way 2 MiB L2: 70 ticks for a chain that hits,
     /// 124 to 176 for one that misses, of which 50 are the time stamp itself.
     #[test]
     fn a_large_noisy_cache_that_is_no_lru_is_colored() {
-        let machine = Machine {
+        let machine = CacheModel {
             replacement: Replacement::Qlru,
             latency: (10, 20, 90),
             jitter: 14.0,
             interrupts: 500,
             intrusions: 500,
-            ..Machine::new(2 << 20, 16)
+            ..CacheModel::new(2 << 20, 16)
         };
         expect_all(machine, 1, 21);
     }
@@ -229,28 +230,30 @@ mod tests {
     /// read than need be, and the colors are right all the same.
     #[test]
     fn prefetched_neighbors_do_no_harm() {
-        expect_all(Machine { pair_prefetch: true, ..Machine::new(1 << 20, 16) }, 2, 22);
+        expect_all(CacheModel { pair_prefetch: true, ..CacheModel::new(1 << 20, 16) }, 2, 22);
         let replacement = Replacement::Qlru;
-        let machine = Machine { pair_prefetch: true, replacement, ..Machine::new(2 << 20, 16) };
+        let machine =
+            CacheModel { pair_prefetch: true, replacement, ..CacheModel::new(2 << 20, 16) };
         expect_all(machine, 2, 23);
     }
 
     #[test]
     fn colors_are_counted_where_no_geometry_is_declared() {
-        let out = run(Machine::new(1280 << 10, 20), false, 18);
+        let out = run(CacheModel::new(1280 << 10, 20), false, 18);
         assert_eq!((out.colors, out.right), (16, 1.0));
     }
 
     #[test]
     fn noise_alone_gives_no_colors() {
-        let machine = Machine { latency: (20, 20, 20), jitter: 30.0, ..Machine::new(1 << 20, 16) };
+        let machine =
+            CacheModel { latency: (20, 20, 20), jitter: 30.0, ..CacheModel::new(1 << 20, 16) };
         assert_eq!(run(machine, true, 19).colors, 0);
     }
 
     #[test]
     fn the_same_seed_gives_the_same_discovery() {
         let once = |seed| {
-            let out = run(Machine::new(256 << 10, 8), true, seed);
+            let out = run(CacheModel::new(256 << 10, 8), true, seed);
             (out.colors, out.unassigned, out.right)
         };
         assert_eq!(once(20), once(20));

@@ -15,7 +15,7 @@ use rustix::{
 ///
 /// # Errors
 /// What `open` reports.
-pub fn numbered(path: &CStr) -> io::Result<Vec<u32>> {
+pub fn numeric_entries(path: &CStr) -> io::Result<Vec<u32>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let entries = Dir::new(open(path, flags, Mode::empty())?)?;
     let numbers =
@@ -30,7 +30,7 @@ mod tests {
     #[test]
     fn this_threads_number_is_among_those_of_the_process() {
         let own = rustix::thread::gettid().as_raw_nonzero().get() as u32;
-        assert!(numbered(c"/proc/self/task").unwrap().contains(&own));
-        assert!(numbered(c"/proc/self/absent").is_err());
+        assert!(numeric_entries(c"/proc/self/task").unwrap().contains(&own));
+        assert!(numeric_entries(c"/proc/self/absent").is_err());
     }
 }

@@ -9,12 +9,12 @@ use rustix::{
 
 use super::{
     Fate, Mechanism, PlaceError, Pool, Wish,
-    mover::{Run, nth},
+    mover::{MoveRun, nth},
     recolor::base_pages_only,
 };
 use crate::{
     color::{Color, ColorCount, ColorOracle},
-    mapping::{PageAddr, lost},
+    mapping::{PageAddr, lost_ranges},
 };
 
 /// Pages that are moved by `mremap` at most: each may become a mapping of its own,
@@ -23,12 +23,12 @@ const REMAPPED: usize = 16 << 10;
 
 /// Fills memory that holds nothing yet from a stock of frames of known color.
 #[derive(Debug)]
-pub struct Ahead {
+pub struct FirstFrames {
     pool: Pool,
     filled: usize,
 }
 
-impl Ahead {
+impl FirstFrames {
     /// An empty stock of frames of so many colors. Pages will be moved by
     /// `mechanism`, or by the best there is.
     ///
@@ -36,7 +36,7 @@ impl Ahead {
     /// [`PlaceError::NeedsMove`] if the mechanism asked for is missing;
     /// [`PlaceError::System`] without address space.
     pub fn new(count: ColorCount, mechanism: Option<Mechanism>) -> Result<Self, PlaceError> {
-        Ok(Ahead { pool: Pool::empty(count, mechanism)?, filled: 0 })
+        Ok(FirstFrames { pool: Pool::empty(count, mechanism)?, filled: 0 })
     }
 
     /// How pages are moved.
@@ -79,7 +79,7 @@ impl Ahead {
     /// # Errors
     /// [`PlaceError::OtherProcess`]; [`PlaceError::MappingLimit`] and
     /// [`PlaceError::System`] where the memory cannot be filled: some of it may be
-    /// then. See [`Ahead::lost`].
+    /// then. See [`FirstFrames::lost`].
     ///
     /// # Safety
     /// The pages are private anonymous memory, readable and writable, that nobody
@@ -98,11 +98,11 @@ impl Ahead {
     /// Whether some of a range was lost to another thread of the program, which
     /// mapped something there in the middle of a move by `mremap`.
     pub fn lost(start: PageAddr, pages: usize) -> bool {
-        lost::is_lost(start.span(pages))
+        lost_ranges::is_lost(start.span(pages))
     }
 
     /// # Safety
-    /// As [`Ahead::fill`]; the pages are adjacent.
+    /// As [`FirstFrames::fill`]; the pages are adjacent.
     unsafe fn fill_part(&mut self, part: &[Wish]) -> Result<Vec<Fate>, PlaceError> {
         let (start, pages) = (part[0].page, part.len());
         let remapped = self.mechanism() == Mechanism::Remap;
@@ -128,14 +128,14 @@ impl Ahead {
     }
 
     /// # Safety
-    /// As [`Ahead::fill`]; the page is open.
+    /// As [`FirstFrames::fill`]; the page is open.
     unsafe fn fill_page(&mut self, wish: Wish) -> Fate {
         let Some((slot, dirty)) = self.pool.slots.take(wish.color) else { return Fate::Short };
         if dirty {
             // SAFETY: a slot of the pool that holds a page; nobody else knows it.
             unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
         }
-        let run = Run { dst: wish.page, src: slot, pages: 1 };
+        let run = MoveRun { dst: wish.page, src: slot, pages: 1 };
         // SAFETY: the caller's contract, for a page out of the pool's books.
         let progress = unsafe { self.pool.carry_or_replace(run, &[wish.color]) };
         match progress.stop {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a command beside its map: for servers, which do not end.
+//! Runs a command that goes on after its map was made: for servers, which do not end.
 
 use std::{
     ffi::OsString,
@@ -21,7 +21,7 @@ use crate::signals::LeftToCommand;
 const STEP: Duration = Duration::from_millis(20);
 
 /// A command that was mapped and runs on.
-pub struct Beside {
+pub struct BackgroundCommand {
     child: Child,
     name: String,
 }
@@ -34,36 +34,36 @@ pub fn map(
     reader: &Reader,
     command: &[OsString],
     after: Duration,
-) -> anyhow::Result<(ProcessMap, Beside)> {
+) -> anyhow::Result<(ProcessMap, BackgroundCommand)> {
     let (program, arguments) = command.split_first().context("no command after --")?;
     let name = printable(&program.to_string_lossy());
     let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
     let mut command = Command::new(program);
     let child = command.args(arguments).stdout(output).spawn();
     let child = child.with_context(|| format!("cannot run '{name}'"))?;
-    let mut beside = Beside { child, name };
+    let mut background = BackgroundCommand { child, name };
     let begin = Instant::now();
     while let Some(left) = after.checked_sub(begin.elapsed()) {
-        if beside.has_ended()? {
+        if background.has_ended()? {
             bail!(
                 "'{}' ended before {} s had passed: without --after it is mapped as it ends",
-                beside.name,
+                background.name,
                 after.as_secs_f64()
             );
         }
         std::thread::sleep(left.min(STEP));
     }
-    match reader.read(beside.child.id()) {
-        Ok(map) => Ok((map, beside)),
+    match reader.read(background.child.id()) {
+        Ok(map) => Ok((map, background)),
         Err(error) => {
-            let _ = beside.child.kill();
-            let _ = beside.child.wait();
+            let _ = background.child.kill();
+            let _ = background.child.wait();
             Err(error.into())
         }
     }
 }
 
-impl Beside {
+impl BackgroundCommand {
     fn has_ended(&mut self) -> anyhow::Result<bool> {
         Ok(self.child.try_wait().context("waiting for the command")?.is_some())
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// All processes of a run together, as each was when it was last looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Placing {
+pub struct PlacerSum {
     /// Processes that wrote a report.
     pub processes: usize,
     /// Pages that could be placed.
@@ -38,12 +38,12 @@ struct LeftAlone {
     huge: u64,
 }
 
-impl Placing {
+impl PlacerSum {
     /// Adds up the report at `path` and those of descendants beside it; `None` if
     /// there is none.
     pub fn read(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
-        let mut sum = Placing::default();
+        let mut sum = PlacerSum::default();
         for entry in fs::read_dir(path.parent()?).ok()?.flatten() {
             let file = entry.file_name();
             // Descendants add their number: report.json.17.
@@ -84,7 +84,7 @@ mod tests {
     fn the_reports_of_all_processes_are_added_up() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("report.json");
-        assert_eq!(Placing::read(&path), None);
+        assert_eq!(PlacerSum::read(&path), None);
         for (name, pages) in [
             ("report.json", 10),
             ("report.json.17", 20),
@@ -94,7 +94,7 @@ mod tests {
             fs::write(directory.path().join(name), report(pages)).unwrap();
         }
         fs::write(directory.path().join("report.json.19"), "{").unwrap();
-        let placing = Placing::read(&path).unwrap();
+        let placing = PlacerSum::read(&path).unwrap();
         assert_eq!((placing.processes, placing.pages_placed, placing.pages_seen), (2, 30, 60));
         assert_eq!((placing.pages_huge, placing.cpu_seconds), (1024, 0.5));
         assert_eq!(placing.memory, Bytes::kib(8));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use huepage::{
     color::Method,
-    map::{Area, HugeCount, Kind, MapOptions, Placement, ProcessMap},
+    map::{Area, HugeCount, Kind, MapOptions, PageSummary, ProcessMap},
     mapping::page_size,
     units::Bytes,
 };
@@ -13,7 +13,7 @@ use huepage::{
 use crate::processes::{area, frames_visible, known_placement, map};
 
 /// Without what other programs change by mapping the same files.
-fn still(placement: &Placement) -> Placement {
+fn still(placement: &PageSummary) -> PageSummary {
     let mut placement = placement.clone();
     placement.pages.shared = 0;
     placement

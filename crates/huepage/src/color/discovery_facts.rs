@@ -3,7 +3,7 @@
 
 /// What discovery knows of a cache, and another process needs.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Known {
+pub(super) struct DiscoveryFacts {
     /// Associativity, declared or assumed.
     pub ways: u32,
     /// XOR masks between lines that can meet in one set.
