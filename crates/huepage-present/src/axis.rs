@@ -31,11 +31,6 @@ impl Axis {
         Axis { range, ticks, logarithmic: false }
     }
 
-    /// A linear axis with these ticks.
-    pub fn with_ticks(range: Range<f64>, ticks: Vec<(f64, String)>) -> Self {
-        Axis { range, ticks, logarithmic: false }
-    }
-
     /// Where a value lies between two ends in pixels.
     pub fn at(&self, value: f64, ends: (f64, f64)) -> f64 {
         let [value, start, end] =

@@ -121,11 +121,6 @@ impl Balance {
     pub fn share(&self) -> f64 {
         share(self.imbalance as f64, self.held + self.imbalance)
     }
-
-    /// The same share of `imbalance_if_random`.
-    pub fn share_if_random(&self) -> f64 {
-        share(self.imbalance_if_random, self.held + self.imbalance)
-    }
 }
 
 fn share(part: f64, whole: u64) -> f64 {

@@ -271,11 +271,6 @@ impl Live {
             pagemap.state(page).is_ok_and(|state| !state.present() && !state.swapped())
         });
     }
-
-    /// How many pages are left alone since they were being discarded.
-    pub fn quarantined(&self) -> usize {
-        self.quarantine.pages()
-    }
 }
 
 fn fate(outcome: Outcome) -> Fate {

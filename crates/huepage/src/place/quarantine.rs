@@ -99,7 +99,8 @@ impl Quarantine {
         }
     }
 
-    pub fn pages(&self) -> usize {
+    #[cfg(test)]
+    fn pages(&self) -> usize {
         let bytes: usize = self.ranges.iter().map(|(start, end)| end - start).sum();
         bytes / rustix::param::page_size()
     }
