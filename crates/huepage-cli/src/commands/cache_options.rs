@@ -144,3 +144,13 @@ pub fn measured_geometry(colors: ColorCount, ways: u32) -> anyhow::Result<CacheG
     let size = u64::from(colors.get()) * u64::from(ways) * page_size().0;
     Ok(CacheGeometry::from_size(2, Bytes(size), ways, LINE)?)
 }
+
+/// Whose cache, and which, as the first line of a text.
+pub fn cache_of_cpu(cache: Option<&CacheGeometry>, cpu: u32) -> String {
+    let Some(cache) = cache else {
+        return format!("CPU {cpu}: cache geometry not declared");
+    };
+    let (level, size, line) = (cache.level(), cache.size(), cache.line());
+    let (ways, sets) = (cache.ways(), cache.sets());
+    format!("CPU {cpu}: L{level} of {size}, {ways} ways, {sets} sets of {line} B lines")
+}

@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use huepage_present::{number::percent_in_column, paragraph::wrap, stdout};
 
-use crate::commands::{cache_json::CacheJson, cache_options::CacheOptions};
+use crate::commands::cache_options::{CacheOptions, cache_of_cpu};
 
 /// Find the colors of the cache and show how sure that is
 ///
@@ -56,7 +56,7 @@ pub struct ColorsReport {
     cpu: u32,
     pub method: Method,
     reason: String,
-    cache: Option<CacheJson>,
+    cache: Option<CacheGeometry>,
     page_size: Bytes,
     expected_colors: Option<u32>,
     pub colors: u32,
@@ -162,7 +162,7 @@ pub fn survey(
         cpu,
         method: oracle.method(),
         reason: reason.clone(),
-        cache: geometry.map(CacheJson::from),
+        cache: geometry,
         page_size: page_size(),
         expected_colors: geometry.map(|cache| cache.colors(page_size()).get()),
         colors: count.get(),
@@ -235,14 +235,14 @@ pub fn text(report: &ColorsReport) -> String {
     use std::fmt::Write;
     let mut out = String::new();
     let percent = |share: f64| percent_in_column(Some(share), 2);
-    let _ = writeln!(out, "{}", CacheJson::of_cpu(report.cache.as_ref(), report.cpu));
+    let _ = writeln!(out, "{}", cache_of_cpu(report.cache.as_ref(), report.cpu));
     out.push_str(&wrap(&format!("by {}", report.reason), "  "));
     let _ = match report.expected_colors {
         Some(expected) => writeln!(out, "colors     {} of {expected} expected", report.colors),
         None => writeln!(out, "colors     {}", report.colors),
     };
     if let Some(ways) = report.measured_ways {
-        let declared = report.cache.as_ref().map(|cache| cache.ways);
+        let declared = report.cache.as_ref().map(|cache| cache.ways());
         let _ = match declared {
             None => writeln!(
                 out,

@@ -3,7 +3,6 @@
 
 pub mod bench;
 pub mod bugreport;
-pub mod cache_json;
 pub mod cache_options;
 pub mod colors;
 pub mod completions;

@@ -12,11 +12,12 @@ use huepage::{
         palette::{Audience, Condition, MachineIdentity, Palette, PaletteOptions, PaletteSummary},
     },
     mapping::page_size,
+    topology::CacheGeometry,
     units::Bytes,
 };
 use serde::Serialize;
 
-use crate::commands::{cache_json::CacheJson, cache_options::ResolvedCache};
+use crate::commands::cache_options::ResolvedCache;
 
 /// What `--json` prints (schema huepage.palette/1).
 #[derive(Debug, Serialize)]
@@ -24,7 +25,7 @@ pub struct PaletteReport {
     schema: &'static str,
     kind: &'static str,
     pub cpu: u32,
-    pub cache: Option<CacheJson>,
+    pub cache: Option<CacheGeometry>,
     pub action: Action,
     /// Time for the action.
     pub seconds: f64,
@@ -78,7 +79,7 @@ impl PaletteReport {
             schema: "huepage.palette/1",
             kind: "measured",
             cpu: cache.cpu,
-            cache: cache.geometry.map(CacheJson::from),
+            cache: cache.geometry,
             action,
             seconds,
             palettes,

@@ -8,7 +8,7 @@ use huepage::color::palette::Audience;
 use huepage_present::{escape::printable, paragraph::wrap};
 
 use super::report::{Action, Details, Entry, PaletteReport};
-use crate::commands::cache_json::CacheJson;
+use crate::commands::cache_options::cache_of_cpu;
 
 /// Below the names of what is told.
 const INDENT: &str = "             ";
@@ -16,7 +16,7 @@ const INDENT: &str = "             ";
 /// The report as text of 80 columns.
 pub fn text(report: &PaletteReport) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "{}", CacheJson::of_cpu(report.cache.as_ref(), report.cpu));
+    let _ = writeln!(out, "{}", cache_of_cpu(report.cache.as_ref(), report.cpu));
     match report.action {
         Action::Shown => {}
         Action::Made | Action::Published => {

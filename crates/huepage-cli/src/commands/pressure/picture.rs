@@ -81,7 +81,7 @@ fn head(svg: &mut Svg, report: &PressureReport) -> f64 {
     about.push(format!("Linux {}", subject.kernel));
     about.push(format!("CPU {}", subject.cpu));
     about.push(match subject.cache {
-        Some(cache) => format!("{}, {} ways", subject.cache_name(), cache.ways),
+        Some(cache) => format!("{}, {} ways", subject.cache_name(), cache.ways()),
         None => subject.cache_name(),
     });
     about.push(format!("{} colors", subject.colors));

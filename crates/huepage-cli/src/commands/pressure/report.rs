@@ -6,7 +6,7 @@ use std::time::Duration;
 use huepage::{
     color::{ColorCount, ColorOracle, MeasuredOracle, Pressure},
     mapping::page_size,
-    topology::{LiveMachine, MachineSource, Topology},
+    topology::{CacheGeometry, LiveMachine, MachineSource, Topology},
     units::Bytes,
 };
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::{
     clocks::Spent,
     tally::Tally,
 };
-use crate::commands::{cache_json::CacheJson, cache_options::ResolvedCache};
+use crate::commands::cache_options::ResolvedCache;
 
 /// What is watched.
 #[derive(Clone, Debug, Serialize)]
@@ -24,7 +24,7 @@ pub struct Subject {
     pub model: Option<String>,
     pub kernel: String,
     pub cpu: u32,
-    pub cache: Option<CacheJson>,
+    pub cache: Option<CacheGeometry>,
     pub page_size: Bytes,
     pub colors: u32,
 }
@@ -39,7 +39,7 @@ impl Subject {
             model,
             kernel: kernel.unwrap_or_default().trim().to_owned(),
             cpu: cache.cpu,
-            cache: cache.geometry.map(CacheJson::from),
+            cache: cache.geometry,
             page_size: page_size(),
             colors: oracle.count().get(),
         }
@@ -53,7 +53,7 @@ impl Subject {
     /// `L2 of 2 MiB`, or without a size where none is declared.
     pub fn cache_name(&self) -> String {
         match &self.cache {
-            Some(cache) => format!("L{} of {}", cache.level, cache.size),
+            Some(cache) => format!("L{} of {}", cache.level(), cache.size()),
             None => "L2".to_owned(),
         }
     }

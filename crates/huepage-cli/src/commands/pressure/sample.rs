@@ -15,7 +15,6 @@ use super::{
     report::{Covers, PressureReport, Subject},
     tally::{Look, Tally},
 };
-use crate::commands::cache_json::CacheJson;
 
 /// A look at ten lines of each color, of which so many were gone; quiet if none
 /// was.
@@ -38,7 +37,7 @@ pub fn subject(colors: u32) -> Subject {
         model: Some("A & B <CPU>".to_owned()),
         kernel: "6.1.0".to_owned(),
         cpu: 1,
-        cache: Some(CacheJson::from(cache)),
+        cache: Some(cache),
         page_size: Bytes::kib(4),
         colors,
     }

@@ -42,7 +42,7 @@ pub fn line(report: &PressureReport) -> String {
 pub fn summary(report: &PressureReport) -> String {
     let subject = &report.subject;
     let mut out = String::new();
-    let ways = subject.cache.map(|cache| format!(", {} ways", cache.ways)).unwrap_or_default();
+    let ways = subject.cache.map(|cache| format!(", {} ways", cache.ways())).unwrap_or_default();
     let _ = writeln!(
         out,
         "CPU {}: {}{ways}, {} colors told by measurement",
