@@ -7,7 +7,6 @@ pub(super) mod find;
 mod launch;
 mod picture;
 mod read;
-mod record;
 mod rows;
 mod sum;
 mod text;
@@ -22,10 +21,11 @@ use huepage::{map::ProcessMap, topology::CacheOverride};
 use read::Reader;
 
 use huepage_present::{
-    destination::{Destination, Format, check_file},
+    destination::{Destination, Format},
     escape, png,
 };
 
+use super::recording;
 use crate::seconds::seconds;
 
 /// Show where the pages of a process are
@@ -115,12 +115,12 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         Destination::with_stdout(&mut options.output);
     }
     // Standard output is one thing: a record there must stay readable as one.
-    if options.record.as_deref().is_some_and(record::is_dash) {
+    if options.record.as_deref().is_some_and(recording::is_dash) {
         options.output.retain(|output| *output != Destination::Stdout);
     }
     options.output.iter().try_for_each(|output| output.check(options.force))?;
-    if let Some(path) = options.record.as_deref().filter(|path| !record::is_dash(path)) {
-        check_file(path, options.force)?;
+    if let Some(path) = &options.record {
+        recording::check(path, options.force)?;
     }
     if let Some(interval) = options.watch {
         let target = options.target.as_deref().unwrap_or_default();
@@ -129,7 +129,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     }
     let (map, command) = map(&options)?;
     if let Some(path) = &options.record {
-        record::save(path, &map, options.force)?;
+        recording::save(path, &escape::json(&map.to_json()), options.force)?;
     }
     let by = known(options.by, &map, &options.output);
     for output in &options.output {
@@ -145,7 +145,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
 /// The map asked for, and the command that runs on, if one does.
 fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<BackgroundCommand>)> {
     if let Some(path) = &options.input {
-        return Ok((record::load(path)?, None));
+        return Ok((recording::load(path, ProcessMap::from_json)?, None));
     }
     if let Some(target) = &options.target {
         let pid = find::find(target)?;

@@ -14,5 +14,6 @@ pub mod map;
 pub mod merged;
 pub mod palette;
 pub mod pressure;
+mod recording;
 pub mod run;
 pub mod topology;

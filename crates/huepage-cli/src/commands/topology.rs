@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage topology`: what this machine is, declared and measured.
 
-mod record;
 mod text;
 mod witness;
 
@@ -15,7 +14,7 @@ use huepage::topology::{
 use serde::Serialize;
 use witness::Witness;
 
-use super::cache_options::last_available_cpu;
+use super::{cache_options::last_available_cpu, recording};
 
 /// Show caches, their colors, NUMA nodes and memory-side caches
 ///
@@ -106,11 +105,11 @@ pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Topology)> {
 /// Whatever keeps the machine from being described, read or recorded.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let report = match &options.input {
-        Some(path) => recorded(&record::load(path)?, &options)?,
+        Some(path) => recorded(&recording::load(path, RecordedMachine::from_json)?, &options)?,
         None => live(&options)?,
     };
     // A record on standard output must stay readable as one.
-    if !options.record.as_deref().is_some_and(record::is_dash) {
+    if !options.record.as_deref().is_some_and(recording::is_dash) {
         stdout::print(&if options.json { json(&report)? } else { text::render(&report) })?;
     }
     Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
@@ -125,7 +124,7 @@ fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<Topo
 
 fn live(options: &Options) -> anyhow::Result<TopologyReport> {
     if let Some(path) = &options.record {
-        record::refuse_overwrite(path, options.force)?;
+        recording::check(path, options.force)?;
     }
     let cpu = match options.cpu {
         Some(cpu) => cpu,
@@ -140,7 +139,7 @@ fn live(options: &Options) -> anyhow::Result<TopologyReport> {
     if let Some(path) = &options.record {
         let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
         let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
-        record::save(path, &record, options.force)?;
+        recording::save(path, &record.to_json(), options.force)?;
     }
     Ok(TopologyReport { topology, cache_to_color })
 }
