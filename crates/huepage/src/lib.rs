@@ -4,18 +4,32 @@
 //! A physically indexed cache gives every page a *color*: the group of cache
 //! sets its lines fall into. A buffer whose pages have unbalanced colors
 //! overflows some sets while others stay empty, and two runs of the same
-//! program differ by how the kernel happened to deal out frames. This crate
-//! finds the colors of the running machine and places memory by them.
+//! program differ by which frames the kernel gave them. This crate finds the
+//! colors of the running machine and places memory by them.
 //!
-//! * [`Huepage`]: memory placed by color in a line or two; see [`colored`].
-//! * [`chase`]: dependent reads in random order, whose time is the latency of memory.
-//! * [`topology`]: what this machine is: caches, nodes, memory-side caches.
-//! * [`color`]: which color a page has, by frame number or by measurement.
-//! * [`frames`]: what the kernel tells about the frames behind pages.
-//! * [`place`]: pools of classified pages, placement policies, live regions.
-//! * [`map`]: where the pages of a process are, and how evenly.
-//! * [`proc`]: which processes there are, and what they have mapped.
-//! * [`run`]: what `huepage run` tells programs, and what they answer.
+//! ```no_run
+//! # fn main() -> Result<(), huepage::colored::ColoredError> {
+//! let huepage = huepage::Huepage::open()?;
+//! // Whole pages, of all colors equally often.
+//! let mut matrix = huepage.vec::<f64>(512 * 512)?;
+//! matrix[0] = 1.0;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! | to do this | use |
+//! |---|---|
+//! | allocate memory placed by color | [`Huepage`] and the rest of [`colored`] |
+//! | place by a policy, move memory in use, check placed memory | [`place`] |
+//! | find out which color a page has | [`color`] |
+//! | describe the caches and nodes of the machine | [`topology`] |
+//! | see where the pages of a process are | [`map`] |
+//! | see which pages the kernel merged (KSM) | [`merged`] |
+//! | read what the kernel tells about frames and processes | [`frames`], [`proc`] |
+//! | measure the latency of memory | [`chase`] |
+//! | read and write sizes, colors and lists | [`units`], [`list`] |
+//! | own memory page by page | [`mapping`] |
+//! | exchange settings and reports with `huepage run` | [`run`] |
 //!
 //! # Features
 //!

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was seen in attempts at finding colors: the reason to believe a map,
-//! or not to.
+//! What was seen in attempts at finding colors, by which a color map is believed or
+//! not.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What goes into a measurement and what comes out of it, on every architecture.
+//! Options and results of measuring colors, the same on every architecture.
 
 use std::time::Duration;
 

@@ -1,6 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which color a page has.
 //!
+//! A [`ColorOracle`] tells the colors of pages of this process. [`choose()`] picks the
+//! one that fits the machine and says why.
+//!
+//! | oracle | how it tells colors | needs |
+//! |---|---|---|
+//! | [`MeasuredOracle`] | by timing which pages evict each other; also right in virtual machines | about a quarter of a second to discover the colors, on `x86_64` |
+//! | [`palette::Palette`] | by timing pages against reference pages whose colors an earlier discovery found | milliseconds, and such a palette |
+//! | [`FrameNumberOracle`] | by the frame number modulo the number of colors; wrong in virtual machines and for caches with a hashed index | `CAP_SYS_ADMIN` and the geometry of the cache |
+//!
 //! ```no_run
 //! use huepage::color::{ColorOracle, ColorsBy, MeasureOptions, choose};
 //! use huepage::topology::{LiveMachine, Topology};

@@ -12,7 +12,8 @@ use super::Huepage;
 use crate::{mapping::page_size, units::Bytes};
 
 /// For large collections in one piece, such as a vector or a hash table: each
-/// allocation takes whole pages. What memory cannot be had is an [`AllocError`].
+/// allocation takes whole pages. Where no memory can be placed, allocating fails with
+/// [`AllocError`].
 ///
 /// ```no_run
 /// use allocator_api2::vec::Vec;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What to say before opening.
+//! Settings for opening colored memory.
 
 use super::{ColoredError, Huepage};
 use crate::{

@@ -15,10 +15,10 @@ use crate::{
     units::Bytes,
 };
 
-/// Colored memory for this process: the way in. Clones share everything.
+/// Colored memory for this process. Clones share everything.
 ///
-/// After a fork the child can go on using memory that it inherited, and gets none:
-/// it opens its own.
+/// A forked child can go on using memory that it inherited. To allocate, it opens a
+/// `Huepage` of its own.
 #[derive(Clone)]
 pub struct Huepage(Arc<Shared>);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory placed by color, without having to know how.
+//! Memory placed by color: buffers, an allocator for collections, parts of a cache.
 //!
 //! ```no_run
 //! use huepage::Huepage;
@@ -18,8 +18,8 @@
 //! that its pages keep their colors. Collections take it through the crate
 //! `allocator-api2`: [`Huepage`] is an allocator.
 //!
-//! Programs that want to know which color is where, move memory in use, or follow
-//! the order of first touch find all of it in [`crate::place`].
+//! [`crate::place`] is for programs that want to choose the color of each page, to move
+//! memory in use, or to color pages in the order of their first touch.
 
 mod allocator;
 mod builder;

@@ -74,7 +74,7 @@ pub struct Process {
     pub threads: u32,
 }
 
-/// What of the machine bears on a map.
+/// What a map depends on of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappedMachine {
     /// The processor's name, where the kernel knows one.

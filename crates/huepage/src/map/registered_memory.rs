@@ -91,8 +91,8 @@ impl ProcessMap {
     }
 }
 
-/// How much is read of what a process has told. It is another program, which may
-/// have told more than there is memory for here.
+/// How much is read of what a process registered: another program may have registered
+/// more than there is memory for here.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     ranges: usize,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What the kernel's same-page merging (KSM) has merged among processes: which share
-//! pages, what that saves, and who reads them from another node.
+//! pages, what that saves, and which processes read them from another node.
 //!
 //! [`Merged::read`] looks at running processes (schema `huepage.merged/1`). Which
 //! pages are merged is told by `/proc/kpageflags` and where they are by
@@ -75,11 +75,11 @@ pub struct MergedPages {
     pub mappings: u64,
     /// Different frames behind them.
     pub frames: u64,
-    /// What the processes would need more if each page had its frame.
+    /// How much more memory the processes would need if each page had its own frame.
     pub saved: Bytes,
     /// Frames by node.
     pub frames_by_node: Vec<NodeCount>,
-    /// Pages by the first node of who reads them and the node of their frame.
+    /// Pages by the first node of the process that reads them and the node of their frame.
     pub reads: Vec<Reads>,
 }
 

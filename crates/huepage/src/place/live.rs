@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Placing memory of a program that knows nothing of it.
+//! Placing memory that a program is using, without its cooperation.
 //!
 //! [`Pool::recolor`](super::Pool::recolor) trusts its caller that the range
 //! stays mapped, and times pages of the program to learn what they are. Here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pages of known color, kept: one that goes back to the kernel may return
-//! with another frame.
+//! Pages of known color, which the process keeps: a page given back to the kernel may
+//! return with another frame.
 
 use std::sync::{
     Arc,

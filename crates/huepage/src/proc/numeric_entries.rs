@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Directories of the kernel whose entries are numbers: threads, descriptors.
 //!
-//! Not by the C library, whose `opendir` takes memory from the program's heap. A program
-//! of one thread may have one of its own that bears no second thread.
+//! Not read by the C library, whose `opendir` allocates from the program's heap. A
+//! program of one thread may have a malloc of its own that is not safe for a second.
 
 use std::ffi::CStr;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a program that is run is told, in one variable of its environment.
+//! The settings for a program, in one variable of its environment.
 
 use std::path::PathBuf;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `huepage run` and the library that it has programs load say to each
-//! other: the [`Config`] in the environment, the [`RunReport`] in a file; and which
-//! program has which colors ([`Shares`]).
+//! What `huepage run` exchanges with the library that it loads into programs.
+//!
+//! The library reads its [`Config`] from the environment and writes a [`RunReport`] to
+//! a file. [`Shares`] lists which program uses which colors.
 
 mod config;
 mod report;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What placing a program came to.
+//! What was placed of a program, and what was not.
 
 use serde::{Deserialize, Serialize};
 

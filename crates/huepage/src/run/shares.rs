@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which program has which colors: a list beside the palette.
+//! Which program has which colors: a list in the directory of the palette.
 //!
-//! Who asks for a share of the cache gets colors that nobody on the list has.
-//! Entries of processes that have ended are dropped by whoever looks next, so
-//! nothing needs to be cleaned up after a crash.
+//! A program that asks for a share of the cache gets colors that no other entry has.
+//! The next program that reads the list removes entries of processes that have ended,
+//! so nothing needs to be cleaned up after a crash.
 
 use std::{
     io,

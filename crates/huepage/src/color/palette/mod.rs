@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! One palette for all: reference pages of known color that programs share.
 //!
-//! A discovery takes a quarter of a second and names colors in its own way. A
-//! palette is what one discovery leaves for all others: a few frames of each color
-//! in shared memory, and a record of what they are. A program that opens it looks
-//! at some of them, which takes milliseconds, and tells the colors of its own pages
-//! by them. "Color 5" then means the same to all who opened the same palette
+//! A discovery takes a quarter of a second and numbers colors in an order of its own. A
+//! palette keeps the result of one discovery for all other programs: a few frames of
+//! each color in shared memory, and a record of their colors. A program that opens it
+//! verifies some of them, which takes milliseconds, and tells the colors of its own
+//! pages by them. "Color 5" then means the same to all who opened the same palette
 //! ([`Palette::name`]).
 //!
 //! * Frames are shared, so the color of a page is the same for all: pages that
 //!   the kernel moved are noticed, and replaced under the same names.
 //! * The record is a file that is replaced whole and never changed, in a directory
 //!   that only its owner writes to; what others could have put there is refused.
-//! * Who cannot share has a palette of his own, and is told why.
+//! * A process that cannot share a palette makes one for itself; [`Palette::notes`]
+//!   says why.
 //!
 //! ```no_run
 //! use huepage::color::palette::{Palette, PaletteOptions};
@@ -58,17 +59,16 @@ pub use options::{Audience, PaletteOptions};
 use frames::Frames;
 use record::Record;
 
-/// How a palette was come by.
+/// How a palette was obtained.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum PaletteState {
-    /// It was there, and verified.
+    /// It existed, and was verified.
     Found,
-    /// It was there, and pages that had moved were replaced; colors are called as
-    /// before.
+    /// It existed, and pages that had moved were replaced. Colors keep their numbers.
     Repaired,
-    /// It was made now, and is there for others.
+    /// It was made now, and other processes can open it.
     Made,
     /// It was made now, for this process alone: [`Palette::notes`] say why.
     Private,
@@ -136,14 +136,14 @@ impl Palette {
     }
 
     /// Whether there is one for a geometry that this machine could have made since it
-    /// was started, the administrator's or the user's own. Takes no look at its
-    /// pages, and no time.
+    /// was started, the administrator's or the user's own. Its pages are not
+    /// looked at.
     pub fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
         open::is_there(geometry, options)
     }
 
-    /// What there is for an audience, and whether it is good now. Makes and changes
-    /// nothing.
+    /// The palette for an audience, and whether it is valid now. Nothing is made or
+    /// changed.
     ///
     /// # Errors
     /// Where palettes cannot be used at all: [`ColorError::NotAvailable`],
@@ -156,7 +156,7 @@ impl Palette {
         open::inspect(measure, options, audience)
     }
 
-    /// How it was come by.
+    /// How it was obtained.
     pub fn state(&self) -> &PaletteState {
         &self.state
     }
@@ -166,8 +166,7 @@ impl Palette {
         self.audience
     }
 
-    /// What was found on the way that kept other palettes from being used, as
-    /// sentences for people.
+    /// Why other palettes were not used, as sentences for people.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
