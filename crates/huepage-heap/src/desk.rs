@@ -16,7 +16,7 @@ use std::{
 use huepage_loaded::state;
 use rustix::thread::{Timespec, futex, gettid};
 
-/// Nobody asks.
+/// No thread asks.
 const IDLE: u32 = 0;
 /// A range is asked for; who asks may take it back.
 const ASKED: u32 = 1;
@@ -192,7 +192,8 @@ pub fn leave() {
     let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
 }
 
-/// In a child nobody has asked yet, and whoever held the lock is not there.
+/// In a forked child no thread has asked yet, and the thread that held the lock does
+/// not exist.
 pub fn begin_anew() {
     LOCKED.store(0, Ordering::Relaxed);
     BEHIND.store(false, Ordering::Relaxed);

@@ -21,7 +21,7 @@ pub struct Library {
     pub begun: fn(),
     /// At the end of the program, before the thread is waited for.
     pub ending: fn(),
-    /// On the thread, before it rests forever for want of memory: nobody is to wait
+    /// On the thread, before it rests forever for want of memory: no thread is to wait
     /// for it from then on.
     pub resting: fn(),
 }

@@ -9,8 +9,8 @@ use rustix::rand::{GetRandomFlags, getrandom};
 /// A number that was drawn at random.
 pub fn seed() -> u64 {
     let mut bytes = [0; 8];
-    // Fails for no one but who asks before the machine has collected randomness, or
-    // without the right to ask; then the time has to do.
+    // Fails only before the machine has collected randomness, or where a filter
+    // forbids the call; then the time is the seed.
     match getrandom(&mut bytes, GetRandomFlags::empty()) {
         Ok(8) => u64::from_ne_bytes(bytes),
         _ => {

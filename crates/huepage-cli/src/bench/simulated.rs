@@ -84,7 +84,7 @@ impl World {
     fn slice(&mut self, machine: HostModel, cost: f64, seen: bool, block: usize) -> Slice {
         let mut cost = cost * (1.0 + 0.01 * self.normal().abs());
         if self.neighbor {
-            // Whoever has to share the cache loses more the better it fitted.
+            // Sharing the cache costs more the better the memory fitted.
             let fitted = if cost < 10.0 { 1.5 } else { 1.0 };
             cost *= 1.2 + 2.0 * fitted * self.rng.f64();
         }
@@ -231,7 +231,7 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
         assert_eq!(verdict.kind, VerdictKind::CannotTell, "{}", verdict.text);
         assert!(verdict.text.contains("had quiet moments enough"), "{}", verdict.text);
         assert!(row.quiet.is_none());
-        // What the user got is told all the same.
+        // The speed of all slices is reported nevertheless.
         assert!(row.whole.is_some_and(|whole| whole.median > 9.0));
     }
 }

@@ -54,7 +54,7 @@ struct BugReport {
     missing: Vec<String>,
 }
 
-/// Of a palette what tells nobody which machine this is.
+/// The part of a palette that does not identify the machine.
 #[derive(Serialize)]
 struct Palette {
     condition: &'static str,

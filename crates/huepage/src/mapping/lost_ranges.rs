@@ -14,8 +14,8 @@ use std::{
 };
 
 static LOST: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
-/// Whether there ever were any: who asks while others wait for it must not wait
-/// for a lock.
+/// Whether there ever were any. A thread that others wait for asks this, and must not
+/// wait for a lock itself.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 fn lost() -> Option<MutexGuard<'static, Vec<Range<usize>>>> {

@@ -15,16 +15,17 @@
 //!   a fork that saw the hole is always noticed before the hole is closed, and
 //!   the bytes are copied into the child, whose own accesses wait as well.
 //! * A thread that moves the hole (`mremap`) is noticed the same way, and it is
-//!   closed where it went; where one has unmapped it, nothing can be put in, and
-//!   its bytes are gone as it wished. These messages are sent only to who asked
-//!   for them; who did not must know that the range stays where it is.
+//!   closed where it went. Where a thread has unmapped it, nothing can be put in,
+//!   and its bytes are gone, as that thread wanted. The kernel sends these messages
+//!   only to a descriptor that asked for them; a caller that did not ask must know
+//!   that the range stays where it is.
 //! * A child finds zeros where the mapping is not inherited
 //!   (`MADV_WIPEONFORK`): there nothing is copied into its hole.
 //! * A thread that discards pages (`madvise`) is noticed the same way: a hole
-//!   among them stays one. The thread goes on to discard after its message was
-//!   read, nobody can tell when: so those pages are not taken out any more.
+//!   among them stays one. The thread discards at some moment after its message
+//!   was read, so those pages are not taken out any more.
 //! * Whatever cannot be put in by a move is put back, or copied in.
-//! * Nothing here allocates or prints: the one who waits for a page may hold
+//! * Nothing here allocates or prints: a thread that waits for a page may hold
 //!   the allocator's lock.
 
 use rustix::io::Errno;
@@ -96,7 +97,7 @@ pub(super) unsafe trait Kernel {
     fn copy_in(&mut self, live: PageAddr, slot: PageAddr) -> Option<Errno>;
     /// Fills a hole that was never written with zeros.
     fn zero_in(&mut self, live: PageAddr) -> Option<Errno>;
-    /// Makes those who wait for the page look again.
+    /// Wakes threads that wait for the page; they look again.
     fn wake(&mut self, live: PageAddr);
     /// Discards the page in a slot; whether that was done.
     fn empty(&mut self, slot: PageAddr) -> bool;
@@ -249,7 +250,7 @@ fn fill<K: Kernel>(
         kernel.pause(hole.tries);
         hole.tries = hole.tries.saturating_add(1);
     };
-    // Whoever waits where the hole turned out not to be asks again.
+    // Threads that wait where there is no hole any more look again.
     if outcome == Outcome::Discarded || hole.places.len() > 1 {
         hole.places.newest_first().for_each(|place| kernel.wake(place));
     }

@@ -33,8 +33,8 @@ pub(super) struct Waiting {
     pub color: Color,
 }
 
-/// What the region and its thread share. The thread allocates nothing: the
-/// one who waits for it may hold the allocator's lock.
+/// What the region and its thread share. The thread allocates nothing: a
+/// thread that waits for it may hold the allocator's lock.
 #[derive(Debug)]
 struct Shared {
     uffd: Userfaultfd,

@@ -13,7 +13,7 @@
 //! * Slots and the program's memory are registered with one descriptor, and a
 //!   page is taken out only after that descriptor has answered for it
 //!   (`UserfaultfdKernel::take_out_registered`). A page that another thread has just
-//!   mapped at the same address is not taken: nobody would wait for it.
+//!   mapped at the same address is not taken: accesses to it would not wait.
 //! * Old frames go back to the kernel. Somebody may still hold a reference to
 //!   one without a pin, such as a pipe that the page was put into by
 //!   `vmsplice`: the kernel keeps the frame until that ends, a pool would

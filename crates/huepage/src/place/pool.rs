@@ -115,8 +115,8 @@ impl Pool {
         let states = Pagemap::open()
             .and_then(|pagemap| pagemap.read(mapping.page(0), mapping.pages()))
             .map_err(PlaceError::system("read /proc/self/pagemap"))?;
-        // A slot that is noted as full and is not would make whoever copies from
-        // it wait for itself, while the pool's memory is open to receive pages.
+        // Copying from a slot that is noted as full and is empty would wait for the
+        // page that this very thread is to put in.
         let mut labelled = labels.iter().zip(&states);
         let missing = |(label, state): (&Option<Color>, &PageState)| {
             label.is_some() && !state.present() && !state.swapped()
@@ -183,7 +183,7 @@ impl Pool {
         self.mover.mechanism()
     }
 
-    /// Why pages are moved by `mremap` although nobody asked for that.
+    /// Why pages are moved by `mremap` where no mechanism was asked for.
     pub fn fallback(&self) -> Option<&UserfaultfdError> {
         self.fallback.as_ref()
     }

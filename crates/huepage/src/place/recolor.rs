@@ -42,7 +42,7 @@ pub struct Recolored {
     pub left: usize,
 }
 
-/// Who else uses the memory meanwhile.
+/// Whether other threads use the memory meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Others {
     ReadAndWrite,
@@ -64,8 +64,8 @@ const CHUNK: usize = 1024;
 impl Pool {
     /// Places `pages` pages of the program's own memory by `policy`, while
     /// other threads read and write it, system calls read into it, and
-    /// children are forked. Nobody sees anything but the bytes that belong
-    /// there; who touches a page just being exchanged waits a few microseconds.
+    /// children are forked. All of them see the right bytes;
+    /// a thread that touches a page while it is exchanged waits a few microseconds.
     ///
     /// [`Policy::Sequence`] takes the pages in order of address: they have
     /// been touched. Pages that were never written stay untouched. Frames that

@@ -57,7 +57,7 @@ pub enum UserfaultfdError {
     /// The kernel was built without it, or a sandbox says so.
     #[error("this kernel has no userfaultfd (CONFIG_USERFAULTFD off, or filtered by a sandbox)")]
     Missing,
-    /// A filter forbids the call to whoever may make it else.
+    /// A filter of system calls forbids it to a process that could otherwise make it.
     #[error(
         "a filter of system calls (seccomp) forbids userfaultfd: allow it in the profile of the \
          container or in SystemCallFilter= of the unit"

@@ -44,7 +44,7 @@ pub struct Holder {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
-    /// Others have them.
+    /// Other programs use too many.
     #[error(
         "{wanted} colors are asked for and {free} are free: ask for less, or end a program that \
          has some"
@@ -52,7 +52,7 @@ pub enum ShareError {
     Taken {
         /// Colors asked for.
         wanted: usize,
-        /// Colors that nobody has.
+        /// Colors that no program uses.
         free: usize,
     },
     /// The directory of palettes cannot be used.
@@ -88,7 +88,7 @@ impl Shares {
         Ok(self.read()?.into_iter().filter(is_running).collect())
     }
 
-    /// Gives this process `wanted` colors that nobody has; the lowest ones.
+    /// Gives this process the `wanted` lowest colors that no other program has.
     ///
     /// # Errors
     /// [`ShareError::Taken`]; [`ShareError::System`].
@@ -109,7 +109,7 @@ impl Shares {
         Ok(colors)
     }
 
-    /// Notes that this process uses these colors, whoever else does.
+    /// Lists this process as using these colors, also where others use them.
     ///
     /// # Errors
     /// [`ShareError::System`].

@@ -81,7 +81,7 @@ pub struct Choice {
     pub reason: Option<String>,
 }
 
-/// Who says what the cache is like.
+/// Where the geometry of the cache comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
@@ -90,7 +90,7 @@ pub enum Origin {
     Given,
     /// The system.
     Declared,
-    /// Nobody.
+    /// Neither: no geometry is known.
     None,
 }
 

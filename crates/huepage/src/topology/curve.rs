@@ -36,13 +36,13 @@ pub struct Point {
     pub bytes: Bytes,
     /// Median nanoseconds per access.
     pub nanoseconds: f64,
-    /// The same in quiet moments; `None` where nobody could tell these.
+    /// The same in quiet moments; `None` where these are not known.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Option::is_none"))]
     pub witnessed: Option<Witnessed>,
 }
 
 impl Point {
-    /// A point of which nobody could tell whether the moments were quiet.
+    /// A point without knowledge of which moments were quiet.
     pub fn new(bytes: Bytes, nanoseconds: f64) -> Self {
         Point { bytes, nanoseconds, witnessed: None }
     }

@@ -20,7 +20,7 @@ pub struct Measured {
     pub l1: Option<CacheEnd>,
     /// Where the L2 ends; `None` where no end is seen.
     pub l2: Option<CacheEnd>,
-    /// The same in quiet moments; `None` where nobody could tell these.
+    /// The same in quiet moments; `None` where these are not known.
     pub quiet: Option<QuietEnds>,
 }
 

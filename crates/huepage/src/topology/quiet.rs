@@ -30,15 +30,15 @@ pub enum SizeVerdict {
     FitsWhenQuiet,
     /// It is another one, in quiet moments too.
     Differs,
-    /// It is another one now; nobody could tell whether others take part of it.
+    /// It is another one now; whether others take part of it is not known.
     DiffersNow,
     /// It is another one now, and too few moments were quiet to tell why.
     CannotTell,
 }
 
-/// With a neighbor in more samples than that, those called quiet are not quite:
-/// he comes and goes between two looks. A cache that looks smaller than declared
-/// is then no proof.
+/// With a neighbor in a larger share of samples, samples that look quiet may not be:
+/// the neighbor may have run between two looks. A cache that looks smaller than declared
+/// then proves nothing.
 const MOSTLY: f64 = 0.5;
 /// A curve that begins beyond this size may have missed the end of the L1.
 const FIRST: Bytes = Bytes::kib(8);
@@ -47,7 +47,7 @@ const FIRST: Bytes = Bytes::kib(8);
 const GAP: u64 = 2;
 
 impl QuietEnds {
-    /// `None` if nobody could tell what was quiet.
+    /// `None` if it is not known which samples were quiet.
     pub(super) fn of(points: &[Point]) -> Option<Self> {
         let witnessed = || points.iter().filter_map(|point| point.witnessed);
         let samples: u32 = witnessed().map(|of| of.samples).sum();

@@ -30,7 +30,7 @@ pub(super) struct Sample {
     /// In its fastest stretch: a neighbor that came and went between two looks
     /// slowed some stretches, and no neighbor makes one faster.
     pub fastest: f64,
-    /// Whether the moment was quiet; `None` if nobody can tell.
+    /// Whether the moment was quiet; `None` if that is not known.
     pub quiet: Option<bool>,
 }
 

@@ -28,7 +28,7 @@ fn makers_at_once_make_one_palette() {
     assert!(told.iter().all(|t| t.name == told[0].name && t.state != "private"), "{told:?}");
 }
 
-/// Who waits no longer has a palette of his own, and says why.
+/// A process that stops waiting makes a palette of its own, and says why.
 #[test]
 fn a_maker_who_takes_too_long_is_not_waited_for() {
     let _alone = child::alone();
@@ -56,8 +56,9 @@ fn a_maker_who_takes_too_long_is_not_waited_for() {
     assert_eq!(Palette::open(&measure, &options).unwrap().state(), &PaletteState::Found);
 }
 
-/// Whenever a maker is killed, what he leaves is believed only if it is whole,
-/// blocks nobody, and takes no memory once the next one has made a palette.
+/// Whenever a process is killed while it makes a palette, what it leaves is believed only
+/// if it is complete, blocks no other process, and takes no memory once another process
+/// has made a palette.
 #[test]
 fn a_maker_killed_at_any_moment_leaves_nothing_half() {
     let _alone = child::alone();

@@ -157,7 +157,8 @@ fn the_administrators_palette_is_preferred_and_cannot_be_written() {
     record.punch(50);
     let told = nobody().run();
     assert_eq!((told.name.as_str(), told.state.as_str()), (made.name(), "found"));
-    // Where it is no good at all, or others could have written it, each has his own.
+    // A palette that is damaged, or that others could have written, is not used: each
+    // user makes one.
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
     let told = nobody().run();
     assert_eq!((told.state.as_str(), told.audience.as_str()), ("made", "user"));

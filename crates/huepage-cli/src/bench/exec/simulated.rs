@@ -76,7 +76,7 @@ impl Launch for World {
         seconds *= 1.0 + 0.003 * self.normal().abs();
         let clock = if self.slow { machine.slow_clock } else { 1.0 };
         seconds *= clock;
-        // Whoever fits the cache loses more.
+        // A program that fits the cache loses more.
         let fitted = if arm == Arm::Placed { 1.5 } else { 1.0 };
         let missed = self.rng.f64() < machine.missed;
         if self.neighbor {
@@ -201,7 +201,7 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
         let (arms, verdict) = machine.judged(seed);
         assert_eq!(verdict.kind, VerdictKind::CannotTell, "{}", verdict.text);
         assert!(verdict.text.contains("runs were quiet"), "{}", verdict.text);
-        // What the user got is told all the same.
+        // The time of all runs is reported nevertheless.
         assert!(arms[1].elapsed.all.is_some_and(|all| all.median.value > 1.1));
     }
 }

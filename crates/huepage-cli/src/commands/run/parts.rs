@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parts of the cache: how they are written, who has which.
+//! Parts of the cache: their syntax, and which program has which.
 
 use huepage_present::{
     escape, stdout,

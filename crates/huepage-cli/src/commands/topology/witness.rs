@@ -29,7 +29,7 @@ impl Witness {
         Witness(discover(geometry).or_else(|| as_it_is().flatten()))
     }
 
-    /// Whether nobody is there at the moment; `None` if that cannot be told.
+    /// Whether no neighbor is seen at the moment; `None` if that cannot be told.
     pub fn is_quiet(&mut self) -> Option<bool> {
         Some(self.0.as_mut()?.pressure(Pressure::WAIT).ok()?.is_quiet())
     }

@@ -16,7 +16,7 @@ use crate::color::{ColorCount, Pressure};
 const FLOOR_ROUNDS: usize = 7;
 /// Looks in each round.
 const LOOKS_PER_ROUND: usize = 3;
-/// Between two rounds: a neighbor who pauses does so in some of them.
+/// Between two rounds. A neighbor that pauses does so in some of the rounds.
 const BETWEEN_ROUNDS: Duration = Duration::from_millis(1);
 /// Share of lines that may be gone without a pause; with more, the sets are too
 /// full to hold lines in, or a neighbor is there.

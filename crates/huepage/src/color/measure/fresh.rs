@@ -2,8 +2,8 @@
 //! Other frames for each attempt at finding colors.
 //!
 //! The kernel deals out single free pages before it cuts larger blocks. Where a
-//! program took pages of some colors and gave back the others, to whoever allocated
-//! then, hundreds of MiB of the pages that it leaves behind have few colors, and no
+//! program took pages of some colors and gave back the others, which other
+//! programs then got, hundreds of MiB of the pages that it leaves behind have few colors, and no
 //! discovery on them finds the rest (seen after a benchmark in a quarter of the
 //! cache, beside a compiler). So an attempt that failed keeps its pages until
 //! another one succeeds, and the next one draws its pages from a stretch four times

@@ -168,8 +168,8 @@ impl MeasuredOracle {
     /// Holds lines of known colors in the cache for `wait`, and sees what others
     /// evict of them. Takes `wait` and some tens of microseconds more; the first
     /// call, which finds out what is evicted on a quiet machine, some
-    /// milliseconds. Beside a neighbor who never rests that cannot be found out:
-    /// then hardly a look is called quiet, and every two seconds a call tries
+    /// milliseconds. Beside a neighbor that never pauses this cannot be found out:
+    /// then hardly any look counts as quiet, and every two seconds a call tries
     /// again, which takes as long as the first one.
     ///
     /// # Errors

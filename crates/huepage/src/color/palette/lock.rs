@@ -51,7 +51,7 @@ impl Drop for OfThisProcess {
     }
 }
 
-/// Held by the one who makes a palette.
+/// Held while a palette is made.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
@@ -161,8 +161,8 @@ mod tests {
         assert!(lock.is_ok(), "{lock:?}");
     }
 
-    /// The thread that has the lock is not in the child, so that nobody would give it
-    /// back there.
+    /// The thread that has the lock is not in the child, so it would never be released
+    /// there.
     #[test]
     fn a_child_forked_while_another_thread_holds_it_takes_one_of_its_own() {
         let directory = tempfile::tempdir().unwrap();

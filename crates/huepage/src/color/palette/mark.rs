@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! By what a segment is known again when no record tells of it: whose maker died
-//! before he wrote one, or whose directory was removed, as at the end of a login.
+//! A mark by which a segment is recognized when no record names it: its maker died
+//! before writing one, or its directory was removed, as at the end of a login.
 
 use std::{
     ffi::OsStr,
@@ -54,7 +54,7 @@ impl Mark {
         Some(Mark { identity, mount_namespace, path: OsStr::from_bytes(path).into() })
     }
 
-    /// Whether the directory is there no more: then nobody finds the segment.
+    /// Whether the directory is gone: then no process can find the segment.
     pub fn is_homeless(&self) -> bool {
         self.mount_namespace == mount_namespace()
             && !self.path.as_os_str().is_empty()

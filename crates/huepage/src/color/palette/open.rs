@@ -69,8 +69,8 @@ pub(super) fn open(
     }
 }
 
-/// The administrator's palette; `None` where there is none. Of pages that have moved
-/// he alone can replace them; others do without.
+/// The administrator's palette; `None` where there is none. Only the administrator can
+/// replace pages that have moved; other users go on without these pages.
 fn shared(
     measure: &MeasureOptions,
     options: &PaletteOptions,
@@ -122,8 +122,8 @@ fn own(
     make_in(measure, &place, &lock, notes)
 }
 
-/// What is there, looked at by the only one who may change it: another may have
-/// made or repaired it while the lock was waited for.
+/// Looks at the palette again once the lock is held: another process may have made or
+/// repaired it meanwhile.
 fn repaired(
     measure: &MeasureOptions,
     place: &Place,
@@ -232,8 +232,8 @@ fn make_in(
     Ok(publish(made, PaletteState::Made, place, lock, notes))
 }
 
-/// Puts a palette where others find it. One that cannot be put there is good for
-/// this process all the same.
+/// Puts a palette where other processes find it. Where that fails, this process uses
+/// it alone.
 fn publish(
     made: Made,
     state: PaletteState,
@@ -242,7 +242,7 @@ fn publish(
     notes: &mut Vec<String>,
 ) -> Palette {
     let written = place.write(&made.record, lock);
-    // The old one's segment; or the new one's, which nobody else can find.
+    // The segment of the old palette, or of the new one where no record names it.
     place.remove_orphans(lock);
     match written {
         Ok(()) => palette(made, state, Some(place.audience())),

@@ -49,9 +49,8 @@ impl PaletteOptions {
         Self::with_own(own)
     }
 
-    /// As [`PaletteOptions::new`], for who knows the directory of the user's own
-    /// palette: the environment is not looked at, which other threads may be
-    /// changing.
+    /// As [`PaletteOptions::new`], with the directory of the user's own palette given.
+    /// The environment, which other threads may be changing, is not read.
     pub fn with_own(own: PathBuf) -> Self {
         PaletteOptions {
             shared: Some(PathBuf::from(Self::SHARED)),

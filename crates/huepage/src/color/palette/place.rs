@@ -122,8 +122,8 @@ impl Place {
         }
     }
 
-    /// Puts a record in the place of the one that was there, at once and whole.
-    /// Whoever writes holds the lock.
+    /// Replaces the record, so that readers see either the old one or the new one whole.
+    /// The caller holds the lock.
     pub(super) fn write(&self, record: &Record, lock: &Lock) -> Result<(), PaletteError> {
         let name = file_name(record.geometry.as_ref());
         self.replace_file(&name, &record.to_bytes(), self.audience.file_mode(), lock)
@@ -146,8 +146,8 @@ impl Place {
         }
     }
 
-    /// Puts a file in the place of the one that was there, at once and whole. Whoever
-    /// writes holds the lock.
+    /// Replaces a file, so that readers see either the old one or the new one whole. The
+    /// caller holds the lock.
     pub fn replace_file(
         &self,
         name: &str,
@@ -156,7 +156,7 @@ impl Place {
         _lock: &Lock,
     ) -> io::Result<()> {
         let write = || -> io::Result<()> {
-            // What a maker left who died here.
+            // Left by a process that died while it wrote.
             match fs::unlinkat(&self.directory, NEW, AtFlags::empty()) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) => return Err(error.into()),
@@ -192,9 +192,8 @@ impl Place {
         &self.mark
     }
 
-    /// Removes the segments of this place that no record speaks of, since their maker
-    /// died before he could write one, or wrote another since; and those whose place
-    /// is gone.
+    /// Removes the segments of this place that no record names, since their maker died
+    /// before writing one or has replaced it; and those whose directory is gone.
     pub fn remove_orphans(&self, _lock: &Lock) {
         let recorded = self.segments();
         for (id, status) in SegmentId::all() {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Frames that programs share and that nobody can cut short: System V segments.
+//! Shared frames whose size no process can change: System V segments.
 //!
-//! A file in a tmpfs could be truncated by whoever may write it, and a program
-//! that has it mapped dies by SIGBUS when it reads on: an innocent one, where the
-//! library was loaded into it. Seals forbid that, but only for files without a
+//! Any process that may write a file in a tmpfs can truncate it, and a program that
+//! has it mapped dies by SIGBUS when it reads on, also one that this library was merely
+//! loaded into. Seals forbid that, but only for files without a
 //! name (memfd_create(2)), which live no longer than the processes that hold them.
 //! A System V segment is memory of the same kind, cannot change its size at all
-//! (shmctl(2)), outlives its maker, and removing it takes it from nobody who is
+//! (shmctl(2)), outlives its maker, and once removed stays with the processes that are
 //! attached.
 
 use std::{io, ptr, ptr::NonNull};
@@ -82,7 +82,7 @@ impl SegmentId {
         Mark::from_bytes(bytes)
     }
 
-    /// Takes it away from all who are not attached yet.
+    /// Removes it: no further process can attach it.
     ///
     /// # Errors
     /// `EPERM` if it is another user's.
@@ -132,7 +132,7 @@ fn stat(which: i32, how: libc::c_int) -> io::Result<(SegmentId, Status)> {
 }
 
 impl Status {
-    /// Whether it will be gone when nobody is attached any more.
+    /// Whether it will be gone when no process is attached any more.
     pub fn is_removed(&self) -> bool {
         self.mode & SHM_DEST != 0
     }

@@ -47,7 +47,7 @@ fn range(end: &CacheEnd) -> String {
     format!("{} to {}", end.at_least, end.at_most)
 }
 
-/// Where nobody could tell what was quiet.
+/// Where it is not known which moments were quiet.
 fn now(out: &mut String, topology: &Topology, measured: &Measured) {
     let _ = writeln!(out, "        declared  measured");
     let mut sentences = Vec::new();
