@@ -8,7 +8,7 @@ use std::{fs, path::PathBuf, process::Output};
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
-use support::{alone, assert_plain, code, huepage, stderr, stdout};
+use support::{alone, assert_plain, assert_refused, code, huepage, stderr, stdout};
 
 /// Whether the placed arm can run here; prints the reason to skip a test. The library
 /// that programs load is another package's: cargo builds it for this one only with
@@ -42,8 +42,7 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
         (&[], "<PROGRAM>"),
     ] {
         let output = once(arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}: {output:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
+        assert_refused(&output, 2, message);
     }
 }
 
@@ -61,9 +60,7 @@ fn what_cannot_be_run_or_written_is_told_before_anything_is_measured() {
         (&["--prepare", "exit 8", "--", "true"], "--prepare 'exit 8' ended with exit code 8"),
     ] {
         let output = once(arguments);
-        assert_eq!(code(&output), Some(1), "{arguments:?}: {output:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "");
+        assert_refused(&output, 1, message);
     }
     assert_eq!(fs::read_to_string(file).unwrap(), "precious");
 }
@@ -71,9 +68,7 @@ fn what_cannot_be_run_or_written_is_told_before_anything_is_measured() {
 #[test]
 fn a_program_that_fails_is_an_error_with_its_last_words() {
     let output = once(&["--", "sh", "-c", "echo some words >&2; exit 3"]);
-    assert_eq!(code(&output), Some(1), "{output:?}");
-    let text = stderr(&output);
-    assert!(text.contains("warm-up run 1, default: 'sh' ended with exit code 3"), "{text}");
+    let text = assert_refused(&output, 1, "warm-up run 1, default: 'sh' ended with exit code 3");
     assert!(text.contains("--ignore-failure") && text.contains("some words"), "{text}");
 }
 
@@ -98,9 +93,7 @@ fn a_comparison_with_what_cannot_be_placed_is_refused() {
         .env("HUEPAGE_PRELOAD", "/nonexistent/library")
         .output()
         .unwrap();
-    assert_eq!(code(&output), Some(1), "{output:?}");
-    let text = stderr(&output);
-    assert!(text.contains("placed: 'huepage run --must' ended with exit code 125"), "{text}");
+    let text = assert_refused(&output, 1, "placed: 'huepage run --must' ended with exit code 125");
     assert!(text.contains("/nonexistent/library"), "its reason is told: {text}");
 }
 

@@ -13,8 +13,8 @@ use std::{
 
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, code, huepage, integer, no_colors_here, share, stderr,
-    stdout, unread,
+    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
+    share, stderr, stdout, unread,
 };
 
 fn colors(arguments: &[&str]) -> Output {
@@ -50,9 +50,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_measured() {
         (&["purple"], "unexpected argument 'purple'"),
     ] {
         let output = colors(arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 2, message);
     }
     assert!(begin.elapsed() < Duration::from_secs(30));
 }
@@ -79,10 +77,7 @@ fn a_cpu_that_is_not_there_is_told_with_those_that_are() {
 fn a_cache_of_one_color_is_told() {
     for by in ["auto", "measurement", "frame-number"] {
         let output = colors(&["--cache", "size=32k,ways=8", "--colors-by", by]);
-        assert_eq!(code(&output), Some(1), "{by}");
-        assert_eq!(stdout(&output), "");
-        let text = stderr(&output);
-        assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{by}: {text}");
+        assert_refused(&output, 1, "a cache of 32 KiB and 8 ways has one color");
     }
 }
 
@@ -116,10 +111,7 @@ fn more_pages_than_there_is_memory_are_refused_rather_than_tried() {
         return println!("skipped: this machine has memory for all pages that can be asked for");
     }
     let output = colors(&["--pages", "16777216", "--cache", "size=1M,ways=16"]);
-    assert_eq!(code(&output), Some(1), "{}", stderr(&output));
-    assert_eq!(stdout(&output), "");
-    let text = stderr(&output);
-    assert!(text.contains("16777216 pages are 64 GiB, and "), "{text}");
+    let text = assert_refused(&output, 1, "16777216 pages are 64 GiB, and ");
     assert!(text.ends_with("give fewer with --pages\n"), "{text}");
 }
 
@@ -313,10 +305,7 @@ fn without_privileges_frame_numbers_are_refused_with_the_privilege_they_need() {
     let Some(user) = Unprivileged::new() else { return };
     let arguments = ["colors", "--colors-by", "frame-number", "--cache", "size=16M,ways=16"];
     let output = user.command(&arguments).output().unwrap();
-    assert_eq!(code(&output), Some(1));
-    assert_eq!(stdout(&output), "");
-    let text = stderr(&output);
-    assert!(text.contains("frame numbers are hidden: needs CAP_SYS_ADMIN"), "{text}");
+    let text = assert_refused(&output, 1, "frame numbers are hidden: needs CAP_SYS_ADMIN");
     assert!(text.contains("--colors-by measurement"), "{text}");
 }
 
@@ -366,10 +355,7 @@ fn without_privileges_bin_hopping_names_what_it_lacks() {
     if code(&output) != Some(1) {
         return println!("skipped: /dev/userfaultfd is open to everybody here");
     }
-    assert_eq!(code(&output), Some(1));
-    assert_eq!(stdout(&output), "");
-    let text = stderr(&output);
-    assert!(text.contains("placement sequence cannot be served here"), "{text}");
+    let text = assert_refused(&output, 1, "placement sequence cannot be served here");
     assert!(text.contains("choose from --placements "), "{text}");
     assert!(text.contains("CAP_SYS_PTRACE") || text.contains("kernel"), "{text}");
 }

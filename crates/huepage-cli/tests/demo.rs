@@ -7,7 +7,7 @@ mod support;
 use std::{fs, path::Path, process::Output};
 
 use serde_json::Value;
-use support::{assert_plain, code, huepage, no_colors_here, stderr, stdout};
+use support::{assert_plain, assert_refused, code, huepage, no_colors_here, stderr, stdout};
 
 const FILES: [&str; 6] = [
     "working-set.svg",
@@ -106,9 +106,7 @@ fn bad_values_are_told_with_exit_code_2_and_leave_nothing_behind() {
         (&["--json"], "unexpected argument '--json'"),
     ] {
         let output = demo(&out, arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 2, message);
         assert!(!out.exists(), "{arguments:?}");
     }
 }
@@ -130,8 +128,6 @@ fn a_directory_whose_name_is_no_text_is_a_directory() {
 fn a_cache_without_colors_is_told_and_nothing_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let output = demo(directory.path(), &["--allocations", "6", "--cache", "size=32k,ways=8"]);
-    assert_eq!(code(&output), Some(1));
-    let text = stderr(&output);
-    assert!(text.contains("a cache of 32 KiB and 8 ways has one color"), "{text}");
+    assert_refused(&output, 1, "a cache of 32 KiB and 8 ways has one color");
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 
 use serde_json::Value;
-use support::{alone, code, huepage, stderr, stdout};
+use support::{alone, assert_refused, code, huepage, stderr, stdout};
 
 /// Without a time stamp counter, or beside loud neighbors, a part is missing and said.
 fn done(output: &std::process::Output) {
@@ -58,12 +58,10 @@ fn features_for_kubernetes_expire() {
 #[test]
 fn who_wants_nothing_exported_is_told_what_there_is() {
     let output = huepage(&["export"]).output().unwrap();
-    assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("--openmetrics"), "{}", stderr(&output));
+    assert_refused(&output, 2, "--openmetrics");
     let output =
         huepage(&["export", "--look", "0.1", "--openmetrics", "/nonexistent/x"]).output().unwrap();
-    assert_eq!(code(&output), Some(1));
-    assert!(stderr(&output).contains("/nonexistent/x"), "{}", stderr(&output));
+    assert_refused(&output, 1, "/nonexistent/x");
 }
 
 /// Whether a feature is there is asked of the kernel: without root, frame numbers are not.
@@ -145,6 +143,5 @@ fn a_report_of_a_bug_has_the_machine_to_be_read_back_and_no_name_of_it() {
         assert!(secret.len() < 4 || !text.contains(secret), "{secret}");
     }
     let again = huepage(&["bugreport", "-o", file]).output().unwrap();
-    assert_eq!(code(&again), Some(1));
-    assert!(stderr(&again).contains("give -f to overwrite it"), "{}", stderr(&again));
+    assert_refused(&again, 1, "give -f to overwrite it");
 }

@@ -5,7 +5,7 @@ mod support;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
-use support::{code, huepage, stderr, stdout};
+use support::{assert_refused, code, huepage, stderr, stdout};
 
 const COMMANDS: [&[&str]; 20] = [
     &[],
@@ -112,9 +112,7 @@ fn a_usage_error_names_what_is_there() {
         (&["man"], "<DIR>"),
     ] {
         let output = huepage(arguments).output().unwrap();
-        assert_eq!(code(&output), Some(2), "{arguments:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "");
+        assert_refused(&output, 2, message);
     }
 }
 
@@ -196,8 +194,7 @@ fn man_pages_that_cannot_be_written_are_told() {
     let file = directory.path().join("file");
     fs::write(&file, "").unwrap();
     let output = man(&file, &[]);
-    assert_eq!(code(&output), Some(1));
-    assert!(stderr(&output).contains("cannot make the directory "), "{}", stderr(&output));
+    assert_refused(&output, 1, "cannot make the directory ");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use std::{fs, path::Path, process::Output};
 
-use support::{code, huepage, stderr, stdout};
+use support::{assert_refused, code, huepage, stderr, stdout};
 
 fn map(arguments: &[&str]) -> Output {
     huepage(&["map"]).args(arguments).output().unwrap()
@@ -42,9 +42,7 @@ fn bad_options_are_told_with_exit_code_2() {
         (&["1", "--json=yes"], "unexpected value 'yes' for '--json'"),
     ] {
         let output = map(arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}: {output:?}");
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 2, message);
     }
 }
 

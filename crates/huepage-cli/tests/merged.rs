@@ -4,14 +4,13 @@
 
 mod support;
 
-use support::{code, huepage, stderr, stdout};
+use support::{assert_refused, code, huepage, stdout};
 
 #[test]
 fn processes_that_are_not_there_are_named() {
     for target in ["no-such-program", "4194999"] {
         let output = huepage(&["merged", target]).output().unwrap();
-        assert_eq!(code(&output), Some(2));
-        assert!(stderr(&output).contains(&format!("no process {target} here")), "{output:?}");
+        assert_refused(&output, 2, &format!("no process {target} here"));
     }
 }
 
@@ -20,8 +19,7 @@ fn there_is_no_picture() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("merged.svg");
     let output = huepage(&["merged", "-o", file.to_str().unwrap()]).output().unwrap();
-    assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("write .json or .txt"), "{output:?}");
+    assert_refused(&output, 2, "write .json or .txt");
     assert!(!file.exists());
 }
 

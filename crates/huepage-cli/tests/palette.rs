@@ -8,7 +8,8 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
 
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, code, huepage, integer, no_colors_here, stderr, stdout,
+    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
+    stderr, stdout,
 };
 
 /// With directories of its own, which hold palettes until `--remove`.
@@ -60,9 +61,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_made() {
         (&["extra"], "unexpected argument 'extra'"),
     ] {
         let output = home.palette(arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 2, message);
     }
     assert_eq!(fs::read_dir(home.0.path()).unwrap().count(), 0);
 }
@@ -141,8 +140,7 @@ fn the_palette_for_all_is_roots() {
     assert_eq!(entry(&report, "all")["palette"]["owner"], 0);
     for arguments in [&["--publish"][..], &["--remove=all"]] {
         let output = as_user(arguments);
-        assert_eq!(code(&output), Some(1));
-        assert!(stderr(&output).contains("only root"), "{}", stderr(&output));
+        assert_refused(&output, 1, "only root");
     }
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&home.shared()), 0o755);

@@ -16,8 +16,8 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, code, huepage, integer, no_colors_here, share, stderr,
-    stdout, unread,
+    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
+    share, stderr, stdout, unread,
 };
 
 fn pressure(arguments: &[&str]) -> Output {
@@ -48,9 +48,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_measured() {
         (&["extra"], "unexpected argument 'extra'"),
     ] {
         let output = pressure(arguments);
-        assert_eq!(code(&output), Some(2), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 2, message);
     }
 }
 
@@ -66,9 +64,7 @@ fn what_cannot_be_watched_or_written_is_told_with_exit_code_1() {
         (&["--cache", "size=32k,ways=8"], "a cache of 32 KiB and 8 ways has one color"),
     ] {
         let output = pressure(arguments);
-        assert_eq!(code(&output), Some(1), "{arguments:?}: {}", stderr(&output));
-        assert!(stderr(&output).contains(message), "{arguments:?}: {}", stderr(&output));
-        assert_eq!(stdout(&output), "", "{arguments:?}");
+        assert_refused(&output, 1, message);
     }
     assert_eq!(fs::read_to_string(taken).unwrap(), "precious");
 }

@@ -83,7 +83,8 @@ fn pool_for(pages: usize) -> Option<(Pool, ByFrame)> {
         return None;
     }
     let mut probe = Mapping::populated(1, PageKind::Base).unwrap();
-    match recolor(&mut pool_of_one(), &mut probe, &Policy::Balanced, &mut oracle) {
+    let mut small = said_to_be_balanced(1, None).unwrap();
+    match recolor(&mut small, &mut probe, &Policy::Balanced, &mut oracle) {
         Err(PlaceError::NeedsPrivilege { reason, .. }) => {
             eprintln!("skipped: {reason}");
             None
@@ -95,9 +96,11 @@ fn pool_for(pages: usize) -> Option<(Pool, ByFrame)> {
     }
 }
 
-fn pool_of_one() -> Pool {
-    let mapping = Mapping::populated(1, PageKind::Base).unwrap();
-    Pool::from_parts(mapping, &[Some(Color(0))], count(), None).unwrap()
+/// A pool of fresh pages that are said to have all colors in turn.
+fn said_to_be_balanced(pages: usize, mechanism: Option<Mechanism>) -> Result<Pool, PlaceError> {
+    let labels: Vec<_> = (0..pages as u32).map(|i| Some(Color(i % COLORS))).collect();
+    let mapping = Mapping::populated(pages, PageKind::Base).unwrap();
+    Pool::from_parts(mapping, &labels, count(), mechanism)
 }
 
 fn recolor(
@@ -708,16 +711,9 @@ fn pools_work_where_all_memory_to_come_is_locked() {
             if unsafe { libc::mlockall(libc::MCL_FUTURE) } != 0 {
                 return 50;
             }
-            let labels: Vec<_> = (0..64).map(|i| Some(Color(i % COLORS))).collect();
-            let mapping = Mapping::populated(64, PageKind::Base).unwrap();
-            let Ok(mut pool) = Pool::from_parts(mapping, &labels, count(), Some(mechanism)) else {
-                return 51;
-            };
+            let Ok(mut pool) = said_to_be_balanced(64, Some(mechanism)) else { return 51 };
             for round in 0..3u8 {
-                let mut region = match pool.allocate(bytes(32), &Policy::Balanced) {
-                    Ok(region) => region,
-                    Err(_) => return 1,
-                };
+                let Ok(mut region) = pool.allocate(bytes(32), &Policy::Balanced) else { return 1 };
                 if !region.as_slice().iter().all(|&byte| byte == 0) {
                     return 2;
                 }
@@ -769,11 +765,8 @@ impl ColorOracle for Shifted {
 #[test]
 fn a_forked_child_can_read_a_region_but_not_use_the_pool() {
     let _alone = alone();
-    let mapping = Mapping::populated(16, PageKind::Base).unwrap();
-    let labels: Vec<_> = (0..16).map(|i| Some(Color(i % COLORS))).collect();
     for mechanism in [Mechanism::Remap, Mechanism::Userfaultfd] {
-        let mapping = Mapping::populated(mapping.pages(), PageKind::Base).unwrap();
-        let Ok(mut pool) = Pool::from_parts(mapping, &labels, count(), Some(mechanism)) else {
+        let Ok(mut pool) = said_to_be_balanced(16, Some(mechanism)) else {
             eprintln!("skipped: no UFFDIO_MOVE");
             continue;
         };
@@ -859,16 +852,8 @@ fn without_privileges_regions_work_and_the_rest_is_refused_by_name() {
             return 2;
         }
         let mut oracle = ByFrame(pagemap);
-        let labels: Vec<_> = (0..64).map(|i| Some(Color(i % COLORS))).collect();
-        let mapping = Mapping::populated(64, PageKind::Base).unwrap();
-        let mut pool = match Pool::from_parts(mapping, &labels, count(), None) {
-            Ok(pool) => pool,
-            Err(_) => return 3,
-        };
-        let mut region = match pool.allocate(bytes(32), &Policy::Balanced) {
-            Ok(region) => region,
-            Err(_) => return 4,
-        };
+        let Ok(mut pool) = said_to_be_balanced(64, None) else { return 3 };
+        let Ok(mut region) = pool.allocate(bytes(32), &Policy::Balanced) else { return 4 };
         region.as_mut_slice().fill(1);
         if pool.give_back(region).is_err() || pool.pages() != 64 {
             return 5;

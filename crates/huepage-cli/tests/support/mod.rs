@@ -50,6 +50,16 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// Asserts that a command ended with an exit code and a message, and printed nothing;
+/// returns all that it said.
+#[track_caller]
+pub fn assert_refused(output: &Output, exit: i32, message: impl AsRef<str>) -> String {
+    let text = stderr(output);
+    assert_eq!((code(output), stdout(output)), (Some(exit), String::new()), "{text}");
+    assert!(text.contains(message.as_ref()), "{text}");
+    text
+}
+
 /// Held by tests that measure: two at a time on one CPU would see each other.
 pub fn alone() -> MutexGuard<'static, ()> {
     static MEASURING: Mutex<()> = Mutex::new(());

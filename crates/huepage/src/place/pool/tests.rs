@@ -318,7 +318,8 @@ fn an_error_after_pages_were_moved_comes_with_what_was_done() {
     let mut region = pool.allocate(bytes(PAGES), &Policy::Balanced).unwrap();
     let held = pool.pages();
     let (inner, _) = mover::open(Some(Mechanism::Userfaultfd)).unwrap();
-    pool.mover = Arc::new(Tired { inner, left: Mutex::new(1) });
+    let (script, allowed) = (Mutex::default(), Some(Mutex::new(1)));
+    pool.mover = Arc::new(Faulty { inner, script, allowed });
     match pool.repair(&mut region, &mut moved_on) {
         Err(PlaceError::Interrupted { report, source }) => {
             assert_eq!((report.placed, report.left), (1024, PAGES - 1024), "{report:?}");
@@ -336,45 +337,13 @@ fn an_error_after_pages_were_moved_comes_with_what_was_done() {
     assert_eq!(pool.repair(&mut region, &mut as_placed).unwrap().already, PAGES);
 }
 
-/// Allows moves a few times.
-#[derive(Debug)]
-struct Tired {
-    inner: Box<dyn Mover>,
-    left: Mutex<usize>,
-}
-
-impl Mover for Tired {
-    fn mechanism(&self) -> Mechanism {
-        self.inner.mechanism()
-    }
-
-    unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
-        // SAFETY: passed on.
-        unsafe { self.inner.open(start, pages) }
-    }
-
-    fn close(&self, start: PageAddr, pages: usize) {
-        self.inner.close(start, pages);
-    }
-
-    fn allow(&self, needed: usize) -> Result<(), PlaceError> {
-        let mut left = self.left.lock().unwrap();
-        *left =
-            left.checked_sub(1).ok_or(PlaceError::MappingLimit { present: 0, needed, limit: 0 })?;
-        Ok(())
-    }
-
-    unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
-        // SAFETY: passed on.
-        unsafe { self.inner.move_run(dst, src, pages) }
-    }
-}
-
 /// Passes moves on to the kernel, except where the script says otherwise.
 #[derive(Debug)]
 struct Faulty {
     inner: Box<dyn Mover>,
     script: Mutex<Vec<Fault>>,
+    /// How often moves are allowed, if not as often as the kernel allows them.
+    allowed: Option<Mutex<usize>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -401,8 +370,12 @@ impl Mover for Faulty {
         self.inner.close(start, pages);
     }
 
-    fn allow(&self, runs: usize) -> Result<(), PlaceError> {
-        self.inner.allow(runs)
+    fn allow(&self, needed: usize) -> Result<(), PlaceError> {
+        let Some(allowed) = &self.allowed else { return self.inner.allow(needed) };
+        let mut left = allowed.lock().unwrap();
+        let limit = || PlaceError::MappingLimit { present: 0, needed, limit: 0 };
+        *left = left.checked_sub(1).ok_or_else(limit)?;
+        Ok(())
     }
 
     unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
@@ -445,7 +418,7 @@ proptest! {
     ) {
         let Some(mut pool) = pool(48, 3, mechanism) else { return Ok(()) };
         let (inner, _): (_, Option<UserfaultfdError>) = mover::open(Some(mechanism)).unwrap();
-        pool.mover = Arc::new(Faulty { inner, script: Mutex::new(script) });
+        pool.mover = Arc::new(Faulty { inner, script: Mutex::new(script), allowed: None });
         for _ in 0..rounds {
             let pages = 24.min(3 * count(3).iter().map(|c| pool.pages_of(c)).min().unwrap());
             if pages == 0 { break; }
