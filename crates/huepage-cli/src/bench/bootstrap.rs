@@ -3,7 +3,7 @@
 //! blocks of visits drawn anew, with replacement, from those that were measured
 //! (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993).
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::stats::quantile;
@@ -13,7 +13,7 @@ pub const DRAWS: usize = 1000;
 
 /// A figure with its interval of 95 %; how often it holds the true one is tested on
 /// simulated machines.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The figure.
     pub value: f64,

@@ -3,10 +3,10 @@
 
 use std::fs;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// What a reader needs to judge whether two reports are of like machines.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// The CPU's own name; empty where the kernel shows none.
     pub model: String,

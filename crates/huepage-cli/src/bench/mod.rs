@@ -45,7 +45,7 @@ pub use placements::Placements;
 pub use plain::Plain;
 #[cfg(test)]
 pub use report::VerdictKind;
-pub use report::{BenchReport, Kind, Limit, Schema};
+pub use report::{BenchReport, Limit, SCHEMA};
 pub use runner::{Plan, measure};
 pub use samples::Samples;
 pub use share::CacheShare;

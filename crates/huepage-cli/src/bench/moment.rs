@@ -8,12 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::cpu_ticks::Ticks;
 
 /// What was seen around one slice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Moment {
     /// Nanoseconds by the wall clock.
     pub elapsed: u64,

@@ -4,15 +4,13 @@
 use std::fmt;
 
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 /// How the pages behind a benchmark's buffer are chosen.
 ///
 /// All but `default`, `stirred` and `thp` draw from a pool of classified pages, so
 /// that nothing but color tells them apart; `shuffled-labels` has one of its own.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ValueEnum,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
     /// What the kernel deals out for an ordinary mapping of base pages

@@ -23,8 +23,8 @@ use huepage_present::destination::{Destination, check_file};
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    BenchReport, CacheShare, Host, Kind, LOOK, Limit, Placement, Placements, Plain, Plan, Samples,
-    Schema, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
+    BenchReport, CacheShare, Host, LOOK, Limit, Placement, Placements, Plain, Plan, SCHEMA,
+    Samples, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
 };
 
 /// Options of `huepage bench`.
@@ -235,8 +235,8 @@ pub fn report<W: Workbench>(
         figure: ceiling.figure,
     });
     let report = BenchReport {
-        schema: Schema::V2,
-        kind: Kind::Measured,
+        schema: SCHEMA,
+        kind: "measured",
         command: std::env::args_os()
             .map(|argument| argument.to_string_lossy().into_owned())
             .collect::<Vec<_>>()

@@ -21,13 +21,13 @@ mod watch;
 pub use analysis::arms;
 pub use launch::{Launcher, Program, shell};
 pub use placer_sum::PlacerSum;
-pub use report::{ExecReport, Schema};
+pub use report::{ExecReport, SCHEMA};
 pub use runner::{Plan, measure, moments};
 pub use verdict::verdict;
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::{Look, moment::Moment};
 
@@ -35,7 +35,7 @@ use super::{Look, moment::Moment};
 pub const LOOK: Look<ExecReport> = Look { text: text::text, svg: picture::svg, png: picture::png };
 
 /// What is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
     /// The program, executed as it is.
@@ -68,7 +68,7 @@ impl fmt::Display for Arm {
 }
 
 /// What a run took.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Cost {
     /// Seconds from before it was started until it had ended.
     pub elapsed: f64,
@@ -82,7 +82,7 @@ pub struct Cost {
 }
 
 /// One run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProgramRun {
     /// How it was run.
     pub arm: Arm,

@@ -7,7 +7,7 @@ use huepage::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 /// All processes of a run together, as each was when it was last looked at.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PlacerSum {
     /// Processes that wrote a report.
     pub processes: usize,

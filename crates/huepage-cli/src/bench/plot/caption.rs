@@ -7,7 +7,7 @@ use huepage_present::{
 };
 
 use super::style::MARGIN;
-use crate::bench::{BenchReport, Kind};
+use crate::bench::BenchReport;
 
 /// The height that a caption takes.
 pub const HEIGHT: f64 = 104.0;
@@ -21,17 +21,14 @@ pub struct Caption {
 impl Caption {
     /// Of a report on allocations.
     pub fn of(report: &BenchReport, title: &str, how_to_read: &str) -> Self {
-        let kind = match report.kind {
-            Kind::Measured => "measured",
-            Kind::Modelled => "modelled",
-        };
         let machine = format!(
-            "{}, L{} {} {}-way, CPU {}; {kind}; {} allocations per placement; {how_to_read}",
+            "{}, L{} {} {}-way, CPU {}; {}; {} allocations per placement; {how_to_read}",
             report.machine.model,
             report.cache.level(),
             report.cache.size(),
             report.cache.ways(),
             report.machine.cpu,
+            report.kind,
             report.allocations,
         );
         let moments = format!("{} slices, {}", report.moments.slices, report.moments);

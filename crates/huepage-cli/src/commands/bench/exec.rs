@@ -15,9 +15,9 @@ use huepage_present::destination::Destination;
 
 use crate::{
     bench::{
-        Host, Kind,
+        Host,
         exec::{
-            Arm, ExecReport, LOOK, Launcher, Plan, Program, ProgramRun, Schema, arms, measure,
+            Arm, ExecReport, LOOK, Launcher, Plan, Program, ProgramRun, SCHEMA, arms, measure,
             moments, shell, verdict,
         },
         write_all,
@@ -167,8 +167,8 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     let arms = arms(&runs, seed);
     let moments = moments(&runs);
     let report = ExecReport {
-        schema: Schema::V1,
-        kind: Kind::Measured,
+        schema: SCHEMA,
+        kind: "measured",
         command: words(&std::env::args_os().collect::<Vec<_>>()).join(" "),
         program: words(&options.program),
         placed_by: std::iter::once("huepage".to_owned()).chain(words(&placed_by[1..])).collect(),
