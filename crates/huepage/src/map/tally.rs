@@ -151,7 +151,7 @@ impl<'a> AreaTally<'a> {
         self.nodes.shrink_to_fit();
         let mut placement = PageSummary {
             pages: self.pages,
-            huge: huge_counts(self.huge),
+            huge: self.huge.into_iter().map(|(size, pages)| HugeCount { size, pages }).collect(),
             nodes: self.nodes,
             runs: self.scope.frames.then(|| self.runs.into_runs()),
             balances: Vec::new(),
@@ -161,16 +161,11 @@ impl<'a> AreaTally<'a> {
     }
 }
 
-fn huge_counts(by_size: BTreeMap<Bytes, u64>) -> Vec<HugeCount> {
-    by_size.into_iter().map(|(size, pages)| HugeCount { size, pages }).collect()
-}
-
 /// All pages.
 #[derive(Debug)]
 pub(super) struct TotalTally<'a> {
     scope: Scope<'a>,
     sum: PageSummary,
-    huge: BTreeMap<Bytes, u64>,
     frames: Frames,
 }
 
@@ -183,7 +178,6 @@ impl<'a> TotalTally<'a> {
         TotalTally {
             scope,
             sum: PageSummary { pages, runs, ..PageSummary::default() },
-            huge: BTreeMap::new(),
             frames: Frames::new(scope),
         }
     }
@@ -195,21 +189,31 @@ impl<'a> TotalTally<'a> {
 
     /// Adds the counts of an area that is finished.
     pub fn add_area(&mut self, area: &PageSummary) {
-        self.sum.pages.merge(&area.pages);
-        for huge in &area.huge {
-            *self.huge.entry(huge.size).or_default() += huge.pages;
-        }
-        area.nodes.iter().for_each(|count| add_node(&mut self.sum.nodes, *count));
-        if let (Some(sum), Some(runs)) = (&mut self.sum.runs, &area.runs) {
-            sum.merge(runs);
-        }
+        self.sum.add_counts(area);
     }
 
     /// Where all pages are.
     pub fn finish(mut self) -> PageSummary {
-        self.sum.huge = huge_counts(self.huge);
         self.frames.settle(&mut self.sum, self.scope, true);
         self.sum
+    }
+}
+
+impl PageSummary {
+    /// Adds the pages, huge pages, nodes and runs of another area. Distinct frames and
+    /// balances, which only the frames themselves can tell, stay as they are.
+    pub fn add_counts(&mut self, area: &PageSummary) {
+        self.pages.merge(&area.pages);
+        for huge in &area.huge {
+            match self.huge.binary_search_by_key(&huge.size, |sum| sum.size) {
+                Ok(found) => self.huge[found].pages += huge.pages,
+                Err(place) => self.huge.insert(place, *huge),
+            }
+        }
+        area.nodes.iter().for_each(|count| add_node(&mut self.nodes, *count));
+        if let Some(runs) = &area.runs {
+            self.runs.get_or_insert_default().merge(runs);
+        }
     }
 }
 
