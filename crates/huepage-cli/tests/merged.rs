@@ -10,7 +10,7 @@ use support::{assert_refused, code, huepage, stdout};
 fn processes_that_are_not_there_are_named() {
     for target in ["no-such-program", "4194999"] {
         let output = huepage(&["merged", target]).output().unwrap();
-        assert_refused(&output, 2, &format!("no process {target} here"));
+        assert_refused(&output, 2, format!("no process {target} here"));
     }
 }
 
