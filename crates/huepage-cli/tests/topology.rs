@@ -211,10 +211,7 @@ fn a_record_is_not_overwritten_unless_forced() {
     let name = path.to_str().unwrap();
     let refused = topology(&["--no-measure", "--record", name]);
     assert_eq!(code(&refused), 1);
-    assert_eq!(
-        stderr(&refused),
-        format!("huepage: {name} exists: choose another name, or overwrite it with --force\n")
-    );
+    assert_eq!(stderr(&refused), format!("huepage: {name} exists: give -f to overwrite it\n"));
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
     for force in ["-f", "--force"] {
         let forced = topology(&["--no-measure", "--record", name, force]);
@@ -229,8 +226,11 @@ fn a_record_that_cannot_be_written_is_told() {
     let path = directory.path().join("no/such/folder.json");
     let output = topology(&["--no-measure", "--record", path.to_str().unwrap()]);
     assert_eq!(code(&output), 1);
-    assert!(stderr(&output).starts_with("huepage: cannot write "), "{}", stderr(&output));
-    assert!(stderr(&output).contains("No such file"), "{}", stderr(&output));
+    let folder = directory.path().join("no/such");
+    assert_eq!(
+        stderr(&output),
+        format!("huepage: {} is no directory: make it first (mkdir -p)\n", folder.display())
+    );
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn pages_and_pictures_of_results_are_what_their_figures_say() {
 
 #[test]
 fn the_format_is_documented() {
-    let docs = include_str!("../../../docs/lab.md");
+    let docs = include_str!("../../../docs/json.md");
     let results = huepage_lab::results::Results {
         schema: huepage_lab::results::SCHEMA.into(),
         experiment: String::new(),
@@ -120,9 +120,16 @@ fn the_format_is_documented() {
         }],
     };
     let json = serde_json::to_value(&results).unwrap();
-    let objects = [&json, &json["kernel"], &json["rows"][0], &json["failed"][0]];
-    for key in objects.iter().flat_map(|object| object.as_object().unwrap().keys()) {
-        assert!(docs.contains(&format!("`{key}`")), "{key} in docs/lab.md");
+    let objects = [
+        ("", &json),
+        ("kernel.", &json["kernel"]),
+        ("rows[].", &json["rows"][0]),
+        ("failed[].", &json["failed"][0]),
+    ];
+    for (path, object) in objects {
+        for key in object.as_object().unwrap().keys() {
+            assert!(docs.contains(&format!("| `{path}{key}` |")), "{path}{key} in docs/json.md");
+        }
     }
     assert!(docs.contains(huepage_lab::results::SCHEMA));
 }
