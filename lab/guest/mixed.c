@@ -6,6 +6,7 @@
  */
 #define _GNU_SOURCE
 #include "coloring.h"
+#include "free_blocks.h"
 #include "mixed_days.h"
 #include "mixed_huge.h"
 #include "mixed_memory.h"
@@ -54,32 +55,6 @@ static const struct load {
 static struct lab_random seeds;
 static struct tally *tally;
 static unsigned int today;
-
-/* Share of free memory, all zones, in blocks of the largest order. */
-static double free_in_largest(void)
-{
-	uint64_t all = 0, largest = 0;
-	char line[512];
-	FILE *file = fopen("/proc/buddyinfo", "r");
-
-	if (!file)
-		lab_fail("open /proc/buddyinfo");
-	while (fgets(line, sizeof(line), file)) {
-		unsigned long blocks, pages = 0;
-		int at = 0, used;
-
-		if (sscanf(line, "Node %*d, zone %*s%n", &at) < 0 || !at)
-			lab_fail("cannot read '%s' of /proc/buddyinfo", line);
-		for (int order = 0; sscanf(line + at, "%lu%n", &blocks, &used) == 1; order++) {
-			pages = blocks << order;
-			all += pages;
-			at += used;
-		}
-		largest += pages;
-	}
-	fclose(file);
-	return all ? (double)largest / all : 0;
-}
 
 /* One load in a process of its own, so that nothing of it stays; node -1 is any. */
 static void run(const struct load *load, const char *cpu, int node, const char *fill)
