@@ -8,6 +8,7 @@ mod ksm_nodes;
 mod mixed;
 mod readers;
 mod sequential_io;
+mod thirty_days;
 #[cfg(test)]
 mod trial;
 mod working_set;
@@ -27,6 +28,7 @@ pub const ALL: &[&Experiment] = &[
     &fault_cost::EXPERIMENT,
     &zone_lock::EXPERIMENT,
     &mixed::EXPERIMENT,
+    &thirty_days::EXPERIMENT,
 ];
 
 /// The one of this name.

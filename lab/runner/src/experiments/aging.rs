@@ -12,6 +12,9 @@ mod rows;
 mod scope;
 mod theory;
 
+pub(super) use cases::kept_back;
+pub(super) use theory::{gbs, random_share};
+
 use anyhow::Context;
 
 use crate::{

@@ -136,13 +136,18 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     })
 }
 
-/// Keeps one page back, in the upper half of memory, where the seed says. Only x86 has the
-/// option.
+/// Only x86 has the option.
 fn reserved_page(arch: Arch, scope: &Scope, seed: u64, memory: Bytes) -> Option<String> {
+    (scope.reserved && arch == Arch::X86_64).then(|| kept_back(seed, memory))
+}
+
+/// The option of x86 that keeps one page back, in the upper half of memory, where the seed
+/// says: what a fresh machine hands out hangs on such a page.
+pub fn kept_back(seed: u64, memory: Bytes) -> String {
     // Neighboring seeds are to be far apart.
     let pages = memory.0 / 2 / PAGE;
     let page = pages + seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
-    (scope.reserved && arch == Arch::X86_64).then(|| format!("memmap=4K${:#x}", page * PAGE))
+    format!("memmap=4K${:#x}", page * PAGE)
 }
 
 /// Pages of one of the three arrays that fill so much of the cache together.

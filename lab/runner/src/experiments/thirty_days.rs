@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `thirty-days`: a machine day after day, and what a program and huge pages find there
+//! each evening.
+
+mod days;
+mod page;
+mod picture;
+mod rows;
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use huepage::units::Bytes;
+use serde_json::json;
+
+use super::aging::kept_back;
+use crate::{
+    arch::Arch,
+    boot::{Machine, Report},
+    experiment::{Case, Experiment, Found},
+    kernel::{Config, Variant},
+    placement::Placement,
+    settings::{Point, Settings},
+};
+
+const PAGE: u64 = 4096;
+/// Beside the program: the kernel, and a table of its pages.
+const KERNEL: u64 = 48 << 20;
+/// What a day is, as the guest names it.
+const KINDS: [&str; 3] = ["mixed", "cache-heavy", "stream"];
+/// The stock kernel, and memory compacted each evening.
+const COMPACT: &str = "compact";
+
+/// The experiment.
+pub static EXPERIMENT: Experiment = Experiment {
+    name: "thirty-days",
+    about: "A program's conflicts, free memory and huge pages, evening after evening",
+    remarks: include_str!("thirty_days.md"),
+    settings: &[
+        ("arch", "x86_64", "x86_64"),
+        // on takes the kernel variant huepage; compact is stock, compacted each evening.
+        ("policy", "stock,compact,shuffle,on", "stock,on"),
+        ("kind", "mixed,cache-heavy,stream", "mixed,cache-heavy,stream"),
+        ("seed", "1,2,3,4,5", "1"),
+        ("days", "30", "2"),
+        ("cache", "16M", "16M"),
+        ("ways", "1", "1"),
+        ("memory", "256M", "256M"),
+        // Pages of the program, in caches.
+        ("fill", "0.94", "0.94"),
+    ],
+    cases,
+    rows,
+    finish: Ok,
+    page: page::page,
+};
+
+fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
+    let points = settings.grid(&["arch", "kind", "policy", "seed"]);
+    points.iter().map(|point| case(settings, point)).collect()
+}
+
+fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    rows::of(case, report)
+}
+
+fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
+    let arch: Arch = point.parsed("arch")?;
+    let (policy, kind) = (point.text("policy"), point.text("kind"));
+    let seed: u64 = point.parsed("seed")?;
+    let days: u32 = settings.only("days")?;
+    let ways: u32 = settings.only("ways")?;
+    let cache: Bytes = settings.only("cache")?;
+    let memory: Bytes = settings.only("memory")?;
+    let fill: f64 = settings.only("fill")?;
+    let placement = if policy == COMPACT { "stock" } else { policy };
+    let placement: Placement =
+        placement.parse().map_err(|error| anyhow::anyhow!("{error}, {COMPACT}"))?;
+    ensure!(KINDS.contains(&kind), "no kind of day '{kind}'; there are {}", KINDS.join(", "));
+    ensure!(seed > 0, "setting seed=0: the generator has no such seed");
+    ensure!(
+        ways > 0 && cache.0 > 0 && cache.0.is_multiple_of(u64::from(ways) * PAGE),
+        "a cache of {cache} is no whole number of pages in each of {ways} ways"
+    );
+    ensure!(fill > 0.0 && fill.is_finite(), "setting fill={fill}: no size of a program");
+    let pages = (fill * (cache.0 / PAGE) as f64) as u64;
+    ensure!(
+        pages * PAGE + KERNEL <= memory.0,
+        "a machine of {memory} is too small for {fill} of {cache}"
+    );
+    let mut machine = Machine::plain(2, memory);
+    let mut arguments: Vec<(String, String)> = [
+        ("kind", kind.to_owned()),
+        ("days", days.to_string()),
+        ("seed", seed.to_string()),
+        ("colors", (cache.0 / PAGE / u64::from(ways)).to_string()),
+        ("ways", ways.to_string()),
+        ("pages", pages.to_string()),
+        ("compact", u32::from(policy == COMPACT).to_string()),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .to_vec();
+    placement.apply(cache, ways, &mut machine, &mut arguments);
+    if arch == Arch::X86_64 {
+        machine.kernel_options.push(kept_back(seed, memory));
+    }
+    let mut shown = point.json();
+    let more = [
+        ("cache", json!(cache.to_string())),
+        ("ways", json!(ways)),
+        ("memory", json!(memory.to_string())),
+        ("fill", json!(fill)),
+    ];
+    shown.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    Ok(Case {
+        arch,
+        variant: placement.variant(),
+        config: Config::Plain,
+        machine,
+        guest: "days",
+        arguments,
+        model: None,
+        regions: Vec::new(),
+        settings: shown,
+        limit: Duration::from_secs(7200),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! `thirty-days` as tables.
+
+use super::{
+    days::{SHOWN, day, lines, of, on, over_days},
+    picture,
+};
+use crate::{
+    experiments::aging::gbs,
+    results::{Boots, Page, Results, Table, cell, percent},
+};
+
+/// The source's rates of hits and misses.
+const HIT: f64 = 336.0;
+const MISS: f64 = 85.0;
+
+/// Days that the table has; the picture has all.
+const DAYS: [u64; 10] = [0, 1, 2, 3, 5, 7, 10, 15, 20, 30];
+
+pub fn page(results: &Results) -> Page {
+    let mut tables = Vec::new();
+    for (metric, heading, little_is_good) in SHOWN {
+        let several = "mean of boots, least and most";
+        tables.push((format!("{heading} ({several})"), summary(results, metric, little_is_good)));
+        tables.push((format!("{heading}, by day (mean of boots)"), by_day(results, metric)));
+    }
+    tables.push(("Faults of 2 MiB that got a huge page, last day".into(), last_day(results)));
+    Page { source: against_source(results), tables, plot: picture::plot(results) }
+}
+
+fn summary(results: &Results, metric: &str, little_is_good: bool) -> Table {
+    let mut table = Table::new([
+        "arch",
+        "days",
+        "policy",
+        "boots",
+        "fresh",
+        "mean of days",
+        "95 % of it",
+        "last day",
+        "worst day of any boot",
+    ]);
+    for line in lines(results) {
+        let last = of(results, &line).map(day).max().unwrap_or_default();
+        let means = over_days(results, &line, metric);
+        let means = Boots::of(&means);
+        let aged = Boots::of(of(results, &line).filter(|row| day(row) > 0)).values(metric);
+        let worst = match little_is_good {
+            true => aged.iter().copied().reduce(f64::max),
+            false => aged.iter().copied().reduce(f64::min),
+        };
+        let interval = cell(means.interval(metric), |(low, high)| {
+            format!("{} to {}", percent(low.max(0.0)), percent(high.min(1.0)))
+        });
+        let cells = [
+            means.values(metric).len().to_string(),
+            on(results, &line, 0).text(metric, percent),
+            cell(means.mean(metric), percent),
+            interval,
+            on(results, &line, last).text(metric, percent),
+            cell(worst, percent),
+        ];
+        table.wide_row(&line, cells);
+    }
+    table
+}
+
+/// Means over seeds on some of the days.
+fn by_day(results: &Results, metric: &str) -> Table {
+    let there = results.values("day");
+    let days: Vec<u64> = DAYS.into_iter().filter(|day| there.contains(&day.to_string())).collect();
+    let head = days.iter().map(|day| format!("day {day}"));
+    let mut table = Table::wide(&["arch", "days", "policy"], head);
+    for line in lines(results) {
+        let mean = |day: &u64| cell(on(results, &line, *day).mean(metric), percent);
+        table.wide_row(&line, days.iter().map(mean));
+    }
+    table
+}
+
+fn last_day(results: &Results) -> Table {
+    let mut table = Table::new(["arch", "days", "policy", "at once", "if the kernel may compact"]);
+    for line in lines(results) {
+        let last = of(results, &line).filter(|row| row.metric("thp_compacting").is_some());
+        let boots = Boots::of(last);
+        let cells = ["thp_success", "thp_compacting"].map(|metric| boots.text(metric, percent));
+        table.wide_row(&line, cells);
+    }
+    table
+}
+
+fn against_source(results: &Results) -> (String, Table) {
+    let mut table = Table::new([
+        "days",
+        "policy",
+        "modelled GB/s, fresh",
+        "mean of days",
+        "worst day of any boot",
+        "worst against fresh",
+        "source",
+    ]);
+    for line in lines(results) {
+        let rate = |share: f64| gbs(share, HIT, MISS);
+        let all = |from: fn(u64) -> bool| {
+            Boots::of(of(results, &line).filter(move |row| from(day(row)))).values("conflict_share")
+        };
+        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let (fresh, aged) = (all(|day| day == 0), all(|day| day > 0));
+        let fresh = rate(mean(&fresh));
+        let mean_of_days = rate(mean(&aged));
+        let worst = rate(aged.iter().copied().fold(0.0, f64::max));
+        let [_, kind, policy] = &line;
+        let source = match policy.as_str() {
+            "stock" => "336, then 117 (−65 %)",
+            "on" => "within 1.5 % of fresh",
+            _ => "–",
+        };
+        table.row([
+            kind.clone(),
+            policy.clone(),
+            format!("{fresh:.0}"),
+            format!("{mean_of_days:.0}"),
+            format!("{worst:.0}"),
+            percent(worst / fresh - 1.0),
+            source.to_owned(),
+        ]);
+    }
+    ("Against the source (S1), which had a fill of 1 and more".into(), table)
+}

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What the guest says of each day, as rows.
+
+use anyhow::{Context, ensure};
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::{
+    boot::Report,
+    experiment::{Case, Found, map},
+};
+
+/// Nanoseconds of the guest's clock for an instruction (`boot/machine.rs`).
+const NS: f64 = 8.0;
+
+/// The guest's line of a day.
+#[derive(Debug, Deserialize)]
+struct Said {
+    day: u32,
+    conflict_share: f64,
+    touch_ns: f64,
+    free_in_largest: f64,
+    thp_success: f64,
+    thp_compacting: Option<f64>,
+}
+
+/// A row for each day.
+///
+/// # Errors
+/// A day that is missing, or not the next one.
+pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let days = case.arguments.iter().find(|(name, _)| name == "days");
+    let days: usize = days.context("no argument days")?.1.parse().context("days")?;
+    let rows = report.results.iter().enumerate().map(|(next, said)| {
+        let said: Said = serde_json::from_value(said.clone())
+            .with_context(|| format!("the guest said {said}"))?;
+        ensure!(said.day as usize == next, "day {} where day {next} should be", said.day);
+        let mut metrics = map([
+            ("conflict_share", json!(said.conflict_share)),
+            ("free_in_largest", json!(said.free_in_largest)),
+            ("thp_success", json!(said.thp_success)),
+            ("touch_instructions", json!((said.touch_ns / NS).round())),
+        ]);
+        if let Some(success) = said.thp_compacting {
+            metrics.insert("thp_compacting".into(), json!(success));
+        }
+        Ok((map([("day", json!(said.day))]), metrics))
+    });
+    let rows: Vec<Found> = rows.collect::<anyhow::Result<_>>()?;
+    ensure!(rows.len() == days + 1, "{} days of {}", rows.len(), days + 1);
+    Ok(rows)
+}
