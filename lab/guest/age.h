@@ -196,4 +196,14 @@ static inline void age_day(struct age *age, const struct age_dose *dose)
 	age->kept_bytes = count * PAGE;
 }
 
+/* Some of them; what stays is not of the processes that come. */
+static inline void age_days(struct age *age, const struct age_dose *dose, unsigned int days)
+{
+	while (days--) {
+		age_day(age, dose);
+		if (madvise(age->kept, age->kept_bytes, MADV_DONTFORK))
+			lab_fail("keep memory from being forked");
+	}
+}
+
 #endif

@@ -11,6 +11,7 @@ mod sequential_io;
 mod thirty_days;
 #[cfg(test)]
 mod trial;
+mod two_guests;
 mod working_set;
 mod zero_pages;
 mod zone_lock;
@@ -29,6 +30,7 @@ pub const ALL: &[&Experiment] = &[
     &zone_lock::EXPERIMENT,
     &mixed::EXPERIMENT,
     &thirty_days::EXPERIMENT,
+    &two_guests::EXPERIMENT,
 ];
 
 /// The one of this name.
