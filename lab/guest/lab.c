@@ -148,7 +148,7 @@ void lab_wait(pid_t child, const char *who)
 {
 	int status;
 
-	if (waitpid(child, &status, 0) != child)
+	if (waitpid(child, &status, 0) < 0)
 		lab_fail("wait for %s", who);
 	errno = 0;
 	if (status)
