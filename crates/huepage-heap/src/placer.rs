@@ -120,6 +120,9 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
                 arena::note_late(first.len());
                 desk::done();
             }
+            // The program may end before the palette is made.
+            note_unplaced(tally);
+            tally.write(true);
             oracle::open(config, true)?
         }
     };
