@@ -607,8 +607,7 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 }
 
 bool page_color_find_place(struct zone *zone, unsigned long frame,
-			   unsigned long from, bool ahead,
-			   unsigned long *found)
+			   unsigned long from, unsigned long *found)
 {
 	struct page_color_memory *memory;
 	struct place place;
@@ -620,7 +619,7 @@ bool page_color_find_place(struct zone *zone, unsigned long frame,
 	memory = &place.zone->memory;
 	if (find_last(memory, frame % memory->colors, 1, from, found))
 		return true;
-	if (ahead || !place.node->live)
+	if (!place.node->live)
 		return false;
 	words = page_color_words(memory->colors);
 	word = READ_ONCE(place.zone->cursor) / 64;
