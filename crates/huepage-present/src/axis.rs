@@ -27,7 +27,11 @@ impl Axis {
     /// A linear axis with a tick at every whole number, labeled by `label`.
     pub fn whole_numbers(range: Range<f64>, label: impl Fn(i64) -> String) -> Self {
         let ticks = range.start.ceil() as i64..=range.end as i64;
-        let ticks = ticks.map(|tick| (tick as f64, label(tick))).collect();
+        Axis::with_ticks(range, ticks.map(|tick| (tick as f64, label(tick))).collect())
+    }
+
+    /// A linear axis with these ticks.
+    pub fn with_ticks(range: Range<f64>, ticks: Vec<(f64, String)>) -> Self {
         Axis { range, ticks, logarithmic: false }
     }
 

@@ -92,9 +92,9 @@ impl Svg {
         self.polyline(&[from, to], width, stroke);
     }
 
-    /// The same, dashed.
-    pub fn dashed(&mut self, from: (f64, f64), to: (f64, f64), width: f64, stroke: &str) {
-        let (points, width) = (joined(&[from, to]), short(width));
+    /// A dashed line through all points.
+    pub fn dashed(&mut self, points: &[(f64, f64)], width: f64, stroke: &str) {
+        let (points, width) = (joined(points), short(width));
         let _ = writeln!(
             self.body,
             r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-dasharray="6 5"/>"#

@@ -14,7 +14,6 @@ pub mod guest;
 pub mod initramfs;
 pub mod kernel;
 pub mod model;
-pub mod output;
 pub mod placement;
 pub mod progress;
 pub mod results;

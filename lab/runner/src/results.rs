@@ -16,9 +16,10 @@ use serde_json::{Map, Value};
 
 pub use boots::Boots;
 pub use figures::Figures;
+pub use huepage_present::table::Table;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use query::distinct;
-pub use table::{Column, Table, cell, change, number, percent, thousands};
+pub use table::{Column, cell, change, number, percent, table_of, thousands};
 
 /// The version of the format; see docs/lab.md.
 pub const SCHEMA: &str = "huepage.lab/1";

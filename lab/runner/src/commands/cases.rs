@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::Args;
 use serde_json::json;
 
-use huepage_lab::{cases, output::print, results::words, workspace::Workspace};
+use huepage_lab::{cases, results::words, workspace::Workspace};
+use huepage_present::stdout::print;
 
 use super::grid::{Grid, after_help};
 

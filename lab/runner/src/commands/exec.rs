@@ -17,11 +17,11 @@ use huepage_lab::{
     arch::Arch,
     exec::{self, Age, Ended, Job, Outcome, Way},
     model::Model,
-    output::print,
     placement::Placement,
     progress::Progress,
     workspace::Workspace,
 };
+use huepage_present::stdout::print;
 use serde::Serialize;
 
 /// Run a program in a guest: what its accesses come to, by cache and by mapping

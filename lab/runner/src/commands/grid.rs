@@ -11,11 +11,11 @@ use huepage_lab::{
     experiment::{Case, Experiment, Scale},
     experiments,
     kernel::Variant,
-    output::print,
     results::Results,
     settings::Settings,
     workspace::Workspace,
 };
+use huepage_present::stdout::print;
 
 /// An experiment and its settings.
 #[derive(Args)]

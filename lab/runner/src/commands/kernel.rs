@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use huepage_lab::{
     arch::Arch,
     kernel::{self, Config, Request, Variant},
-    output,
     progress::Progress,
 };
+use huepage_present::stdout;
 
 /// Build kernels, run their unit tests, export our changes as patches
 #[derive(Debug, clap::Args)]
@@ -75,6 +75,6 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 fn build(options: &Build) -> anyhow::Result<ExitCode> {
     let &Build { arch, variant, config } = options;
     let image = kernel::ensure(&Request { arch, variant, config }, &Progress::stderr())?;
-    output::print(&format!("{}\n", image.path.display()))?;
+    stdout::print(&format!("{}\n", image.path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

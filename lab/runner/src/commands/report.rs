@@ -6,7 +6,8 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use clap::Args;
 
-use huepage_lab::{document, experiments, output::print, results::Results, workspace::Workspace};
+use huepage_lab::{document, experiments, results::Results, workspace::Workspace};
+use huepage_present::stdout::print;
 
 /// Put all results on one page, next to the sources' own figures
 #[derive(Args)]

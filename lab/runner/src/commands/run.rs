@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use anyhow::bail;
 use clap::Args;
 
-use huepage_lab::{cases, output::print, runner::Run, workspace::Workspace};
+use huepage_lab::{cases, runner::Run, workspace::Workspace};
+use huepage_present::stdout::print;
 
 use super::grid::{Grid, Keeping, Showing, after_help};
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pictures: panels of lines with marks, side by side, one legend for all.
 
-use plotters::{
-    coord::Shift,
-    element::DashedPathElement,
-    prelude::*,
-    style::text_anchor::{HPos, Pos, VPos},
+use huepage_present::{
+    axis,
+    chart::{Frame, INK, PALE, palette},
+    svg::{Anchor, Svg},
 };
 
 /// A picture.
@@ -96,32 +95,31 @@ impl Panel {
     }
 }
 
-const PANEL: (u32, u32) = (560, 400);
-const TOP: u32 = 76;
-const LEGEND_LINE: u32 = 26;
-/// Of a dashed line.
-const DASH: u32 = 6;
-const GAP: u32 = 5;
-const INK: RGBColor = RGBColor(0x22, 0x26, 0x2b);
-const PALE: RGBColor = RGBColor(0x5d, 0x66, 0x70);
-const GRID: RGBColor = RGBColor(0xe3, 0xe6, 0xea);
-/// Told apart by people who see red and green alike (after Okabe and Ito).
-const COLORS: [RGBColor; 8] = [
-    RGBColor(0x00, 0x72, 0xb2),
-    RGBColor(0xd5, 0x5e, 0x00),
-    RGBColor(0x00, 0x9e, 0x73),
-    RGBColor(0xcc, 0x79, 0xa7),
-    RGBColor(0xe6, 0x9f, 0x00),
-    RGBColor(0x56, 0xb4, 0xe9),
-    RGBColor(0x7a, 0x4f, 0x1d),
-    RGBColor(0x44, 0x44, 0x44),
+/// Pixels of a panel, of what is above all and of a line of the legend.
+const PANEL: (f64, f64) = (560.0, 400.0);
+const TOP: f64 = 76.0;
+const LEGEND_LINE: f64 = 26.0;
+/// What a panel has around its axes.
+const LEFT: f64 = 66.0;
+const RIGHT: f64 = 20.0;
+const ABOVE: f64 = 30.0;
+const BELOW: f64 = 52.0;
+/// Letters of the title, of headings and of the rest.
+const TITLE: u32 = 20;
+const HEADING: u32 = 15;
+const TEXT: u32 = 14;
+
+/// Told apart by people who see red and green alike.
+const COLORS: [&str; 8] = [
+    palette::BLUE,
+    palette::VERMILION,
+    palette::GREEN,
+    palette::PURPLE,
+    palette::ORANGE,
+    palette::SKY,
+    palette::BLACK,
+    palette::GRAY,
 ];
-
-type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-
-fn text(size: u32, color: RGBColor, h: HPos, v: VPos) -> TextStyle<'static> {
-    ("sans-serif", size).into_font().color(&color).pos(Pos::new(h, v))
-}
 
 impl Plot {
     /// As SVG.
@@ -131,46 +129,33 @@ impl Plot {
     pub fn svg(&self) -> anyhow::Result<String> {
         let names = self.names();
         anyhow::ensure!(!names.is_empty(), "nothing to draw: no row has the metrics of the plot");
-        let columns = self.panels.len().clamp(1, 3) as u32;
-        let rows = (self.panels.len() as u32).div_ceil(columns);
-        let width = columns * PANEL.0;
-        let per_line = (width / 260).max(1) as usize;
-        let legend = LEGEND_LINE * names.len().div_ceil(per_line) as u32 + 12;
-        let mut svg = String::new();
-        {
-            let size = (width, TOP + rows * PANEL.1 + legend);
-            let root = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-            root.fill(&WHITE)?;
-            let style = text(22, INK, HPos::Left, VPos::Top);
-            root.draw(&Text::new(self.title.clone(), (24, 14), style))?;
-            let style = text(14, PALE, HPos::Left, VPos::Top);
-            root.draw(&Text::new(self.caption.clone(), (24, 44), style))?;
-            for (number, panel) in self.panels.iter().enumerate() {
-                let at =
-                    (number as u32 % columns * PANEL.0, TOP + number as u32 / columns * PANEL.1);
-                let area = root.clone().shrink((at.0 as i32, at.1 as i32), PANEL);
-                panel.draw(&area, &names)?;
-            }
-            for (number, (name, reference)) in names.iter().enumerate() {
-                let slot = width / per_line as u32;
-                let x = 24 + (number % per_line) as i32 * slot as i32;
-                let y = (TOP + rows * PANEL.1) as i32
-                    + (number / per_line) as i32 * LEGEND_LINE as i32
-                    + 10;
-                let colors = color(&names, name, *reference);
-                let (line, style) = ([(x, y), (x + 28, y)], colors.0.stroke_width(3));
-                if *reference {
-                    root.draw(&DashedPathElement::new(line, DASH, GAP, style))?;
-                } else {
-                    root.draw(&PathElement::new(line, style))?;
-                    mark((x + 14, y), colors).iter().try_for_each(|part| root.draw(part))?;
-                }
-                let style = text(14, INK, HPos::Left, VPos::Center);
-                root.draw(&Text::new(name.clone(), (x + 36, y), style))?;
-            }
-            root.present()?;
+        let columns = self.panels.len().clamp(1, 3);
+        let width = columns as f64 * PANEL.0;
+        let legend_top = TOP + self.panels.len().div_ceil(columns) as f64 * PANEL.1;
+        let mut svg = Svg::default();
+        svg.text((24.0, 32.0), TITLE, INK, Anchor::Start, &self.title);
+        svg.text((24.0, 56.0), TEXT, PALE, Anchor::Start, &self.caption);
+        for (number, panel) in self.panels.iter().enumerate() {
+            let (column, row) = (number % columns, number / columns);
+            let corner = (column as f64 * PANEL.0, TOP + row as f64 * PANEL.1);
+            panel.draw(&mut svg, corner, &names);
         }
-        Ok(svg)
+        let per_line = (width / 260.0).max(1.0) as usize;
+        for (number, (name, reference)) in names.iter().enumerate() {
+            let x = 24.0 + (number % per_line) as f64 * width / per_line as f64;
+            let y = legend_top + (number / per_line) as f64 * LEGEND_LINE + 10.0;
+            let look = look(&names, name, *reference);
+            let line = [(x, y), (x + 28.0, y)];
+            if *reference {
+                svg.dashed(&line, 3.0, look.0);
+            } else {
+                svg.polyline(&line, 3.0, look.0);
+                mark(&mut svg, (x + 14.0, y), look);
+            }
+            svg.text((x + 36.0, y + 5.0), TEXT, INK, Anchor::Start, name);
+        }
+        let legend = names.len().div_ceil(per_line) as f64 * LEGEND_LINE + 12.0;
+        Ok(svg.finish(width, legend_top + legend))
     }
 
     /// Names in the order of their first appearance.
@@ -187,91 +172,83 @@ impl Plot {
 
 /// The color of a line, and of what is inside of its marks: nothing where all colors
 /// have been used once.
-fn color(names: &[(String, bool)], name: &str, reference: bool) -> (RGBColor, RGBColor) {
+fn look(names: &[(String, bool)], name: &str, reference: bool) -> (&'static str, &'static str) {
     if reference {
         return (PALE, PALE);
     }
     let mut own = names.iter().filter(|(_, reference)| !reference);
     let number = own.position(|(have, _)| have == name).unwrap_or(0);
     let color = COLORS[number % COLORS.len()];
-    (color, if number < COLORS.len() { color } else { WHITE })
+    (color, if number < COLORS.len() { color } else { "#ffffff" })
 }
 
-/// The mark of a point; its parts are drawn around it.
-fn mark<C>(at: C, (line, inside): (RGBColor, RGBColor)) -> [Circle<C, i32>; 2]
-where
-    C: Clone,
-{
-    [Circle::new(at.clone(), 4, inside.filled()), Circle::new(at, 4, line.stroke_width(2))]
+/// The mark of a point.
+fn mark(svg: &mut Svg, at: (f64, f64), (line, inside): (&str, &str)) {
+    svg.disk(at, 5.0, line);
+    svg.disk(at, 3.0, inside);
+}
+
+/// The least and the most of some values.
+fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
 }
 
 impl Panel {
-    fn draw(&self, area: &Area<'_>, names: &[(String, bool)]) -> anyhow::Result<()> {
-        let style = text(15, INK, HPos::Left, VPos::Top);
-        area.draw(&Text::new(self.heading.clone(), (24, 4), style))?;
-        let x = |x: f64| if self.x == Axis::Doublings { x.log2() } else { x };
+    fn draw(&self, svg: &mut Svg, (left, top): (f64, f64), names: &[(String, bool)]) {
+        svg.text((left + 24.0, top + 17.0), HEADING, INK, Anchor::Start, &self.heading);
         let points = || self.series.iter().flat_map(|series| &series.points);
         if points().next().is_none() {
-            return Ok(());
+            return;
         }
-        let bounds = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
+        let frame = Frame {
+            left: left + LEFT,
+            right: left + PANEL.0 - RIGHT,
+            top: top + ABOVE,
+            bottom: top + PANEL.1 - BELOW,
         };
-        let (left, right) = bounds(&mut points().map(|point| x(point.0)));
+        let (x, y) = (self.x_axis(), self.y_axis());
+        frame.x_axis(svg, &x, &self.x_label);
+        frame.y_axis(svg, &y);
+        for series in &self.series {
+            let look = look(names, &series.name, series.reference);
+            let at = |point: &(f64, f64)| frame.at(&x, &y, (self.scaled(point.0), point.1));
+            let points: Vec<(f64, f64)> = series.points.iter().map(at).collect();
+            if series.reference {
+                svg.dashed(&points, 2.0, look.0);
+                continue;
+            }
+            svg.polyline(&points, 2.0, look.0);
+            points.iter().for_each(|&at| mark(svg, at, look));
+        }
+    }
+
+    fn scaled(&self, x: f64) -> f64 {
+        if self.x == Axis::Doublings { x.log2() } else { x }
+    }
+
+    fn x_axis(&self) -> axis::Axis {
+        let values = |reference: bool| {
+            let series = self.series.iter().filter(move |series| series.reference <= reference);
+            series.flat_map(|series| &series.points).map(|point| self.scaled(point.0))
+        };
+        let (left, right) = bounds(values(true));
         let margin = ((right - left) * 0.05).max(0.3 * f64::from(right == left || self.is_names()));
-        let (low, high) = bounds(&mut points().map(|point| point.1));
-        let high = high.max(self.top);
-        let (low, high) = (low.min(0.0), if high > 0.0 { high * 1.08 } else { 1.0 });
-        let mut chart = ChartBuilder::on(area)
-            .margin_top(30)
-            .margin_right(20)
-            .x_label_area_size(52)
-            .y_label_area_size(66)
-            .build_cartesian_2d(left - margin..right + margin, low..high)?;
         // A reference may be a curve of many points: only what was run is marked.
-        let run = self.series.iter().filter(|series| !series.reference);
-        let mut ticks: Vec<f64> =
-            run.flat_map(|series| &series.points).map(|point| x(point.0)).collect();
+        let mut ticks: Vec<f64> = values(false).collect();
         if ticks.is_empty() {
-            ticks = points().map(|point| x(point.0)).collect();
+            ticks = values(true).collect();
         }
         ticks.sort_by(f64::total_cmp);
         ticks.dedup_by(|a, b| (*a - *b).abs() < 0.05 * (right - left));
-        chart
-            .configure_mesh()
-            .disable_x_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(GRID)
-            .axis_style(PALE)
-            .x_labels(0)
-            .y_labels(6)
-            .y_label_formatter(&|y| short(*y))
-            .label_style(text(13, PALE, HPos::Center, VPos::Center))
-            .draw()?;
-        let bottom = chart.backend_coord(&(left, low)).1;
-        let (origin, _) = area.get_base_pixel();
-        let top = area.get_base_pixel().1;
-        for tick in &ticks {
-            let at = chart.backend_coord(&(*tick, low)).0 - origin;
-            let style = text(13, PALE, HPos::Center, VPos::Top);
-            area.draw(&Text::new(self.tick(*tick), (at, bottom - top + 6), style))?;
-        }
-        let middle =
-            (chart.backend_coord(&(left, low)).0 + chart.backend_coord(&(right, low)).0) / 2;
-        let style = text(14, PALE, HPos::Center, VPos::Top);
-        area.draw(&Text::new(self.x_label.clone(), (middle - origin, bottom - top + 28), style))?;
-        for series in &self.series {
-            let colors = color(names, &series.name, series.reference);
-            let points: Vec<(f64, f64)> = series.points.iter().map(|p| (x(p.0), p.1)).collect();
-            if series.reference {
-                let line = DashedLineSeries::new(points, DASH, GAP, colors.0.stroke_width(2));
-                chart.draw_series(line)?;
-                continue;
-            }
-            chart.draw_series(LineSeries::new(points.clone(), colors.0.stroke_width(2)))?;
-            chart.draw_series(points.iter().flat_map(|&at| mark(at, colors)))?;
-        }
-        Ok(())
+        let ticks = ticks.into_iter().map(|tick| (tick, self.tick(tick))).collect();
+        axis::Axis::with_ticks(left - margin..right + margin, ticks)
+    }
+
+    fn y_axis(&self) -> axis::Axis {
+        let values = self.series.iter().flat_map(|series| &series.points);
+        let (low, high) = bounds(values.map(|point| point.1));
+        let high = high.max(self.top);
+        axis::Axis::linear(low.min(0.0)..if high > 0.0 { high * 1.08 } else { 1.0 }, 6)
     }
 
     fn is_names(&self) -> bool {
@@ -318,11 +295,8 @@ mod tests {
     fn no_two_lines_look_the_same() {
         let names: Vec<(String, bool)> =
             (0..2 * COLORS.len()).map(|number| (number.to_string(), false)).collect();
-        let mut looks: Vec<_> = names
-            .iter()
-            .map(|(name, reference)| color(&names, name, *reference))
-            .map(|(line, inside)| (line.rgb(), inside.rgb()))
-            .collect();
+        let mut looks: Vec<_> =
+            names.iter().map(|(name, reference)| look(&names, name, *reference)).collect();
         looks.sort_unstable();
         looks.dedup();
         assert_eq!(looks.len(), names.len());

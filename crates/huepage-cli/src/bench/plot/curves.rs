@@ -121,7 +121,7 @@ impl Series {
         frame.y_axis(svg, y);
         let at = |point: &Point, value| frame.at(&x, y, (point.eighths, value));
         let (cache, _) = frame.at(&x, y, (8.0, y.range().start));
-        svg.dashed((cache, frame.top), (cache, frame.bottom), 1.5, LINE);
+        svg.dashed(&[(cache, frame.top), (cache, frame.bottom)], 1.5, LINE);
         svg.text((cache - 7.0, frame.top + 14.0), 13, PALE, Anchor::End, "cache size");
         for (placement, points) in &self.lines {
             let up = points.iter().map(|point| at(point, point.p95));

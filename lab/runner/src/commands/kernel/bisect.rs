@@ -9,10 +9,10 @@ use huepage_lab::{
     arch::Arch,
     boot::{Boot, Machine, boot},
     kernel::{self, Config, Request, Variant},
-    output,
     progress::Progress,
     workspace::Workspace,
 };
+use huepage_present::stdout;
 
 /// Build and boot the kernel after each of our patches
 #[derive(Debug, clap::Args)]
@@ -32,7 +32,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
     kernel::bisect(&request, &Progress::stderr(), &mut |patch, image| {
         hello(&workspace, arch, &image.path)?;
-        Ok(output::print(&format!("{patch}: builds and boots on {arch}\n"))?)
+        Ok(stdout::print(&format!("{patch}: builds and boots on {arch}\n"))?)
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -6,9 +6,9 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::bail;
 use huepage_lab::{
     kernel::deb::{self, Flavour},
-    output,
     progress::Progress,
 };
+use huepage_present::stdout;
 
 /// Build Debian packages of a kernel with our changes
 ///
@@ -45,7 +45,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let packages =
         deb::build(options.flavour, options.revision, &options.output, &Progress::stderr())?;
     let files: String = packages.files.iter().map(|file| format!("{}\n", file.display())).collect();
-    output::print(&files)?;
+    stdout::print(&files)?;
     if !packages.warnings.is_empty() && !options.warnings {
         bail!("the build warns:\n  {}", packages.warnings.join("\n  "));
     }

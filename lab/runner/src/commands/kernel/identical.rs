@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use huepage_lab::{
     arch::Arch,
     kernel::{self, Comparison, Config, Request, Variant},
-    output,
     progress::Progress,
     workspace::Workspace,
 };
+use huepage_present::stdout;
 
 /// Compare the stock kernel with ours where none of our options is on
 ///
@@ -28,7 +28,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch: options.arch, variant: Variant::Stock, config: Config::Plain };
     let workspace = Workspace::find()?;
     let comparison = kernel::compare_unconfigured(&workspace, &request, &Progress::stderr())?;
-    output::print(&text(options.arch, &comparison))?;
+    stdout::print(&text(options.arch, &comparison))?;
     Ok(if comparison.same_code() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

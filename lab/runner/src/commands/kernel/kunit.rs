@@ -9,9 +9,9 @@ use huepage_lab::{
         self, Config, Image, Request, Variant,
         ktap::{self, Outcome, Test, Totals},
     },
-    output,
     progress::Progress,
 };
+use huepage_present::stdout;
 use serde::Serialize;
 
 /// Run the kernel's unit tests (KUnit on User-mode Linux)
@@ -62,9 +62,9 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if options.json {
         let schema = "huepage.kunit/1";
         let report = Report { schema, kernel: &image.version, totals, suites: &suites };
-        output::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+        stdout::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        output::print(&text(&image, &suites, totals))?;
+        stdout::print(&text(&image, &suites, totals))?;
     }
     let failed = suites.iter().any(|suite| suite.outcome == Outcome::Failed);
     Ok(if failed || totals.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })

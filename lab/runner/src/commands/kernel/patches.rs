@@ -9,10 +9,10 @@ use std::{
 use anyhow::bail;
 use huepage_lab::{
     kernel::{self, Archive, Changes},
-    output,
     progress::Progress,
     workspace::Workspace,
 };
+use huepage_present::stdout;
 
 /// Write our changes to the kernel as a patch series to mail
 ///
@@ -37,7 +37,7 @@ pub fn export(options: &Export) -> anyhow::Result<ExitCode> {
     let output = options.output.clone().unwrap_or_else(|| workspace.lab().join("patches"));
     let patches = series(&workspace, &output)?.map(|(_, patches)| patches).unwrap_or_default();
     let lines: String = patches.iter().map(|patch| format!("{}\n", patch.display())).collect();
-    output::print(&lines)?;
+    stdout::print(&lines)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -49,7 +49,7 @@ pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     };
     let verdict = kernel::check(&source, &patches)?;
-    output::print(&verdict.text)?;
+    stdout::print(&verdict.text)?;
     let found = format!(
         "checkpatch --strict: {} patches, {} errors, {} warnings, {} checks",
         patches.len(),
@@ -60,7 +60,7 @@ pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
     if !verdict.passed() {
         bail!("{found}: see above; overlay, hooks and messages are in kernel/");
     }
-    output::print(&format!("{found}\n"))?;
+    stdout::print(&format!("{found}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -9,11 +9,11 @@ use huepage_lab::{
     arch::Arch,
     boot,
     kernel::{Config, Request, Variant, ktap::Outcome},
-    output,
     progress::Progress,
     selftests::{self, Boots, Done, List, Lost, Run},
     workspace::Workspace,
 };
+use huepage_present::stdout;
 use serde::Serialize;
 
 /// Run the kernel's own selftests in a booted kernel
@@ -118,7 +118,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     if let Some(file) = &options.output {
         fs::write(file, &json).with_context(|| format!("write {}", file.display()))?;
     }
-    output::print(&if options.json { json } else { text(&report) })?;
+    stdout::print(&if options.json { json } else { text(&report) })?;
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -7,11 +7,11 @@ use huepage_lab::{
     arch::Arch,
     boot,
     kernel::{Config, Request, Variant},
-    output,
     progress::Progress,
     stress::{self, Stress},
     workspace::Workspace,
 };
+use huepage_present::stdout;
 
 /// Stress a kernel that checks itself: faults, forks, compaction, memory that goes and
 /// comes, kills, all switches of page coloring
@@ -54,6 +54,6 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         }
     })?;
     drop(progress);
-    output::print(&(serde_json::to_string_pretty(&done)? + "\n"))?;
+    stdout::print(&(serde_json::to_string_pretty(&done)? + "\n"))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -5,7 +5,7 @@ use super::{COST, MERGE, OFFLINE, STRESS, SWITCH};
 use crate::results::{
     Axis,
     Column::{self, Number, Of, Percent, Set, Text},
-    Page, Panel, Plot, Results, Row, Series, Table, distinct, number,
+    Page, Panel, Plot, Results, Row, Series, Table, distinct, number, table_of,
 };
 
 /// What the source measured in guests on 2, 4 and 8 nodes, by
@@ -147,7 +147,7 @@ pub(super) fn page(results: &Results) -> Page {
 fn tables(results: &Results) -> Vec<(String, Table)> {
     let table = |&(heading, event, ours, columns): &Described| {
         let rows = rows(results, event).filter(|row| ours.is_none_or(|ours| is_ours(row) == ours));
-        (heading.to_owned(), Table::of(columns, rows))
+        (heading.to_owned(), table_of(columns, rows))
     };
     TABLES.iter().map(table).filter(|(_, table)| !table.is_empty()).collect()
 }

@@ -6,7 +6,7 @@ use crate::results::{
     Axis,
     Column::{self, Count, Number, Set},
     Figures, Page, Panel, Plot, Results, Row, Series, Table, cell, change, distinct, number,
-    thousands,
+    table_of, thousands,
 };
 
 /// The settings that tell boots apart.
@@ -71,12 +71,12 @@ pub(super) fn page(results: &Results) -> Page {
     )];
     for (heading, name, columns) in TABLES {
         let columns = [&BOOT, columns].concat();
-        let table = Table::of(&columns, results.with(&[("table", name)]));
+        let table = table_of(&columns, results.with(&[("table", name)]));
         tables.push((heading.into(), table));
     }
     // L1 is the same whatever L2 does.
     let first = results.first("replacement");
-    let frames = Table::of(&FRAMES, results.with(&[("table", "frames"), ("replacement", &first)]));
+    let frames = table_of(&FRAMES, results.with(&[("table", "frames"), ("replacement", &first)]));
     tables.push(("frames: 4 bytes at the same offset of contiguous frames".into(), frames));
     Page { source: against_source(results), tables, plot: plot(results) }
 }
