@@ -83,7 +83,12 @@ static __always_inline void page_color_end(struct mm_struct *whom,
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr);
-/* So are the pages that an mmu_gather has collected. */
+/*
+ * What @from held has moved to @page. The color of @from was held meanwhile, so
+ * that nobody took it.
+ */
+void page_color_move(struct mm_struct *mm, struct page *from, struct page *page);
+/* Pages that an mmu_gather has collected are mapped no more. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
 
@@ -135,6 +140,8 @@ static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }
+static inline void page_color_move(struct mm_struct *mm, struct page *from,
+				   struct page *page) { }
 static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  struct encoded_page **pages,
 					  unsigned int nr) { }

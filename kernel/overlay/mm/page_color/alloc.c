@@ -606,37 +606,47 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 	return false;
 }
 
-bool page_color_find_place(struct zone *zone, unsigned long frame,
-			   unsigned long from, unsigned long *found)
+/* The same of a color that few hold, other than the last one. */
+static bool find_few(struct place *place, unsigned long from,
+		     unsigned long *found)
 {
-	struct page_color_memory *memory;
-	struct place place;
-	u32 word, words;
+	struct page_color_memory *memory = &place->zone->memory;
+	u32 words = page_color_words(memory->colors);
+	u32 word = READ_ONCE(place->zone->cursor) / 64;
 	int tries;
 
-	if (!find_place(&place, zone))
-		return false;
-	memory = &place.zone->memory;
-	if (find_last(memory, frame % memory->colors, 1, from, found))
-		return true;
-	if (!place.node->live)
-		return false;
-	words = page_color_words(memory->colors);
-	word = READ_ONCE(place.zone->cursor) / 64;
 	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++, word++) {
 		u64 some;
 
 		if (word >= words)
 			word = 0;
-		some = page_color_live_few(place.node->live, word);
+		some = page_color_live_few(place->node->live, word);
 		if (!some || !find_last(memory, 64 * word, some, from, found))
 			continue;
-		/* The next one shall not get the same color. */
-		WRITE_ONCE(place.zone->cursor,
+		WRITE_ONCE(place->zone->cursor,
 			   (*found + 1) % memory->colors);
 		return true;
 	}
 	return false;
+}
+
+bool page_color_find_place(struct zone *zone, unsigned long frame,
+			   unsigned long best, unsigned long from,
+			   unsigned long *found)
+{
+	struct page_color_memory *memory;
+	struct place place;
+	u32 color;
+
+	if (!find_place(&place, zone))
+		return false;
+	memory = &place.zone->memory;
+	color = frame % memory->colors;
+	if (find_last(memory, color, 1, best, found) ||
+	    find_last(memory, color, 1, from, found))
+		return true;
+	return place.node->live && (find_few(&place, best, found) ||
+				    find_few(&place, from, found));
 }
 
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,

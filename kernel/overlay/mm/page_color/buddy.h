@@ -607,7 +607,7 @@ void page_color_drain_local(int nid)
 }
 
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long from)
+				    unsigned long best, unsigned long from)
 {
 	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
 	struct page *other = NULL;
@@ -617,7 +617,8 @@ struct page *page_color_alloc_place(struct zone *zone, struct page *page,
 	if (debug_guardpage_enabled())
 		return NULL;
 	rcu_read_lock();
-	found = page_color_find_place(zone, page_to_pfn(page), from, &pfn);
+	found = page_color_find_place(zone, page_to_pfn(page), best, from,
+				      &pfn);
 	rcu_read_unlock();
 	if (!found)
 		return NULL;

@@ -448,11 +448,13 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 
 /*
  * A frame to which compaction can move @frame: one of the same color, or else of
- * one that few hold; at or after @from, but not in a pageblock that is free as a
- * whole, since to make those is what pages are moved for. Under rcu_read_lock().
+ * one that few hold; at or after @best, or else @from, but not in a pageblock that
+ * is free as a whole, since to make those is what pages are moved for. Under
+ * rcu_read_lock().
  */
 bool page_color_find_place(struct zone *zone, unsigned long frame,
-			   unsigned long from, unsigned long *found);
+			   unsigned long best, unsigned long from,
+			   unsigned long *found);
 /*
  * Where compaction's free scanner is, after it has placed @colored pages by
  * itself: it passes as many free frames.
@@ -492,6 +494,6 @@ void page_color_drop_runs(const struct page_color_space *space);
 void page_color_drain_local(int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long from);
+				    unsigned long best, unsigned long from);
 
 #endif /* _MM_PAGE_COLOR_H */

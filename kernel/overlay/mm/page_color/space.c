@@ -160,6 +160,28 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 	change_pages(mm, kind_of(page), page, nr, page_color_unmark);
 }
 
+static u32 color_in(struct page_color_space *space, struct page *page)
+{
+	return page_to_pfn(page) % space->held.colors;
+}
+
+void page_color_move(struct mm_struct *mm, struct page *from, struct page *page)
+{
+	enum page_color_kind kind = kind_of(page);
+	struct page_color_space *space;
+	bool stays = from == page;
+
+	rcu_read_lock();
+	space = page_color_space(mm, page_to_nid(page), kind);
+	if (space && page_to_nid(from) == page_to_nid(page))
+		stays = color_in(space, from) == color_in(space, page);
+	rcu_read_unlock();
+	if (stays)
+		return;
+	change_pages(mm, kind, from, 1, page_color_unmark);
+	change_pages(mm, kind, page, 1, page_color_mark);
+}
+
 /* Who was larger than the cache and is so no more is counted on its next fault. */
 static void note_shrunk(struct mm_struct *mm)
 {
