@@ -45,7 +45,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         print(&(serde_json::to_string_pretty(&list)? + "\n"))?;
     } else {
         let lines = both.map(|(id, case)| format!("{id} {}\n", words(&case.settings)));
-        print(&lines.collect::<String>())?;
+        print(lines.collect::<String>())?;
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -144,7 +144,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         if out.last().is_some_and(|&byte| byte != b'\n') {
             print("\n")?;
         }
-        print(&exec::text(&outcomes))?;
+        print(exec::text(&outcomes))?;
     }
     if let Some(file) = options.output {
         fs::write(&file, &document).with_context(|| format!("write {}", file.display()))?;

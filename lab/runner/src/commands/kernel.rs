@@ -75,6 +75,6 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 fn build(options: &Build) -> anyhow::Result<ExitCode> {
     let &Build { arch, variant, config } = options;
     let image = kernel::ensure(&Request { arch, variant, config }, &Progress::stderr())?;
-    stdout::print(&format!("{}\n", image.path.display()))?;
+    stdout::print(format!("{}\n", image.path.display()))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -44,7 +44,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     };
     if options.settings {
         let lines = settings.iter().map(|(name, values)| format!("{name}={}\n", values.join(",")));
-        print(&lines.collect::<String>())?;
+        print(lines.collect::<String>())?;
         return Ok(ExitCode::SUCCESS);
     }
     let jobs = options.jobs.map_or_else(

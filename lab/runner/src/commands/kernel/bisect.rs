@@ -32,7 +32,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
     kernel::bisect(&request, &Progress::stderr(), &mut |patch, image| {
         hello(&workspace, arch, &image.path)?;
-        Ok(stdout::print(&format!("{patch}: builds and boots on {arch}\n"))?)
+        Ok(stdout::print(format!("{patch}: builds and boots on {arch}\n"))?)
     })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch: options.arch, variant: Variant::Stock, config: Config::Plain };
     let workspace = Workspace::find()?;
     let comparison = kernel::compare_unconfigured(&workspace, &request, &Progress::stderr())?;
-    stdout::print(&text(options.arch, &comparison))?;
+    stdout::print(text(options.arch, &comparison))?;
     Ok(if comparison.same_code() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -64,7 +64,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         let report = Report { schema, kernel: &image.version, totals, suites: &suites };
         stdout::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
-        stdout::print(&text(&image, &suites, totals))?;
+        stdout::print(text(&image, &suites, totals))?;
     }
     let failed = suites.iter().any(|suite| suite.outcome == Outcome::Failed);
     Ok(if failed || totals.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })

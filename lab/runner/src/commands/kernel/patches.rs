@@ -60,7 +60,7 @@ pub fn check(_: &Check) -> anyhow::Result<ExitCode> {
     if !verdict.passed() {
         bail!("{found}: see above; overlay, hooks and messages are in kernel/");
     }
-    stdout::print(&format!("{found}\n"))?;
+    stdout::print(format!("{found}\n"))?;
     Ok(ExitCode::SUCCESS)
 }
 
