@@ -395,13 +395,14 @@ static void choose_copy(struct both *both)
 static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 color,
 		     u32 size)
 {
-	u64 held = 0, many = 0;
+	u64 outside = 0, held = 0, many = 0;
 
 	for (u32 i = color; i < color + size; i++) {
+		outside += wish->set && !both->set.has[i];
 		held += !twin_wants(both, wish, i, PAGE_COLOR_LACKED);
 		many += !twin_wants(both, wish, i, PAGE_COLOR_FEW);
 	}
-	return held << 32 | many;
+	return outside << 48 | held << 32 | many;
 }
 
 static bool twin_block_free(struct both *both, unsigned long frame, unsigned long size)

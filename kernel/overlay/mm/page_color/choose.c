@@ -164,23 +164,29 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
 	return least != UINT_MAX;
 }
 
-/* How many colors of a stretch are held, and how many are held by many. */
+/*
+ * How many colors of a stretch are not in the set, how many are held, and how many
+ * are held by many.
+ */
 static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 		unsigned int order)
 {
 	u32 word, last = (color + (1U << order) - 1) / 64;
-	unsigned int held = 0, many = 0;
+	unsigned int outside = 0, held = 0, many = 0;
 	u64 mask = ~0ULL;
 
 	if (order < 6)
 		mask = page_color_low_bits(1UL << order) << color % 64;
 	for (word = color / 64; word <= last; word++) {
+		if (wish->set)
+			outside += hweight64(mask &
+					     ~page_color_set_word(wish->set, word));
 		held += hweight64(mask & ~page_color_wanted(wish, colors, word,
 							    PAGE_COLOR_LACKED));
 		many += hweight64(mask & ~page_color_wanted(wish, colors, word,
 							    PAGE_COLOR_FEW));
 	}
-	return (u64)held << 32 | many;
+	return (u64)outside << 48 | (u64)held << 32 | many;
 }
 
 bool page_color_choose_block(struct page_color_memory *memory,
