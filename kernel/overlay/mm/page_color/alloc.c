@@ -636,14 +636,12 @@ bool page_color_find_place(struct zone *zone, unsigned long frame,
 {
 	struct page_color_memory *memory;
 	struct place place;
-	u32 color;
 
 	if (!find_place(&place, zone))
 		return false;
 	memory = &place.zone->memory;
-	color = frame % memory->colors;
-	if (find_last(memory, color, 1, best, found) ||
-	    find_last(memory, color, 1, from, found))
+	/* The last one there is, so at or after @best if any is. */
+	if (find_last(memory, frame % memory->colors, 1, from, found))
 		return true;
 	return place.node->live && (find_few(&place, best, found) ||
 				    find_few(&place, from, found));

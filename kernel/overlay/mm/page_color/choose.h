@@ -100,8 +100,8 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 
 /*
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
- * the set, the wish lacks the most and few others hold the most. False if there is none, or if
- * blocks of this order do not divide the colors.
+ * the set, the wish lacks the most and few others hold the most. False if there is
+ * none, or if blocks of this order do not divide the colors.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     const struct page_color_wish *wish,
