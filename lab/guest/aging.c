@@ -169,12 +169,8 @@ int main(int argc, char **argv)
 		work.memory = random_pages_map(&age.random, ARRAYS * largest, work.frames,
 					       by_color, colors);
 	for (unsigned int day = 0; day <= ages; day++) {
-		if (day) {
-			age_day(&age, &dose);
-			/* A worker that is forked has no use for it. */
-			if (madvise(age.kept, age.kept_bytes, MADV_DONTFORK))
-				lab_fail("keep memory from being forked");
-		}
+		if (day)
+			age_days(&age, &dose, 1);
 		prepare(policy);
 		print_free_blocks(day);
 		/* The control has its pages already. */
