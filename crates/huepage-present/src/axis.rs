@@ -3,6 +3,8 @@
 
 use std::ops::Range;
 
+use crate::number::trimmed;
+
 /// A stretch of numbers, and the ticks on it with their labels.
 #[derive(Clone, Debug)]
 pub struct Axis {
@@ -88,10 +90,8 @@ fn linear_ticks(lo: f64, hi: f64, wanted: u32) -> Vec<f64> {
     (first..).map(|i| i as f64 * step).take_while(|tick| *tick <= hi).collect()
 }
 
-/// A tick without zeros that say nothing.
 fn round_label(tick: f64) -> String {
-    let text = format!("{tick:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    trimmed(tick, 4)
 }
 
 #[cfg(test)]

@@ -17,9 +17,16 @@ pub fn size(bytes: Bytes) -> String {
         value if value >= 9.995 => 1,
         _ => 2,
     };
+    format!("{} {}", trimmed(value, digits), UNITS[unit])
+}
+
+/// So many digits behind the point at most, no zeros at the end.
+pub fn trimmed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
-    let text = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} {}", UNITS[unit])
+    match digits {
+        0 => text,
+        _ => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
 }
 
 /// A share of a whole, as [`percent`] writes it.
@@ -153,6 +160,15 @@ mod tests {
         ] {
             assert_eq!(indexes(&list), text);
         }
+    }
+
+    #[test]
+    fn zeros_at_the_end_go_and_those_of_whole_numbers_stay() {
+        let texts = [(2.5, 3), (2.0, 3), (1200.0, 0), (0.0004, 3), (100.0, 2)];
+        assert_eq!(
+            texts.map(|(value, digits)| trimmed(value, digits)),
+            ["2.5", "2", "1200", "0", "100"]
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use crate::escape::xml;
+use crate::{escape::xml, number::trimmed};
 
 /// Where a text stands in relation to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,8 +166,7 @@ fn transparency(opacity: f64) -> String {
 
 /// Hundredths of a pixel are enough.
 fn short(length: f64) -> String {
-    let text = format!("{length:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    trimmed(length, 2)
 }
 
 /// About how wide a text is drawn. No font is at hand when an SVG is written, so

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use boots::Boots;
-pub use figures::Figures;
+pub use figures::{Figures, rounded};
 pub use huepage_present::table::Table;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use query::distinct;

@@ -4,8 +4,11 @@
 use huepage_present::{
     axis,
     chart::{Frame, INK, PALE, palette},
+    number::trimmed,
     svg::{Anchor, Svg},
 };
+
+use super::Figures;
 
 /// A picture.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,25 +191,20 @@ fn mark(svg: &mut Svg, at: (f64, f64), (line, inside): (&str, &str)) {
     svg.disk(at, 3.0, inside);
 }
 
-/// The least and the most of some values.
-fn bounds(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    values.fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(v), hi.max(v)))
-}
-
 impl Panel {
     fn draw(&self, svg: &mut Svg, (left, top): (f64, f64), names: &[(String, bool)]) {
         svg.text((left + 24.0, top + 17.0), HEADING, INK, Anchor::Start, &self.heading);
         let points = || self.series.iter().flat_map(|series| &series.points);
-        if points().next().is_none() {
-            return;
-        }
+        let across = Figures::of(points().map(|point| self.scaled(point.0)));
+        let up = Figures::of(points().map(|point| point.1));
+        let Some((across, up)) = across.zip(up) else { return };
         let frame = Frame {
             left: left + LEFT,
             right: left + PANEL.0 - RIGHT,
             top: top + ABOVE,
             bottom: top + PANEL.1 - BELOW,
         };
-        let (x, y) = (self.x_axis(), self.y_axis());
+        let (x, y) = (self.x_axis(across), self.y_axis(up));
         frame.x_axis(svg, &x, &self.x_label);
         frame.y_axis(svg, &y);
         for series in &self.series {
@@ -226,29 +224,27 @@ impl Panel {
         if self.x == Axis::Doublings { x.log2() } else { x }
     }
 
-    fn x_axis(&self) -> axis::Axis {
-        let values = |reference: bool| {
-            let series = self.series.iter().filter(move |series| series.reference <= reference);
+    fn x_axis(&self, Figures { least, most, .. }: Figures) -> axis::Axis {
+        let width = most - least;
+        let margin = (width * 0.05).max(0.3 * f64::from(width == 0.0 || self.is_names()));
+        let points = |reference: bool| {
+            let series = self.series.iter().filter(move |series| series.reference == reference);
             series.flat_map(|series| &series.points).map(|point| self.scaled(point.0))
         };
-        let (left, right) = bounds(values(true));
-        let margin = ((right - left) * 0.05).max(0.3 * f64::from(right == left || self.is_names()));
         // A reference may be a curve of many points: only what was run is marked.
-        let mut ticks: Vec<f64> = values(false).collect();
+        let mut ticks: Vec<f64> = points(false).collect();
         if ticks.is_empty() {
-            ticks = values(true).collect();
+            ticks = points(true).collect();
         }
         ticks.sort_by(f64::total_cmp);
-        ticks.dedup_by(|a, b| (*a - *b).abs() < 0.05 * (right - left));
+        ticks.dedup_by(|a, b| (*a - *b).abs() < 0.05 * width);
         let ticks = ticks.into_iter().map(|tick| (tick, self.tick(tick))).collect();
-        axis::Axis::with_ticks(left - margin..right + margin, ticks)
+        axis::Axis::with_ticks(least - margin..most + margin, ticks)
     }
 
-    fn y_axis(&self) -> axis::Axis {
-        let values = self.series.iter().flat_map(|series| &series.points);
-        let (low, high) = bounds(values.map(|point| point.1));
-        let high = high.max(self.top);
-        axis::Axis::linear(low.min(0.0)..if high > 0.0 { high * 1.08 } else { 1.0 }, 6)
+    fn y_axis(&self, Figures { least, most, .. }: Figures) -> axis::Axis {
+        let high = most.max(self.top);
+        axis::Axis::linear(least.min(0.0)..if high > 0.0 { high * 1.08 } else { 1.0 }, 6)
     }
 
     fn is_names(&self) -> bool {
@@ -257,17 +253,11 @@ impl Panel {
 
     fn tick(&self, at: f64) -> String {
         match &self.x {
-            Axis::Linear => short(at),
-            Axis::Doublings => short(at.exp2()),
+            Axis::Linear => trimmed(at, 3),
+            Axis::Doublings => trimmed(at.exp2(), 3),
             Axis::Names(names) => names.get(at.round() as usize).cloned().unwrap_or_default(),
         }
     }
-}
-
-/// Three digits at most behind the point, no zeros at the end.
-fn short(value: f64) -> String {
-    let text = format!("{value:.3}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 #[cfg(test)]

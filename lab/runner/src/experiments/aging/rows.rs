@@ -10,6 +10,7 @@ use crate::{
     boot::Report,
     experiment::{Case, Found, map},
     model::Record,
+    results::rounded,
 };
 
 /// In the order of the guest's regions 1 to 4.
@@ -129,11 +130,6 @@ fn in_largest(blocks: &[u64]) -> f64 {
 
 fn words(numbers: &[u64]) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(" ")
-}
-
-/// To a millionth: a count of lines is not finer.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::WORKS;
 use crate::{
     boot::Report,
     experiment::{Found, map},
-    results::{Figures, Row},
+    results::{Figures, Row, rounded},
 };
 
 /// The guest's lines.
@@ -46,11 +46,6 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
         Ok((map([("work", (*work).into())]), metrics))
     });
     rows.collect()
-}
-
-/// Of an instruction in a million pages.
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }
 
 /// Adds what each row takes beyond the stock kernel's, as a share of that.
