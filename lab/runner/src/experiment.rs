@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use anyhow::Context;
 use serde_json::{Map, Value};
 
 use crate::{
@@ -56,6 +57,15 @@ impl Case {
         settings.extend(more);
         Row { variant: self.variant.name().to_owned(), settings, metrics }
     }
+
+    /// What the guest is told under a name.
+    ///
+    /// # Errors
+    /// If it is not told.
+    pub fn argument(&self, name: &str) -> anyhow::Result<&str> {
+        let argument = self.arguments.iter().find(|(have, _)| have == name);
+        argument.map(|(_, value)| value.as_str()).with_context(|| format!("no argument {name}"))
+    }
 }
 
 /// A row of one boot: settings beyond those of the case, and metrics.
@@ -101,6 +111,11 @@ impl Experiment {
     pub fn remarks(&self) -> &'static str {
         self.remarks.split_once('\n').map_or("", |(_, remarks)| remarks.trim())
     }
+}
+
+/// Pairs of names and values as arguments of a guest.
+pub fn arguments<const N: usize>(pairs: [(&str, String); N]) -> Vec<(String, String)> {
+    pairs.map(|(name, value)| (name.to_owned(), value)).to_vec()
 }
 
 /// Pairs of names and values as JSON.

@@ -3,7 +3,7 @@
 
 use std::str::FromStr;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
 
 /// Values by name. An experiment has defaults; `--set name=value,…` replaces a
@@ -121,6 +121,16 @@ impl Point {
         T::Err: std::fmt::Display,
     {
         parse(name, self.text(name))
+    }
+
+    /// The setting `seed`.
+    ///
+    /// # Errors
+    /// What is no number, or 0.
+    pub fn seed(&self) -> anyhow::Result<u64> {
+        let seed = self.parsed("seed")?;
+        ensure!(seed > 0, "setting seed=0: the generator has no such seed");
+        Ok(seed)
     }
 
     /// As JSON: numbers as numbers.

@@ -16,7 +16,7 @@ use serde_json::json;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine, Node, Report},
-    experiment::{Case, Experiment, Found},
+    experiment::{Case, Experiment, Found, arguments},
     kernel::{Config, Variant},
     placement::Placement,
     results::Row,
@@ -114,11 +114,10 @@ fn loads(settings: &Settings, arch: Arch, nodes: u32) -> anyhow::Result<Vec<&str
 fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let placement: Placement = point.parsed("policy")?;
-    let seed: u64 = point.parsed("seed")?;
+    let seed = point.seed()?;
     let cache: Bytes = point.parsed("cache")?;
     let memory: Bytes = settings.only("memory")?;
     let rounds: u32 = settings.only("rounds")?;
-    ensure!(seed > 0, "setting seed=0: the generator has no such seed");
     ensure!(
         cache.0 >= 4 << 20 && cache.0.is_multiple_of(1 << 20),
         "a cache of {cache} is not 4 MiB or more in whole MiB"
@@ -152,16 +151,14 @@ fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Ca
         machine.disks =
             vec![disk(Content::Zeros(Bytes(8 << 30))), disk(Content::Scratch(Bytes(256 << 20)))];
     }
-    let mut arguments: Vec<(String, String)> = [
+    let mut arguments = arguments([
         ("colors", (cache.0 / PAGE).to_string()),
         ("seed", seed.to_string()),
         ("rounds", rounds.to_string()),
         ("days", settings.values("days").join(",")),
         ("fills", settings.values("fill").join(",")),
         ("loads", loads.join(",")),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .to_vec();
+    ]);
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();
     shown.insert("memory".into(), json!(memory.to_string()));

@@ -16,8 +16,8 @@ use serde_json::json;
 use super::aging::kept_back;
 use crate::{
     arch::Arch,
-    boot::{Machine, Report},
-    experiment::{Case, Experiment, Found},
+    boot::Machine,
+    experiment::{Case, Experiment, arguments, map},
     kernel::{Config, Variant},
     placement::Placement,
     settings::{Point, Settings},
@@ -50,7 +50,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("fill", "0.94", "0.94"),
     ],
     cases,
-    rows,
+    rows: rows::of,
     finish: Ok,
     page: page::page,
 };
@@ -60,14 +60,10 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     points.iter().map(|point| case(settings, point)).collect()
 }
 
-fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    rows::of(case, report)
-}
-
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch: Arch = point.parsed("arch")?;
     let (policy, kind) = (point.text("policy"), point.text("kind"));
-    let seed: u64 = point.parsed("seed")?;
+    let seed = point.seed()?;
     let days: u32 = settings.only("days")?;
     let ways: u32 = settings.only("ways")?;
     let cache: Bytes = settings.only("cache")?;
@@ -77,7 +73,6 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let placement: Placement =
         placement.parse().map_err(|error| anyhow::anyhow!("{error}, {COMPACT}"))?;
     ensure!(KINDS.contains(&kind), "no kind of day '{kind}'; there are {}", KINDS.join(", "));
-    ensure!(seed > 0, "setting seed=0: the generator has no such seed");
     ensure!(
         ways > 0 && cache.0 > 0 && cache.0.is_multiple_of(u64::from(ways) * PAGE),
         "a cache of {cache} is no whole number of pages in each of {ways} ways"
@@ -89,7 +84,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         "a machine of {memory} is too small for {fill} of {cache}"
     );
     let mut machine = Machine::plain(2, memory);
-    let mut arguments: Vec<(String, String)> = [
+    let mut arguments = arguments([
         ("kind", kind.to_owned()),
         ("days", days.to_string()),
         ("seed", seed.to_string()),
@@ -97,21 +92,18 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         ("ways", ways.to_string()),
         ("pages", pages.to_string()),
         ("compact", u32::from(policy == COMPACT).to_string()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .to_vec();
+    ]);
     placement.apply(cache, ways, &mut machine, &mut arguments);
     if arch == Arch::X86_64 {
         machine.kernel_options.push(kept_back(seed, memory));
     }
     let mut shown = point.json();
-    let more = [
+    shown.extend(map([
         ("cache", json!(cache.to_string())),
         ("ways", json!(ways)),
         ("memory", json!(memory.to_string())),
         ("fill", json!(fill)),
-    ];
-    shown.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    ]));
     Ok(Case {
         arch,
         variant: placement.variant(),

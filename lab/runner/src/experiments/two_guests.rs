@@ -19,7 +19,7 @@ use crate::{
     arch::Arch,
     boot::Machine,
     dose::{DOSES, Dose},
-    experiment::{Case, Experiment},
+    experiment::{Case, Experiment, arguments, map},
     kernel::{Config, Variant},
     placement::Placement,
     settings::{Point, Settings},
@@ -113,10 +113,9 @@ struct Common {
 }
 
 fn common(settings: &Settings, point: &Point) -> anyhow::Result<Common> {
-    let seed = point.parsed("seed")?;
+    let seed = point.seed()?;
     let cache: Bytes = settings.only("cache")?;
     let fill: f64 = settings.only("fill")?;
-    ensure!(seed > 0, "setting seed=0: the generator has no such seed");
     ensure!(
         cache.0 >= 1 << 20 && cache.0.is_multiple_of(1 << 20) && cache.0 <= 16 << 20,
         "a cache of {cache} is not 1 to 16 MiB in whole MiB"
@@ -132,13 +131,11 @@ fn case(
     pages: u64,
 ) -> Case {
     let mut machine = Machine::plain(2, memory);
-    let mut arguments: Vec<(String, String)> = [
+    let mut arguments = arguments([
         ("days", common.days.to_string()),
         ("frames", pages.to_string()),
         ("colors", (common.cache.0 / PAGE).to_string()),
-    ]
-    .map(|(name, value)| (name.to_owned(), value))
-    .to_vec();
+    ]);
     arguments.extend(DAY.arguments());
     placement.apply(colored_for, 1, &mut machine, &mut arguments);
     Case {
@@ -180,13 +177,12 @@ fn host_case(settings: &Settings, point: &Point, placement: Placement) -> anyhow
     let mut case = case(&common, what, ("host-memory", memory), pages);
     draw(&mut case, &common, 0);
     case.settings = point.json();
-    let more = [
+    case.settings.extend(map([
         ("host", json!(placement.name())),
         ("cache", json!(common.cache.to_string())),
         ("days", json!(common.days)),
         ("fill", json!(common.fill)),
-    ];
-    case.settings.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    ]));
     Ok(case)
 }
 
@@ -208,8 +204,7 @@ fn guest_case(
     let mut case = case(&common, what, ("guest-frames", memory), pages);
     draw(&mut case, &common, 1 + machine);
     case.settings = point.json();
-    let more = [("guest", json!(guest.name())), ("machine", json!(machine))];
-    case.settings.extend(more.map(|(name, value)| (name.to_owned(), value)));
+    case.settings.extend(map([("guest", json!(guest.name())), ("machine", json!(machine))]));
     Ok(case)
 }
 

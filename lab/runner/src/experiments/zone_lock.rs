@@ -12,7 +12,7 @@ use huepage::units::Bytes;
 
 use crate::{
     boot::{Machine, Report},
-    experiment::{Case, Experiment, Found},
+    experiment::{Case, Experiment, Found, arguments},
     kernel::{Config, Variant},
     placement::Placement,
     settings::{Point, Settings},
@@ -86,11 +86,11 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let mut machine = Machine::plain(cpus, memory);
     // Holds are timed by the TSC, which counts instructions here, on all CPUs the same.
     machine.kernel_options.push("tsc=reliable".into());
-    let mut arguments = vec![
-        ("cpus".to_owned(), cpus.to_string()),
-        ("pages".to_owned(), pages.to_string()),
-        ("rounds".to_owned(), rounds.to_string()),
-    ];
+    let mut arguments = arguments([
+        ("cpus", cpus.to_string()),
+        ("pages", pages.to_string()),
+        ("rounds", rounds.to_string()),
+    ]);
     let cache: Bytes = settings.only("cache")?;
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();

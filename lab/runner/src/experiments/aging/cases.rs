@@ -13,7 +13,7 @@ use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine},
     dose::{DOSES, Dose},
-    experiment::Case,
+    experiment::{Case, arguments},
     kernel::Config,
     model::{Backing, MemorySideCache, Model},
     placement::Placement,
@@ -95,16 +95,15 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
         }
         other => bail!("files are cached from memory or disk, not from '{other}'"),
     }
-    let argument = |name: &str, value: String| (name.to_owned(), value);
-    let mut arguments = vec![
-        argument("policy", policy.to_owned()),
-        argument("touch", touch.to_owned()),
-        argument("cached", point.text("cached").to_owned()),
-        argument("sizes", sizes.join(",")),
-        argument("colors", (cache.0 / PAGE).to_string()),
-        argument("ages", if control { 0 } else { scope.ages }.to_string()),
-        argument("seed", seed.to_string()),
-    ];
+    let mut arguments = arguments([
+        ("policy", policy.to_owned()),
+        ("touch", touch.to_owned()),
+        ("cached", point.text("cached").to_owned()),
+        ("sizes", sizes.join(",")),
+        ("colors", (cache.0 / PAGE).to_string()),
+        ("ages", if control { 0 } else { scope.ages }.to_string()),
+        ("seed", seed.to_string()),
+    ]);
     arguments.extend(dose.arguments());
     placement.apply(cache, 1, &mut machine, &mut arguments);
     machine.kernel_options.extend(reserved_page(arch, scope, seed, memory));
@@ -198,7 +197,7 @@ mod tests {
     };
 
     fn argument<'a>(case: &'a Case, name: &str) -> &'a str {
-        &case.arguments.iter().find(|(have, _)| have == name).unwrap().1
+        case.argument(name).unwrap()
     }
 
     #[test]

@@ -20,12 +20,8 @@ const LEAST_ROUNDS: f64 = 16.0;
 /// The rows of a boot.
 pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let found: Vec<Found> = report.results.iter().map(row).collect::<anyhow::Result<_>>()?;
-    let words = |name: &str| {
-        let argument = case.arguments.iter().find(|(have, _)| have == name);
-        argument.map(|(_, list)| list.split(',')).with_context(|| format!("no argument {name}"))
-    };
-    for day in words("days")? {
-        for load in words("loads")?.chain([IDLE]) {
+    for day in case.argument("days")?.split(',') {
+        for load in case.argument("loads")?.split(',').chain([IDLE]) {
             let of = |(settings, _): &Found| {
                 settings["load"] == load && settings["day"].as_u64() == day.parse().ok()
             };

@@ -24,10 +24,8 @@ fn a_boot_per_seed_and_policy_and_other_caches_with_one_seed() {
 fn two_nodes_have_a_load_of_their_own() {
     let loads = |set: &[&str]| -> Vec<(usize, String)> {
         let set = [set, &["arch=arm64", "policy=stock", "seed=1", "cache=64M"]].concat();
-        let loads = |case: &Case| {
-            let (_, loads) = case.arguments.iter().find(|(name, _)| name == "loads").unwrap();
-            (case.machine.nodes.len(), loads.clone())
-        };
+        let loads =
+            |case: &Case| (case.machine.nodes.len(), case.argument("loads").unwrap().to_owned());
         cases(&EXPERIMENT, &set).unwrap().iter().map(loads).collect()
     };
     let both = loads(&["load=alone,nodes-2"]);

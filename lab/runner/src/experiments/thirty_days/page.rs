@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     experiments::aging::gbs,
-    results::{Boots, Page, Results, Table, cell, percent},
+    results::{Boots, Figures, Page, Results, Table, cell, percent},
 };
 
 /// The source's rates of hits and misses.
@@ -101,14 +101,11 @@ fn against_source(results: &Results) -> (String, Table) {
     ]);
     for line in lines(results) {
         let rate = |share: f64| gbs(share, HIT, MISS);
-        let all = |from: fn(u64) -> bool| {
-            Boots::of(of(results, &line).filter(move |row| from(day(row)))).values("conflict_share")
-        };
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len().max(1) as f64;
-        let (fresh, aged) = (all(|day| day == 0), all(|day| day > 0));
-        let fresh = rate(mean(&fresh));
-        let mean_of_days = rate(mean(&aged));
-        let worst = rate(aged.iter().copied().fold(0.0, f64::max));
+        let aged = of(results, &line).filter(|row| day(row) > 0);
+        let aged = Figures::of(Boots::of(aged).values("conflict_share"));
+        let fresh = rate(on(results, &line, 0).mean("conflict_share").unwrap_or(0.0));
+        let mean_of_days = rate(aged.map_or(0.0, |aged| aged.mean));
+        let worst = rate(aged.map_or(0.0, |aged| aged.most));
         let [_, kind, policy] = &line;
         let source = match policy.as_str() {
             "stock" => "336, then 117 (−65 %)",

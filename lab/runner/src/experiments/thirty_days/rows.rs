@@ -29,8 +29,7 @@ struct Said {
 /// # Errors
 /// A day that is missing, or not the next one.
 pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    let days = case.arguments.iter().find(|(name, _)| name == "days");
-    let days: usize = days.context("no argument days")?.1.parse().context("days")?;
+    let days: usize = case.argument("days")?.parse().context("days")?;
     let rows = report.results.iter().enumerate().map(|(next, said)| {
         let said: Said = serde_json::from_value(said.clone())
             .with_context(|| format!("the guest said {said}"))?;

@@ -3,6 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    boot::Report,
     experiments::trial::{self, cases, refuses},
     results::Results,
 };
@@ -20,9 +21,7 @@ fn report(shares: [f64; 3]) -> Report {
 fn a_boot_is_one_policy_one_kind_of_day_and_one_seed() {
     let cases = cases(&EXPERIMENT, &[]).unwrap();
     assert_eq!(cases.len(), 3 * 4 * 5);
-    let argument = |case: &Case, name: &str| {
-        case.arguments.iter().find(|(have, _)| have == name).unwrap().1.clone()
-    };
+    let argument = |case: &Case, name: &str| case.argument(name).unwrap().to_owned();
     let compact = cases.iter().find(|case| case.settings["policy"] == "compact").unwrap();
     assert_eq!((argument(compact, "compact"), compact.variant), ("1".into(), Variant::Stock));
     let on = cases.iter().find(|case| case.settings["policy"] == "on").unwrap();

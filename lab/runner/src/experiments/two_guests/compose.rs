@@ -8,7 +8,10 @@ use super::{
     Guest, MACHINES, PAGE, letters,
     said::{COLOR_LETTERS, FRAME_LETTERS},
 };
-use crate::{experiment::map, results::Row};
+use crate::{
+    experiment::map,
+    results::{Figures, Row, rounded},
+};
 
 /// A row for each host, the way its guests' memory came, and what both guests do; hosts
 /// and guests whose boots failed are left out. And one for a host that keeps memory for its
@@ -132,7 +135,7 @@ fn one(host: &Host, guests: &[&Row], guest: Guest) -> anyhow::Result<Row> {
         programs.push(behind.collect::<anyhow::Result<Vec<u64>>>()?);
         own.push(share_in_conflict(&[&frames], believed));
     }
-    let mean = |values: Vec<f64>| values.iter().sum::<f64>() / values.len() as f64;
+    let mean = |values: Vec<f64>| Figures::of(values).map(|figures| figures.mean);
     let within = programs.iter().map(|program| share_in_conflict(&[program], colors)).collect();
     let together: Vec<&[u64]> = programs.iter().map(Vec::as_slice).collect();
     let of_memory = |share: fn(&[u64], usize) -> f64, colors: usize| {
@@ -141,12 +144,12 @@ fn one(host: &Host, guests: &[&Row], guest: Guest) -> anyhow::Result<Row> {
     let mut settings = host.settings.clone();
     settings.insert("guest".into(), json!(guest.name()));
     let metrics: Map<String, Value> = map([
-        ("believed", json!(rounded(mean(own)))),
-        ("conflict_within", json!(rounded(mean(within)))),
+        ("believed", json!(mean(own).map(rounded))),
+        ("conflict_within", json!(mean(within).map(rounded))),
         ("conflict_across", json!(rounded(share_in_conflict(&together, colors)))),
         ("shared_colors", json!(rounded(shared(&together, colors)))),
-        ("in_order", json!(rounded(mean(of_memory(in_order, colors))))),
-        ("one_distance", json!(rounded(mean(of_memory(one_distance, host.colors_of_one()))))),
+        ("in_order", json!(mean(of_memory(in_order, colors)).map(rounded))),
+        ("one_distance", json!(mean(of_memory(one_distance, host.colors_of_one())).map(rounded))),
     ]);
     Ok(Row { variant: host.variant.clone(), settings, metrics })
 }
@@ -187,8 +190,4 @@ fn one_distance(memory: &[u64], colors: usize) -> f64 {
         counts[(*color as usize % colors + colors - frame % colors) % colors] += 1;
     }
     f64::from(counts.into_iter().max().unwrap_or(0)) / memory.len().max(1) as f64
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1e6).round() / 1e6
 }

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{
     boot::Report,
@@ -27,37 +27,31 @@ enum Said {
 /// # Errors
 /// Lines of something else, or lists that are not complete.
 pub fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    let pages = case.arguments.iter().find(|(name, _)| name == "frames");
-    let pages: usize = pages.context("no argument frames")?.1.parse().context("frames")?;
-    let mut rows: Vec<Found> = Vec::new();
-    let mut lists: Vec<String> = Vec::new();
+    let pages: usize = case.argument("frames")?.parse().context("frames")?;
+    // Settings, the name of the list, how many letters each of it has, and the list.
+    let mut lists: Vec<(Map<String, Value>, &str, usize, String)> = Vec::new();
     for said in &report.results {
         let said: Said = serde_json::from_value(said.clone())
             .with_context(|| format!("the guest said {said}"))?;
-        let (settings, name, part) = match said {
+        let (settings, name, each, part) = match said {
             Said::Host { backing, sets, machine, colors } => {
                 let settings = map([
                     ("backing", json!(backing)),
                     ("sets", json!(if sets { "halves" } else { "none" })),
                     ("machine", json!(machine)),
                 ]);
-                (settings, "colors", colors)
+                (settings, "colors", COLOR_LETTERS, colors)
             }
-            Said::Guest { frames } => (map([]), "frames", frames),
+            Said::Guest { frames } => (map([]), "frames", FRAME_LETTERS, frames),
         };
-        match rows.last().is_some_and(|(have, _)| *have == settings) {
-            true => lists.last_mut().expect("one for each row").push_str(&part),
-            false => {
-                rows.push((settings, map([(name, Value::Null)])));
-                lists.push(part);
-            }
+        match lists.last_mut() {
+            Some((have, .., list)) if *have == settings => list.push_str(&part),
+            _ => lists.push((settings, name, each, part)),
         }
     }
-    for ((_, metrics), list) in rows.iter_mut().zip(lists) {
-        let (name, value) = metrics.iter_mut().next().expect("the row has its list");
-        let each = if name == "colors" { COLOR_LETTERS } else { FRAME_LETTERS };
+    let row = |(settings, name, each, list): (Map<_, _>, &str, usize, String)| {
         ensure!(list.len() == pages * each, "{name} of {} of {pages} pages", list.len() / each);
-        *value = json!(list);
-    }
-    Ok(rows)
+        Ok((settings, map([(name, json!(list))])))
+    };
+    lists.into_iter().map(row).collect()
 }

@@ -89,11 +89,8 @@ fn settings_that_make_no_sense_are_named() {
 #[test]
 fn the_guest_gets_enough_pages_for_all_it_measures() {
     let set = ["eighths=8,12", "repeats=2", "program_repeats=1", "matrix=448", "fft_points=65536"];
-    let arguments = cases(&EXPERIMENT, &set).unwrap().remove(0).arguments;
-    let number = |name: &str| {
-        let found = arguments.iter().find(|(key, _)| key == name).unwrap();
-        found.1.parse::<u64>().unwrap()
-    };
+    let case = cases(&EXPERIMENT, &set).unwrap().remove(0);
+    let number = |name: &str| case.argument(name).unwrap().parse::<u64>().unwrap();
     // 448² doubles are 392 pages, three times; 64k points 256 pages and 128 of roots.
     assert_eq!(number("contiguous_pages"), 3 * 392);
     assert!(number("random_pages") >= 2 * (512 + 768) + 3 * 392 + 256 + 128);

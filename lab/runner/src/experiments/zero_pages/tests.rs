@@ -76,13 +76,13 @@ fn every_cache_replacement_and_number_is_a_boot() {
         let zeros = case.settings["zeros"].to_string();
         let zeros = zeros.trim_matches('"');
         let fought: Fought = case.settings["fought"].as_str().unwrap().parse().unwrap();
-        let model = case.model.unwrap();
+        let model = case.model.as_ref().unwrap();
         let level = &model.levels[if fought == Fought::L1 { 0 } else { 1 }];
         assert_eq!(level.size.0 / u64::from(level.ways) / 4096, fought.colors());
         let option = format!("zero_pages={zeros}");
         assert_eq!(case.variant == Variant::Stock, zeros == "stock");
         assert_eq!(case.machine.kernel_options.contains(&option), zeros != "stock");
-        let frames = case.arguments.iter().find(|(name, _)| name == "frames").unwrap();
-        assert_eq!(frames.1.is_empty(), zeros != "stock" || fought == Fought::L1);
+        let frames = case.argument("frames").unwrap();
+        assert_eq!(frames.is_empty(), zeros != "stock" || fought == Fought::L1);
     }
 }
