@@ -82,21 +82,27 @@ fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
     }
     let program = compile("hold.c", directory.path(), &[]);
     let file = directory.path().join("report");
-    let mut command = Command::new(directory.path().join("huepage"));
-    command.args(["run", "--must", "--report"]).arg(&file).arg("--").arg(&program);
-    command.args(["1", "448"]).env_remove("XDG_RUNTIME_DIR");
-    without_privilege(&mut command);
-    let output = command.output().unwrap();
-    if code(&output) == Some(125) {
-        return println!("skipped: {}", stderr(&output));
+    // On a busy machine a program may be over before the colors are known. One that lasts
+    // learns them.
+    for seconds in ["1", "30"] {
+        let mut command = Command::new(directory.path().join("huepage"));
+        command.args(["run", "--must", "--report"]).arg(&file).arg("--").arg(&program);
+        command.args([seconds, "448"]).env_remove("XDG_RUNTIME_DIR");
+        without_privilege(&mut command);
+        let output = command.output().unwrap();
+        if code(&output) == Some(125) {
+            return println!("skipped: {}", stderr(&output));
+        }
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        for said in ["malloc's memory alone", "CAP_SYS_PTRACE"] {
+            assert!(stderr(&output).contains(said), "{}", stderr(&output));
+        }
+        let Some(report) = placed(&file, &output) else { return };
+        if report["state"] != "discovering" {
+            return assert_placed(&report);
+        }
     }
-    assert_eq!(code(&output), Some(0), "{}", stderr(&output));
-    for said in ["malloc's memory alone", "CAP_SYS_PTRACE"] {
-        assert!(stderr(&output).contains(said), "{}", stderr(&output));
-    }
-    if let Some(report) = placed(&file, &output) {
-        assert_placed(&report);
-    }
+    panic!("no colors within 30 s, and not a word why");
 }
 
 #[test]
