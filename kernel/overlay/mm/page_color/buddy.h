@@ -311,18 +311,20 @@ static void color_add_parts(struct list_head *list,
 }
 
 /*
- * How many pages to take at once. What waits on the list is not freed memory that
- * could be used again, so it has nothing to do with how many of these may wait.
+ * How many pages to take at once: more each time, as rmqueue_bulk() is asked for,
+ * and no more than a list of this zone may hold.
  */
 static int color_count(struct per_cpu_pages *pcp)
 {
 	struct page_color_run *run = &pcp->color_run;
-	unsigned int batch = READ_ONCE(pcp->batch);
+	unsigned int batch = READ_ONCE(pcp->batch), most;
 
 	/* Boot pagesets, and those that are disabled, hold no pages. */
 	if (READ_ONCE(pcp->high_min) < batch)
 		return 1;
-	run->longest = clamp(run->longest * 2, 16U, batch << 3);
+	most = min(batch << CONFIG_PCP_BATCH_SCALE_MAX,
+		   (unsigned int)READ_ONCE(pcp->high_max));
+	run->longest = clamp(run->longest * 2, batch, max(most, batch));
 	return run->longest;
 }
 
@@ -516,26 +518,33 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 }
 
 /*
- * Pages that a CPU has ready for long keep blocks from becoming whole: they are
- * given back when nothing was taken between two looks. Called with the CPU's
- * statistics, under pcp->lock. Whether there is more to look at.
+ * Pages that a CPU has ready for long keep blocks from becoming whole, and a CPU
+ * that takes none counts among those that share what is left of the cache: its run
+ * ends when nothing was taken between two looks. Called with the CPU's statistics,
+ * under pcp->lock. Whether there is more to look at.
  */
 static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
 {
+	bool empty = list_empty(&pcp->lists[PCP_COLOR_LIST]) &&
+		     list_empty(&pcp->lists[PCP_FILE_LIST]);
 	struct page_color_run *run = &pcp->color_run;
 	unsigned long flags;
 
-	if (list_empty(&pcp->lists[PCP_COLOR_LIST]) &&
-	    list_empty(&pcp->lists[PCP_FILE_LIST]))
+	if (empty && !run->space)
 		return false;
 	if (!run->idle) {
 		run->idle = true;
 		return true;
 	}
-	spin_lock_irqsave(&zone->lock, flags);
-	color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
-	color_free_list(zone, pcp, PCP_FILE_LIST, pcp->count);
-	spin_unlock_irqrestore(&zone->lock, flags);
+	if (!empty) {
+		spin_lock_irqsave(&zone->lock, flags);
+		color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
+		color_free_list(zone, pcp, PCP_FILE_LIST, pcp->count);
+		spin_unlock_irqrestore(&zone->lock, flags);
+	}
+	page_color_space_put(run->space);
+	run->space = NULL;
+	run->longest = 0;
 	return false;
 }
 
