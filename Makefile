@@ -56,10 +56,11 @@ bench:
 LAB = aging ksm-nodes working-set zero-pages frame-order sequential-io fault-cost zone-lock mixed
 
 # Experiments on real kernels under the modelled hierarchy, in full size. lab-full is all of
-# them: it adds thirty-days, which boots 60 machines for thirty days each, and two-guests
-# with its 40 boots. The report ends with 3 where an experiment has no results yet.
+# them: it adds thirty-days, which boots 60 machines for thirty days each, two-guests with its
+# 40 boots, and scale, whose machines have up to 12 GiB. The report ends with 3 where an
+# experiment has no results yet.
 lab: experiments = $(LAB)
-lab-full: experiments = $(LAB) thirty-days two-guests
+lab-full: experiments = $(LAB) thirty-days two-guests scale
 lab lab-full:
 	./setup lab
 	cargo build --release --locked --package huepage-lab

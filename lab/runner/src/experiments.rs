@@ -7,6 +7,7 @@ mod frame_order;
 mod ksm_nodes;
 mod mixed;
 mod readers;
+mod scale;
 mod sequential_io;
 mod thirty_days;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub const ALL: &[&Experiment] = &[
     &mixed::EXPERIMENT,
     &thirty_days::EXPERIMENT,
     &two_guests::EXPERIMENT,
+    &scale::EXPERIMENT,
 ];
 
 /// The one of this name.

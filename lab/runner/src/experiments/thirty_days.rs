@@ -5,7 +5,7 @@
 mod days;
 mod page;
 mod picture;
-mod rows;
+pub(super) mod rows;
 
 use std::time::Duration;
 
@@ -61,61 +61,91 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
 }
 
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
-    let arch: Arch = point.parsed("arch")?;
-    let (policy, kind) = (point.text("policy"), point.text("kind"));
-    let seed = point.seed()?;
-    let days: u32 = settings.only("days")?;
-    let ways: u32 = settings.only("ways")?;
-    let cache: Bytes = settings.only("cache")?;
-    let memory: Bytes = settings.only("memory")?;
-    let fill: f64 = settings.only("fill")?;
-    let placement = if policy == COMPACT { "stock" } else { policy };
-    let placement: Placement =
-        placement.parse().map_err(|error| anyhow::anyhow!("{error}, {COMPACT}"))?;
-    ensure!(KINDS.contains(&kind), "no kind of day '{kind}'; there are {}", KINDS.join(", "));
-    ensure!(
-        ways > 0 && cache.0 > 0 && cache.0.is_multiple_of(u64::from(ways) * PAGE),
-        "a cache of {cache} is no whole number of pages in each of {ways} ways"
-    );
-    ensure!(fill > 0.0 && fill.is_finite(), "setting fill={fill}: no size of a program");
-    let pages = (fill * (cache.0 / PAGE) as f64) as u64;
-    ensure!(
-        pages * PAGE + KERNEL <= memory.0,
-        "a machine of {memory} is too small for {fill} of {cache}"
-    );
-    let mut machine = Machine::plain(2, memory);
-    let mut arguments = arguments([
-        ("kind", kind.to_owned()),
-        ("days", days.to_string()),
-        ("seed", seed.to_string()),
-        ("colors", (cache.0 / PAGE / u64::from(ways)).to_string()),
-        ("ways", ways.to_string()),
-        ("pages", pages.to_string()),
-        ("compact", u32::from(policy == COMPACT).to_string()),
-    ]);
-    placement.apply(cache, ways, &mut machine, &mut arguments);
-    if arch == Arch::X86_64 {
-        machine.kernel_options.push(kept_back(seed, memory));
+    Days {
+        kind: point.text("kind"),
+        days: settings.only("days")?,
+        cache: settings.only("cache")?,
+        ways: settings.only("ways")?,
+        memory: settings.only("memory")?,
+        fill: settings.only("fill")?,
     }
-    let mut shown = point.json();
-    shown.extend(map([
-        ("cache", json!(cache.to_string())),
-        ("ways", json!(ways)),
-        ("memory", json!(memory.to_string())),
-        ("fill", json!(fill)),
-    ]));
-    Ok(Case {
-        arch,
-        variant: placement.variant(),
-        config: Config::Plain,
-        machine,
-        guest: "days",
-        arguments,
-        model: None,
-        regions: Vec::new(),
-        settings: shown,
-        limit: Duration::from_secs(7200),
-    })
+    .case(point)
+}
+
+/// A machine that works for days.
+pub struct Days<'a> {
+    /// What a day is, as the guest names it.
+    pub kind: &'a str,
+    /// How many.
+    pub days: u32,
+    /// That pages are colored for.
+    pub cache: Bytes,
+    /// Of the cache.
+    pub ways: u32,
+    /// Of the machine.
+    pub memory: Bytes,
+    /// Pages of the program, in caches.
+    pub fill: f64,
+}
+
+impl Days<'_> {
+    /// A boot of it, with architecture, policy and seed of a point.
+    ///
+    /// # Errors
+    /// What of it makes no sense.
+    pub fn case(&self, point: &Point) -> anyhow::Result<Case> {
+        let arch: Arch = point.parsed("arch")?;
+        let policy = point.text("policy");
+        let seed = point.seed()?;
+        let &Days { kind, days, cache, ways, memory, fill } = self;
+        let placement = if policy == COMPACT { "stock" } else { policy };
+        let placement: Placement =
+            placement.parse().map_err(|error| anyhow::anyhow!("{error}, {COMPACT}"))?;
+        ensure!(KINDS.contains(&kind), "no kind of day '{kind}'; there are {}", KINDS.join(", "));
+        ensure!(
+            ways > 0 && cache.0 > 0 && cache.0.is_multiple_of(u64::from(ways) * PAGE),
+            "a cache of {cache} is no whole number of pages in each of {ways} ways"
+        );
+        ensure!(fill > 0.0 && fill.is_finite(), "setting fill={fill}: no size of a program");
+        let pages = (fill * (cache.0 / PAGE) as f64) as u64;
+        ensure!(
+            pages * PAGE + KERNEL <= memory.0,
+            "a machine of {memory} is too small for {fill} of {cache}"
+        );
+        let mut machine = Machine::plain(2, memory);
+        let mut arguments = arguments([
+            ("kind", kind.to_owned()),
+            ("days", days.to_string()),
+            ("seed", seed.to_string()),
+            ("colors", (cache.0 / PAGE / u64::from(ways)).to_string()),
+            ("ways", ways.to_string()),
+            ("pages", pages.to_string()),
+            ("compact", u32::from(policy == COMPACT).to_string()),
+        ]);
+        placement.apply(cache, ways, &mut machine, &mut arguments);
+        if arch == Arch::X86_64 {
+            machine.kernel_options.push(kept_back(seed, memory));
+        }
+        let mut shown = point.json();
+        shown.extend(map([
+            ("cache", json!(cache.to_string())),
+            ("ways", json!(ways)),
+            ("memory", json!(memory.to_string())),
+            ("fill", json!(fill)),
+        ]));
+        Ok(Case {
+            arch,
+            variant: placement.variant(),
+            config: Config::Plain,
+            machine,
+            guest: "days",
+            arguments,
+            model: None,
+            regions: Vec::new(),
+            settings: shown,
+            limit: Duration::from_secs(7200),
+        })
+    }
 }
 
 #[cfg(test)]
