@@ -291,11 +291,25 @@ static unsigned long large(int nid)
 	return pages;
 }
 
+/* Pages that a small program has, of which few are used all the time. */
+#define PAGE_COLOR_SMALL	128
+
+/*
+ * Whether the pages that are there when an address space becomes large are held.
+ * Where a color has room for several, a bit cannot tell how many it has: they must
+ * be less than one of each color. Where the cache is small they are those that any
+ * program has, and what comes from now on is even by itself.
+ */
+static bool counts_first(const struct page_color_space *space,
+			 unsigned long pages)
+{
+	return space->direct || (pages >= PAGE_COLOR_SMALL &&
+				 pages < space->held.colors);
+}
+
 /*
  * Spaces for what an address space is large in and has none. They come before
- * those that are there, which readers go on to see. Where a color has room for
- * several pages, a bit cannot tell how many it has: what was there before is not
- * asked for, and what comes from now on is even by itself.
+ * those that are there, which readers go on to see.
  */
 static void add_spaces(struct mm_struct *mm)
 {
@@ -314,7 +328,7 @@ static void add_spaces(struct mm_struct *mm)
 			space = make_space(nid, kind);
 			if (!space)
 				continue;
-			space->counted = space->direct;
+			space->counted = counts_first(space, pages[kind]);
 			space->next = first;
 			first = space;
 		}
