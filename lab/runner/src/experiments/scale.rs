@@ -27,7 +27,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("seed", "1,2,3", "1"),
         ("days", "1", "1"),
         // In caches: memory, and pages of the program.
-        ("memory", "3", "4"),
+        ("memory", "3", "8"),
         ("fill", "0.94", "0.94"),
     ],
     cases,
