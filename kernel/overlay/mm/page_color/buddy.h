@@ -322,8 +322,8 @@ static int color_count(struct per_cpu_pages *pcp)
 	/* Boot pagesets, and those that are disabled, hold no pages. */
 	if (READ_ONCE(pcp->high_min) < batch)
 		return 1;
-	most = min(batch << CONFIG_PCP_BATCH_SCALE_MAX,
-		   (unsigned int)READ_ONCE(pcp->high_max));
+	most = min_t(unsigned int, batch << CONFIG_PCP_BATCH_SCALE_MAX,
+		     READ_ONCE(pcp->high_max));
 	run->longest = clamp(run->longest * 2, batch, max(most, batch));
 	return run->longest;
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use huepage::units::Bytes;
+pub(super) use theory::random_miss_share;
 
 use crate::{
     boot::{Machine, Report},

@@ -3,12 +3,19 @@
 
 use huepage::units::Bytes;
 
-use crate::results::{
-    Axis, Boots, Page, Panel, Plot, Results, Series, Table, cell, change, percent, thousands,
+use crate::{
+    experiments::working_set::random_miss_share,
+    results::{
+        Axis, Boots, Page, Panel, Plot, Results, Series, Table, cell, change, percent, thousands,
+    },
 };
 
 /// Of a page, in bytes.
 const PAGE: u64 = 4096;
+/// When a program runs, and whether that is the day that the machine boots.
+const STATES: [(&str, bool); 2] = [("fresh", true), ("aged", false)];
+/// Of a point, before its figures.
+const HEAD: [&str; 4] = ["arch", "cache", "ways", "colors"];
 
 /// A point of the grid, by which boots differ in their seed only.
 #[derive(Clone, Copy)]
@@ -20,9 +27,21 @@ struct Point<'a> {
 }
 
 impl Point<'_> {
-    fn colors(&self) -> Option<u64> {
-        let cache: Bytes = self.cache.parse().ok()?;
-        Some(cache.0 / PAGE / self.ways.parse::<u64>().ok()?)
+    fn bytes(&self) -> u64 {
+        self.cache.parse().map_or(0, |cache: Bytes| cache.0)
+    }
+
+    fn ways(&self) -> u64 {
+        self.ways.parse().unwrap_or(1)
+    }
+
+    fn colors(&self) -> u64 {
+        self.bytes() / PAGE / self.ways()
+    }
+
+    fn head(&self) -> [String; 4] {
+        let colors = thousands(self.colors() as f64);
+        [self.arch.into(), self.cache.into(), self.ways.into(), colors]
     }
 
     /// The day that the machine boots, or all after it.
@@ -57,81 +76,59 @@ fn each(results: &Results, mut call: impl FnMut(Point)) {
     }
 }
 
-/// Of pages at random, how many are of a color that more pages have than there are ways:
-/// the pages of a color are a Poisson variable, of which a page sees the others.
-pub(super) fn at_random(fill: f64, ways: u32) -> f64 {
-    let pages = fill * f64::from(ways);
-    let mut term = (-pages).exp();
-    let mut fits = 0.0;
-    for others in 0..ways {
-        fits += term;
-        term *= pages / f64::from(others + 1);
-    }
-    1.0 - fits
-}
-
-fn of_theory(results: &Results, ways: &str) -> Option<f64> {
-    Some(at_random(results.first("fill").parse().ok()?, ways.parse().ok()?))
+/// The share of as many pages at random.
+fn at_random(results: &Results, point: &Point) -> Option<f64> {
+    let fill: f64 = results.first("fill").parse().ok()?;
+    let pages = (fill * (point.bytes() / PAGE) as f64) as u64;
+    Some(random_miss_share(pages, point.colors(), point.ways()))
 }
 
 fn conflicts(results: &Results) -> Table {
     let policies = results.values("policy");
-    let states = [("fresh", true), ("aged", false)];
-    let head = policies.iter().flat_map(|p| states.map(|(state, _)| format!("{p}, {state}")));
-    let head = head.chain(["at random".to_owned()]);
-    let mut table = Table::wide(&["arch", "cache", "ways", "colors"], head);
+    let head = policies.iter().flat_map(|p| STATES.map(|(state, _)| format!("{p}, {state}")));
+    let mut table = Table::wide(&HEAD, head.chain(["at random".to_owned()]));
     each(results, |point| {
         let mut cells = Vec::new();
         for policy in &policies {
-            for (_, fresh) in states {
+            for (_, fresh) in STATES {
                 let boots = Point { policy, ..point }.boots(results, fresh);
                 cells.push(boots.text("conflict_share", percent));
             }
         }
-        cells.push(cell(of_theory(results, point.ways), percent));
-        let colors = cell(point.colors(), |colors| thousands(colors as f64));
-        table.wide_row([point.arch, point.cache, point.ways, &colors], cells);
+        cells.push(cell(at_random(results, &point), percent));
+        table.wide_row(point.head(), cells);
     });
     table
 }
 
 fn costs(results: &Results) -> Table {
-    let states = [("fresh", true), ("aged", false)];
-    let head = states.iter().flat_map(|(state, _)| {
+    let head = STATES.iter().flat_map(|(state, _)| {
         ["stock", "on", "change"].map(|column| format!("{column}, {state}"))
     });
-    let mut table = Table::wide(&["arch", "cache", "ways", "colors"], head);
+    let mut table = Table::wide(&HEAD, head);
     each(results, |point| {
         let mut cells = Vec::new();
-        for (_, fresh) in states {
+        for (_, fresh) in STATES {
             let mean = |policy: &str| {
                 Point { policy, ..point }.boots(results, fresh).mean("touch_instructions")
             };
             let (stock, on) = (mean("stock"), mean("on"));
             cells.extend([cell(stock, thousands), cell(on, thousands), change(on, stock)]);
         }
-        let colors = cell(point.colors(), |colors| thousands(colors as f64));
-        table.wide_row([point.arch, point.cache, point.ways, &colors], cells);
+        table.wide_row(point.head(), cells);
     });
     table
 }
 
 fn against_source(results: &Results) -> (String, Table) {
-    let mut table = Table::new(["cache", "ways", "colors", "on, worst of all boots", "source"]);
+    let mut table = Table::wide(&HEAD, ["on, worst of all boots", "source"].map(str::to_owned));
     each(results, |point| {
-        let mut values = Vec::new();
-        for fresh in [true, false] {
-            let boots = Point { policy: "on", ..point }.boots(results, fresh);
-            values.extend(boots.values("conflict_share"));
-        }
-        let worst = values.into_iter().reduce(f64::max);
-        table.row([
-            point.cache.to_owned(),
-            point.ways.to_owned(),
-            cell(point.colors(), |colors| thousands(colors as f64)),
-            cell(worst, percent),
-            if point.ways == "1" { "within 1.5 % of fresh at 16 GB" } else { "–" }.to_owned(),
-        ]);
+        let on = Point { policy: "on", ..point };
+        let shares =
+            STATES.map(|(_, fresh)| on.boots(results, fresh).values("conflict_share")).concat();
+        let source = if point.ways == "1" { "within 1.5 % of fresh at 16 GB" } else { "–" };
+        let cells = [cell(shares.into_iter().reduce(f64::max), percent), source.to_owned()];
+        table.wide_row(point.head(), cells);
     });
     ("Against the source (S1), which measured bandwidth".into(), table)
 }
@@ -140,15 +137,12 @@ fn plot(results: &Results) -> Plot {
     let panel = |ways: &String, metric: &str, heading: &str, times: f64| {
         let mut series = Vec::new();
         for policy in results.values("policy") {
-            for (state, fresh) in [("fresh", true), ("aged", false)] {
+            for (state, fresh) in STATES {
                 let mut points = Vec::new();
                 each(results, |point| {
                     let boots = Point { policy: &policy, ..point }.boots(results, fresh);
-                    let size = point.cache.parse::<Bytes>().ok();
-                    if let (true, Some(size), Some(mean)) =
-                        (point.ways == *ways, size, boots.mean(metric))
-                    {
-                        points.push((size.0 as f64 / f64::from(1 << 20), mean * times));
+                    if let (true, Some(mean)) = (point.ways == *ways, boots.mean(metric)) {
+                        points.push(((point.bytes() >> 20) as f64, mean * times));
                     }
                 });
                 series.push(Series::new(format!("{policy}, {state}"), points));

@@ -4,7 +4,7 @@
 /// The share of lines that miss when pages with random colors are read again and
 /// again in the same order, with LRU: those of colors with more pages than ways.
 /// A page is one of them if at least `ways` of the others have its color.
-pub(super) fn random_miss_share(pages: u64, colors: u64, ways: u64) -> f64 {
+pub fn random_miss_share(pages: u64, colors: u64, ways: u64) -> f64 {
     let others = pages.saturating_sub(1) as f64;
     let p = 1.0 / colors as f64;
     // The binomial distribution, term by term from none on.
@@ -55,7 +55,8 @@ mod tests {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             state >> 33
         };
-        for (pages, colors, ways) in [(256, 512, 1), (512, 32, 16), (640, 32, 16)] {
+        for (pages, colors, ways) in [(256, 512, 1), (512, 32, 16), (640, 32, 16), (1925, 1024, 2)]
+        {
             let (mut missed, throws) = (0, 400);
             for _ in 0..throws {
                 let mut of_color = vec![0u64; colors as usize];
