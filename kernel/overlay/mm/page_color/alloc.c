@@ -141,6 +141,22 @@ static unsigned int gather(const struct place *place,
 }
 
 /*
+ * Pages that are worth a hold of the lock, of @count that are wished for. More are
+ * taken where they are found, but not at the price of whole pageblocks or of worse
+ * colors.
+ */
+static unsigned int enough(unsigned int count)
+{
+	return min(count, 512U);
+}
+
+/* Less than half of what would be enough was found. */
+static bool is_little(unsigned int found, unsigned int count)
+{
+	return 2 * found < enough(count);
+}
+
+/*
  * From pageblocks in use first, as long as they have enough: whole ones are for
  * huge pages.
  */
@@ -152,11 +168,11 @@ static unsigned int gather_best(const struct place *place,
 	const struct page_color_free *free = place->zone->memory.free;
 	unsigned int count = wish->count, nr = 0;
 
-	wish->part = READ_ONCE(free->partial) >= 4 * count;
+	wish->part = READ_ONCE(free->partial) >= 4 * enough(count);
 	if (wish->part)
 		nr = gather(place, space, wish, want, parts, 0);
 	wish->part = false;
-	if (wish->count > count / 2)
+	if (is_little(count - wish->count, count))
 		nr = gather(place, space, wish, want, parts, nr);
 	return nr;
 }
@@ -261,7 +277,7 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 	/* Else a word of colors is not a word of frames. */
 	if (memory->colors % 64)
 		return false;
-	return partial >= 4 * count &&
+	return partial >= 4 * enough(count) &&
 	       page_color_pages(current->page_color.whom, space->kind) > many;
 }
 
@@ -488,7 +504,8 @@ unsigned int page_color_gather(struct zone *zone,
 	}
 	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
 	if (space) {
-		note_vain(space, first, i, wish.count > count / 2);
+		note_vain(space, first, i,
+			  is_little(count - wish.count, count));
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
 		count_vm_events(!i ? PAGE_COLOR_BEST :
