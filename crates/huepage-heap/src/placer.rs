@@ -50,6 +50,9 @@ const FREE: usize = 2;
 /// Pages that may be filled and untouched, in caches, beside two per cent of all
 /// that are filled: programs allocate before they write.
 const AHEAD: usize = 2;
+/// Pages for both at least: malloc takes memory for itself and in pieces of some
+/// hundred pages, which is more than a small cache has.
+const LEAST: usize = 1024;
 /// Pages filled, or else the time, between two looks whether they are touched.
 const LOOK: u64 = 256;
 const LOOKS: Duration = Duration::from_secs(1);
@@ -169,7 +172,7 @@ impl Placer<'_> {
 
     /// Whether the time for what is not placed whatever it takes is used up.
     fn over_budget(&self) -> bool {
-        self.tally.report.moves as usize >= FREE * self.cache
+        self.tally.report.moves as usize >= (FREE * self.cache).max(LEAST)
             && !self.budget.pause(cpu_time(), self.tally.elapsed()).is_zero()
     }
 
@@ -177,7 +180,7 @@ impl Placer<'_> {
     fn saves(&mut self) -> bool {
         let (filled, placed) = (self.tally.report.moves, self.table.placed());
         let over = self.saving.on && self.saving.looked.elapsed() >= LOOKS;
-        let allowed = AHEAD * self.cache + placed / 50;
+        let allowed = (AHEAD * self.cache).max(LEAST) + placed / 50;
         if placed <= allowed {
             self.saving.on = false;
         } else if over || filled >= self.saving.filled + LOOK {
