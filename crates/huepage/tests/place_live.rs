@@ -16,7 +16,7 @@ use huepage::{
     colored::ColoredError,
     frames::Pagemap,
     mapping::{Mapping, PageAddr, PageKind, page_size},
-    place::{self, Mechanism, PlaceError, Policy, Pool, Unsuitable},
+    place::{self, Mechanism, PlaceError, Policy, Pool, Recolored, Unsuitable},
     units::Bytes,
 };
 
@@ -321,6 +321,14 @@ fn in_three_mappings(pages: usize) -> Mapping {
     memory
 }
 
+/// All pages, but for some whose frames in the pool the kernel has replaced by others
+/// since they were told, as compaction does.
+#[track_caller]
+fn assert_recolored(report: &Recolored, pages: usize) {
+    assert_eq!(report.placed + report.already + report.short, pages, "{report:?}");
+    assert!(report.short <= pages / 20, "{report:?}");
+}
+
 #[test]
 fn a_range_of_several_mappings_is_placed_again_and_again() {
     let _alone = alone();
@@ -334,7 +342,7 @@ fn a_range_of_several_mappings_is_placed_again_and_again() {
         let report =
             unsafe { pool.recolor(memory.page(first), pages, &round_policy(round), &mut oracle) };
         let report = report.unwrap_or_else(|error| panic!("round {round}: {error}"));
-        assert_eq!(report.placed + report.already, pages, "round {round}: {report:?}");
+        assert_recolored(&report, pages);
         assert!(intact(memory.page(0), memory.len()), "round {round}");
     }
     for mechanism in [Mechanism::Userfaultfd, Mechanism::Remap] {
@@ -346,7 +354,7 @@ fn a_range_of_several_mappings_is_placed_again_and_again() {
                 pool.recolor_exclusive(memory.page(0), PAGES, &round_policy(round), &mut oracle)
             };
             let report = report.unwrap_or_else(|error| panic!("{mechanism:?} {round}: {error}"));
-            assert_eq!(report.placed + report.already, PAGES, "{mechanism:?} {report:?}");
+            assert_recolored(&report, PAGES);
             assert!(intact(memory.page(0), memory.len()), "{mechanism:?} {round}");
         }
     }
