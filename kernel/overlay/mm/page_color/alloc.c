@@ -202,10 +202,14 @@ static void check_space(struct page_color_space *space,
 	}
 }
 
+/* One CPU has colors ready of one part in so many of a cache at most. */
+#define PAGE_COLOR_SHARE	32
+
 /*
- * Colors that one CPU has ready are lost for another one that asks for the same
- * address space: all of them together have half of what is left of the cache. Who
- * is larger than the cache gets each color of a round once, on whatever CPU.
+ * Colors that a CPU has ready are lost for the others, for seconds if it has nothing
+ * to do any more. All CPUs that ask for the same address space together have half of
+ * what is left of the cache. Who is larger than the cache gets each color of a round
+ * once, on whatever CPU.
  */
 static unsigned int fair_share(const struct page_color_space *space,
 			       const struct page_color_live *live,
@@ -216,9 +220,10 @@ static unsigned int fair_share(const struct page_color_space *space,
 
 	if (!live)
 		return count;
-	left = min3(live->colors - READ_ONCE(space->held.taken),
-		    live->colors / 8, (u32)max(atomic_read(&live->left), 0));
-	return min(count, max(left / (2 * cpus), 4U));
+	left = min(live->colors - READ_ONCE(space->held.taken),
+		   (u32)max(atomic_read(&live->left), 0));
+	left = min(left / 2, live->colors / PAGE_COLOR_SHARE);
+	return min(count, max(left / cpus, 4U));
 }
 
 /*
@@ -269,7 +274,8 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 {
 	const struct page_color_memory *memory = &place->zone->memory;
 	unsigned long partial = READ_ONCE(memory->free->partial);
-	unsigned long many = max(PAGE_COLOR_EVEN * 64 * place->node->large,
+	unsigned long cache = PAGE_COLOR_LARGE * place->node->large;
+	unsigned long many = max(PAGE_COLOR_EVEN * cache,
 				 zone_managed_pages(zone) / PAGE_COLOR_EVEN_PART);
 
 	if (!space || !page_color_full(space) || !place->node->live || ask->set)

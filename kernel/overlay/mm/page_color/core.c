@@ -94,7 +94,7 @@ static int make_node(int nid)
 		return -ENOMEM;
 	node->id = ++ids;
 	node->colors = geometry->colors;
-	node->large = max(geometry->size / PAGE_SIZE / 64, 1UL);
+	node->large = max(geometry->size / PAGE_SIZE / PAGE_COLOR_LARGE, 1UL);
 	node->direct = geometry->ways == 1;
 	if (node->colors >= PAGE_COLOR_SHARED) {
 		node->live = make_live(nid, node->colors);

@@ -31,13 +31,16 @@ struct page_color_geometry {
 	char source[64];
 };
 
+/* An address space with one in so many of the pages of a cache is large. */
+#define PAGE_COLOR_LARGE	128
+
 /**
  * struct page_color_node - the cache of a node whose memory is colored
  * @rcu: freed after readers
  * @id: no other node, and no later geometry of this one, has it
  * @colors: pages of one way
  * @large: an address space with so many pages is given colors; a smaller one
- *         cannot fill more than 1/64 of the cache
+ *         cannot fill more than 1/128 of the cache
  * @direct: direct-mapped: one page of each color fits, so that a bit tells
  *          whether there is room for another one
  * @live: how many address spaces hold each color; NULL for the cache of one
