@@ -222,8 +222,8 @@ static unsigned int fair_share(const struct page_color_space *space,
 		return count;
 	left = min(live->colors - READ_ONCE(space->held.taken),
 		   (u32)max(atomic_read(&live->left), 0));
-	left = min(left / 2, live->colors / PAGE_COLOR_SHARE);
-	return min(count, max(left / cpus, 4U));
+	left = min(left / 2 / cpus, live->colors / PAGE_COLOR_SHARE);
+	return min(count, max(left, 4U));
 }
 
 /*
