@@ -150,16 +150,19 @@ static unsigned int enough(unsigned int count)
 	return min(count, 512U);
 }
 
+/* Pageblocks in use have enough: whole ones are for huge pages. */
+static bool has_partial(const struct page_color_free *free, unsigned int count)
+{
+	return READ_ONCE(free->partial) >= 4 * enough(count);
+}
+
 /* Less than half of what would be enough was found. */
 static bool is_little(unsigned int found, unsigned int count)
 {
 	return 2 * found < enough(count);
 }
 
-/*
- * From pageblocks in use first, as long as they have enough: whole ones are for
- * huge pages.
- */
+/* From pageblocks in use first, as long as they have enough. */
 static unsigned int gather_best(const struct place *place,
 				struct page_color_space *space,
 				struct page_color_wish *wish, unsigned int want,
@@ -168,7 +171,7 @@ static unsigned int gather_best(const struct place *place,
 	const struct page_color_free *free = place->zone->memory.free;
 	unsigned int count = wish->count, nr = 0;
 
-	wish->part = READ_ONCE(free->partial) >= 4 * enough(count);
+	wish->part = has_partial(free, count);
 	if (wish->part)
 		nr = gather(place, space, wish, want, parts, 0);
 	wish->part = false;
@@ -273,7 +276,6 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 		       const struct page_color_ask *ask, unsigned int count)
 {
 	const struct page_color_memory *memory = &place->zone->memory;
-	unsigned long partial = READ_ONCE(memory->free->partial);
 	unsigned long cache = PAGE_COLOR_LARGE * place->node->large;
 	unsigned long many = max(PAGE_COLOR_EVEN * cache,
 				 zone_managed_pages(zone) / PAGE_COLOR_EVEN_PART);
@@ -283,7 +285,7 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 	/* Else a word of colors is not a word of frames. */
 	if (memory->colors % 64)
 		return false;
-	return partial >= 4 * enough(count) &&
+	return has_partial(memory->free, count) &&
 	       page_color_pages(current->page_color.whom, space->kind) > many;
 }
 
@@ -364,7 +366,7 @@ static unsigned int first_want(struct page_color_space *space)
 }
 
 /*
- * @found, but less than half of what was wished for (@less); behind the last of
+ * @found, but little of what was wished for (@less); behind the last of
  * what is wanted where no frame was free. Who finds room in the cache searches
  * each time else: a color that came free meanwhile saves a conflict.
  */
