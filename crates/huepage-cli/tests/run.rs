@@ -59,6 +59,15 @@ fn what_cannot_be_executed_has_the_codes_of_env() {
 }
 
 #[test]
+fn a_mistyped_option_is_not_the_program_but_the_programs_options_are_its_own() {
+    let output = run(&["--budgt", "5", "--", "true"]).output().unwrap();
+    assert_eq!(code(&output), Some(2), "{}", stderr(&output));
+    assert!(stderr(&output).contains("'--budget'"), "{}", stderr(&output));
+    let output = run(&["sh", "-c", "echo $0", "--budgt"]).output().unwrap();
+    assert_eq!(stdout(&output), "--budgt\n");
+}
+
+#[test]
 fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("three.c");

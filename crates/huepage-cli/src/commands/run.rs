@@ -114,12 +114,7 @@ pub struct Options {
     cache: Option<CacheOverride>,
 
     /// The program and its arguments
-    #[arg(
-        required_unless_present = "list",
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "PROGRAM"
-    )]
+    #[arg(required_unless_present = "list", trailing_var_arg = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
 
