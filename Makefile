@@ -30,11 +30,9 @@ test:
 	# The library with each set of its features, and all without measurement, as on other
 	# architectures.
 	for features in "" serde measure measure,serde map; do \
-		RUSTFLAGS="-D warnings" cargo check --locked --package huepage --all-targets \
-			--no-default-features --features "$$features" --target-dir target/features || \
-			exit; done
-	RUSTFLAGS="-D warnings" cargo check --locked --workspace --no-default-features \
-		--target-dir target/features
+		cargo clippy --locked --package huepage --all-targets --no-default-features \
+			--features "$$features" -- -D warnings || exit; done
+	cargo clippy --locked --workspace --no-default-features -- -D warnings
 	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
 	cargo test --locked --workspace

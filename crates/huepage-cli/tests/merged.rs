@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage merged` on whatever machine this is; what it counts is tested in a guest
-//! whose kernel merges (lab/runner/tests/exec.rs).
+//! whose kernel merges (lab/runner/tests/lab/exec.rs).
 
 mod support;
 

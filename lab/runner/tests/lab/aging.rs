@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `aging`, on both architectures, obeys what theory says.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::results::{Results, Row};
-use support::{number, quick};
 
 fn run(set: &[&str]) -> Results {
     quick("aging", set)

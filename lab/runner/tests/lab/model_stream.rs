@@ -2,8 +2,6 @@
 //! The model's code without QEMU, compared count by count with a naive twin over
 //! random hierarchies and random accesses.
 
-mod twin;
-
 use std::{
     io::Write,
     path::{Path, PathBuf},
@@ -11,13 +9,13 @@ use std::{
     sync::LazyLock,
 };
 
+use crate::support::twin::{self, Step};
 use huepage::units::Bytes;
 use huepage_lab::model::{
     Backing, Level, MemorySideCache, Model, Node, Outside, PageTimes, Records, Replacement, Scope,
     plugin,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
-use twin::Step;
 
 /// lab/model/tests/stream.c, with the compiler looking for undefined behavior.
 static STREAM: LazyLock<PathBuf> = LazyLock::new(|| {

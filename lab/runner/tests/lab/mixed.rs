@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `mixed`: every load is there, and what must hold does.
 
-mod support;
-
+use crate::support::{number, quick, quick_whatever_failed};
 use huepage_lab::{document, experiments, results::Results};
-use support::{number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
 const LOADS: [(&str, usize); 30] = [

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `two-guests`: a guest's colors are what the host makes of them.
 
-mod support;
-
-use support::{number, quick};
+use crate::support::{number, quick};
 
 #[test]
 fn what_a_guest_colors_is_worth_what_the_host_keeps_of_its_order() {

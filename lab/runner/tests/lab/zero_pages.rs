@@ -2,15 +2,13 @@
 //! What contiguous frames and the one zero page do to sets of 8 ways, in real
 //! kernels under a modelled hierarchy.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::{
     document,
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
-use support::{number, quick};
 
 fn experiment() -> &'static Experiment {
     experiments::find("zero-pages").unwrap()

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `thirty-days`: what must hold of days, whatever they are.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::{document, experiments};
-use support::{number, quick};
 
 const KINDS: [&str; 3] = ["mixed", "cache-heavy", "stream"];
 

@@ -2,10 +2,8 @@
 //! Instructions per page are counted exactly, and the same in every run but for an
 //! interrupt.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::results::Results;
-use support::{number, quick};
 
 /// Of each kind of work in the quick form.
 const PAGES: f64 = 4096.0;

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The interfaces of page coloring in a patched kernel that runs.
 
-#[path = "support/booted.rs"]
-mod booted;
-
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
@@ -11,6 +8,8 @@ use huepage_lab::{
     kernel::Config,
 };
 use serde_json::Value;
+
+use crate::support::booted;
 
 fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -> Report {
     run_and_log(arch, config, guest, machine, check).0

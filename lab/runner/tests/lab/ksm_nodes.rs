@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `ksm-nodes` on real kernels, against what must hold.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::{
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
-use support::{number, quick};
 
 /// Of the quick form.
 const CONTENTS: f64 = 64.0;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential readers in their quick form, on real kernels.
 
-mod support;
-
+use crate::support::{self, quick};
 use huepage_lab::results::{Results, Row};
-use support::quick;
 
 fn run(set: &[&str]) -> Results {
     quick("frame-order", set)

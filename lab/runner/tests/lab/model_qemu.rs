@@ -2,9 +2,7 @@
 //! The plugin in QEMU, under guests of which every instruction and access is
 //! known: lab/model/tests/bare_*.S.
 
-mod bare_machine;
-
-use bare_machine::{assemble, qemu, run};
+use crate::support::bare_machine::{assemble, qemu, run};
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
@@ -222,7 +220,7 @@ fn what_can_not_be_modelled_ends_qemu_and_says_why() {
 }
 
 /// Prints how fast it is. The goal is 25 million accesses per second:
-/// `cargo test -p huepage-lab --test model_qemu -- --ignored --nocapture`
+/// `cargo test -p huepage-lab --test lab accesses_per_second -- --ignored --nocapture`
 #[test]
 #[ignore = "a benchmark: its figure depends on the machine and on who else uses it"]
 fn accesses_per_second_in_qemu() {

@@ -2,11 +2,11 @@
 //! `huepage-lab exec`: a program with known accesses, and what a user reads when
 //! something is wrong.
 
-mod command;
-
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use crate::support::command;
 
 fn exec(folder: &Path, words: &[&str]) -> (Option<i32>, String, String) {
     command::lab(folder, &[&["exec"], words].concat())

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What a user gets to read, above all when something is wrong.
 
-mod command;
-
 use std::{fs, path::Path};
+
+use crate::support::command;
 
 fn lab(words: &[&str]) -> (Option<i32>, String, String) {
     command::lab(Path::new("."), words)
@@ -97,7 +97,7 @@ fn pages_and_pictures_of_results_are_what_their_figures_say() {
 
 #[test]
 fn the_format_is_documented() {
-    let docs = include_str!("../../../docs/json.md");
+    let docs = include_str!("../../../../docs/json.md");
     let results = huepage_lab::results::Results {
         schema: huepage_lab::results::SCHEMA.into(),
         experiment: String::new(),

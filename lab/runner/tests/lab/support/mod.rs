@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the tests of experiments share.
+//! What tests share: of experiments, here; of the rest, a file each.
+
+pub mod bare_machine;
+pub mod booted;
+pub mod command;
+pub mod twin;
 
 use huepage_lab::{
     experiment::Scale,

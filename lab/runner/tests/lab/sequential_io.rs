@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential readers under memory pressure in their quick form, on real kernels.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::results::Results;
-use support::{number, quick};
 
 fn of(results: &Results, policy: &str, mode: &str, name: &str) -> f64 {
     let row = results.find(&[("policy", policy), ("mode", mode)]);

@@ -2,11 +2,10 @@
 //! Each value that `zero_pages=` may have, and some that it may not, boots and says
 //! what came of it.
 
-#[path = "support/booted.rs"]
-mod booted;
-
 use huepage::units::Bytes;
 use huepage_lab::{arch::Arch, boot::Machine, kernel::Config};
+
+use crate::support::booted;
 
 /// What a kernel said of zero pages, and what is so.
 struct Booted {

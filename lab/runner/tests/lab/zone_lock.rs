@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How often zone->lock is taken, by the kernel's own count.
 
-mod support;
-
-use support::{number, quick};
+use crate::support::{number, quick};
 
 #[test]
 #[ignore = "builds two kernels of its own"]

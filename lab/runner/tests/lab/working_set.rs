@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a modelled L2 real kernels let a program use.
 
-mod support;
-
+use crate::support::{number, quick};
 use huepage_lab::{
     document,
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
-use support::{number, quick};
 
 fn experiment() -> &'static Experiment {
     experiments::find("working-set").unwrap()

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `scale`: a cache of one way and one of two.
 
-mod support;
-
-use support::{number, quick};
+use crate::support::{number, quick};
 
 #[test]
 #[ignore = "boots for minutes"]

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boots of a sweep one by one, as a scheduler would have them.
 
-mod command;
-
 use std::{fs, path::Path};
 
 use serde_json::Value;
+
+use crate::support::command;
 
 const GRID: [&str; 10] = [
     "frame-order",
