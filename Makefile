@@ -35,6 +35,7 @@ test:
 	cargo clippy --locked --workspace --no-default-features -- -D warnings
 	# What chooses frames: pure C, so tested as a program, with sanitizers.
 	$(MAKE) --no-print-directory -C kernel/harness test
+	lab/mutants/check
 	cargo test --locked --workspace
 
 # Debian packages of what is here, in target/deb; of a kernel: huepage-lab kernel deb.
