@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Each target sets up what it needs; see ./setup.
 
-.PHONY: demo test audit build static deb bench lab lab-full
+.PHONY: demo test test-long audit build static deb bench lab lab-full
 
 # Finds the colors of this machine's cache, places memory by them, shows the
 # difference; pictures in out/.
@@ -37,6 +37,11 @@ test:
 	$(MAKE) --no-print-directory -C kernel/harness test
 	lab/mutants/check
 	cargo test --locked --workspace
+
+# What test leaves out: it builds kernels of its own, or boots for half an hour and more.
+test-long:
+	./setup test
+	cargo test --locked --workspace --test lab -- --ignored
 
 # Debian packages of what is here, in target/deb; of a kernel: huepage-lab kernel deb.
 deb:

@@ -10,6 +10,7 @@ fn of(results: &Results, policy: &str, mode: &str, name: &str) -> f64 {
 }
 
 #[test]
+#[ignore = "builds the kernel with the hooks of lab/kernel"]
 fn readers_wait_for_memory_and_the_old_wait_is_seen() {
     let results = quick("sequential-io", &["readers=4"]);
     assert_eq!(results.rows.len(), 2 * 2, "policies, modes");
@@ -31,6 +32,7 @@ fn readers_wait_for_memory_and_the_old_wait_is_seen() {
 /// A disk of 20 MB/s, 0.1 ms for a request: the guest's clock says so, however fast the
 /// host is. A host that is slower than that makes it less.
 #[test]
+#[ignore = "builds the kernel with the hooks of lab/kernel"]
 fn a_disk_takes_its_time() {
     let results = quick("sequential-io", &["readers=1", "policy=stock", "total=32M"]);
     // 64 KiB take 3.3 ms, and 0.1 ms for the request.
