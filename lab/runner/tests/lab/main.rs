@@ -2,8 +2,8 @@
 //! Tests of the lab: the command, the kernels it builds, the model beside its twins, and
 //! each experiment in its quick form.
 //!
-//! One program, so that they run side by side: most of the time goes into machines with
-//! one CPU. Those of one file: `cargo test -p huepage-lab --test lab aging::`.
+//! One program, so that they run side by side: most machines that are booted keep one CPU
+//! busy. Those of one file: `cargo test -p huepage-lab --test lab aging::`.
 
 mod aging;
 mod boot;
