@@ -80,7 +80,9 @@ fn opening_takes_a_small_part_of_a_discovery() {
     let mut ratios = Vec::new();
     // A neighbor can be quiet in one and not in the other.
     for _ in 0..8 {
-        let discovery = seconds(&|| drop(MeasuredOracle::discover(&measure).unwrap()));
+        let discovery = seconds(&|| {
+            MeasuredOracle::discover(&measure).unwrap();
+        });
         let opening = seconds(&|| {
             assert_eq!(Palette::open(&measure, &options).unwrap().state(), &PaletteState::Found);
         });
