@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `aging`, on both architectures, obeys what theory says.
 
-use crate::support::{number, quick};
-use huepage_lab::results::{Results, Row};
+use huepage_lab::results::Results;
+
+use crate::support::{number, only_row, quick};
 
 fn run(set: &[&str]) -> Results {
     quick("aging", set)
-}
-
-/// The row with these settings, of which there is one.
-fn the<'a>(results: &'a Results, settings: &[(&str, &str)]) -> &'a Row {
-    let rows: Vec<&Row> = results.with(settings).collect();
-    assert_eq!(rows.len(), 1, "{settings:?}");
-    rows[0]
 }
 
 #[test]
@@ -43,7 +37,7 @@ fn pages_age_into_conflicts_and_random_ones_are_as_theory_says() {
     for arch in ["x86_64", "arm64"] {
         let row = |form, policy, age, fill| {
             let of = [("arch", arch), ("form", form), ("policy", policy), ("age", age)];
-            the(&results, &[&of[..], &[("fill", fill), ("kernel_fn", "triad")]].concat())
+            only_row(&results, &[&of[..], &[("fill", fill), ("kernel_fn", "triad")]].concat())
         };
         let random = number(row("memory-side", "random", "0", "1.0"), "conflict_share");
         assert!((random - 0.632).abs() < 0.03, "{arch}: {random}");
@@ -93,7 +87,7 @@ fn a_heavy_day_spares_two_processes_and_huge_pages() {
     for fill in ["0.5", "0.94"] {
         let row = |policy| {
             let of = [("policy", policy), ("age", "1"), ("fill", fill), ("kernel_fn", "triad")];
-            the(&results, &of)
+            only_row(&results, &of)
         };
         let (stock, on) = (row("stock"), row("on"));
         assert!(number(stock, "by_frames") > 0.1, "{stock:?}");
@@ -111,7 +105,7 @@ fn the_same_seed_gives_the_same_counts_and_another_one_others() {
 
     let huge = |policy| {
         let of = [("policy", policy), ("age", "0"), ("kernel_fn", "triad")];
-        number(the(&first, &of), "huge_share")
+        number(only_row(&first, &of), "huge_share")
     };
     // The arrays end within a huge page, which is not theirs.
     assert!(huge("thp") > 0.8, "{}", huge("thp"));
@@ -120,7 +114,7 @@ fn the_same_seed_gives_the_same_counts_and_another_one_others() {
     let other = run(&[&set[..], &["seed=2", "policy=shuffle"]].concat());
     let aged = |results: &Results| {
         let of = [("policy", "shuffle"), ("age", "1"), ("kernel_fn", "triad")];
-        number(the(results, &of), "misses")
+        number(only_row(results, &of), "misses")
     };
     assert_ne!(aged(&first), aged(&other));
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `thirty-days`: what must hold of days, whatever they are.
 
-use crate::support::{number, quick};
 use huepage_lab::{document, experiments};
+
+use crate::support::{number, quick, row};
 
 const KINDS: [&str; 3] = ["mixed", "cache-heavy", "stream"];
 
@@ -28,7 +29,7 @@ fn every_kind_of_day_ages_the_stock_kernel_and_not_ours() {
     assert_eq!(results.rows.len(), 3 * 3 * 3);
     let of = |policy: &str, kind: &str, day: &str, metric: &str| {
         let set = [("policy", policy), ("kind", kind), ("day", day)];
-        number(results.find(&set).unwrap_or_else(|| panic!("no row {set:?}")), metric)
+        number(row(&results, &set), metric)
     };
     for kind in KINDS {
         for day in ["0", "1", "2"] {

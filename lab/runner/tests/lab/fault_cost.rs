@@ -2,15 +2,15 @@
 //! Instructions per page are counted exactly, and the same in every run but for an
 //! interrupt.
 
-use crate::support::{number, quick};
 use huepage_lab::results::Results;
+
+use crate::support::{number, quick, row};
 
 /// Of each kind of work in the quick form.
 const PAGES: f64 = 4096.0;
 
 fn cost(results: &Results, arch: &str, work: &str) -> f64 {
-    let row = results.find(&[("arch", arch), ("work", work)]);
-    number(row.unwrap_or_else(|| panic!("no {work} on {arch}")), "instructions_per_page")
+    number(row(results, &[("arch", arch), ("work", work)]), "instructions_per_page")
 }
 
 #[test]
@@ -49,8 +49,7 @@ fn what_is_not_free_is_not_searched_for_page_by_page() {
         &["arch=arm64", "policy=stock,on", "cache=8M", "memory=64M", "rounds=4"],
     );
     let cost = |policy, work| {
-        let row = results.find(&[("policy", policy), ("work", work)]);
-        number(row.unwrap_or_else(|| panic!("no {work}")), "instructions_per_page")
+        number(row(&results, &[("policy", policy), ("work", work)]), "instructions_per_page")
     };
     for (work, most) in [("touch in order", 1.2), ("fork, copy, exit", 1.6)] {
         let beyond = cost("on", work) / cost("stock", work);

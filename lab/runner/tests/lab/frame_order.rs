@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential readers in their quick form, on real kernels.
 
-use crate::support::{self, quick};
 use huepage_lab::results::{Results, Row};
+
+use crate::support::{self, quick};
 
 fn run(set: &[&str]) -> Results {
     quick("frame-order", set)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `ksm-nodes` on real kernels, against what must hold.
 
-use crate::support::{number, quick};
 use huepage_lab::{
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
+
+use crate::support::{number, only_row, quick};
 
 /// Of the quick form.
 const CONTENTS: f64 = 64.0;
@@ -23,12 +24,6 @@ fn run(set: &[&str]) -> Results {
 
 fn rows<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> Vec<&'a Row> {
     results.with(settings).collect()
-}
-
-fn row<'a>(results: &'a Results, settings: &'a [(&str, &str)]) -> &'a Row {
-    let found = rows(results, settings);
-    assert_eq!(found.len(), 1, "{settings:?}");
-    found[0]
 }
 
 fn numbers(row: &Row, name: &str) -> Vec<f64> {
@@ -56,7 +51,7 @@ fn merging(results: &Results, arch: &str) {
     let get = |across, state| {
         let settings =
             [("arch", arch), ("event", "merge"), ("merge_across_nodes", across), ("state", state)];
-        row(results, &settings.clone()).clone()
+        only_row(results, &settings.clone()).clone()
     };
     for across in ["0", "1"] {
         // Before merging all memory is local.
@@ -126,7 +121,7 @@ fn switching(results: &Results, arch: &str) {
 fn going_offline(results: &Results, arch: &str) {
     for (across, shared) in [("1", CONTENTS), ("0", 2.0 * CONTENTS)] {
         let settings = [("event", "offline"), ("arch", arch), ("merge_across_nodes", across)];
-        let row = row(results, &settings);
+        let row = only_row(results, &settings);
         assert_eq!(number(row, "blocks_offlined"), 2.0);
         assert_eq!(number(row, "merged_there"), CONTENTS);
         assert_eq!(number(row, "pages_shared_before"), shared);
@@ -147,8 +142,9 @@ fn going_offline(results: &Results, arch: &str) {
 
 /// Two nodes at a distance of 16: both of mainline's ways, and what it cannot do.
 fn by_distance(results: &Results, arch: &str) {
-    let get =
-        |settings: &[(&str, &str)]| row(results, &[&[("arch", arch)], settings].concat()).clone();
+    let get = |settings: &[(&str, &str)]| {
+        only_row(results, &[&[("arch", arch)], settings].concat()).clone()
+    };
     for (distance, across) in [("10", "0"), ("16", "1")] {
         let merged = [("event", "merge"), ("state", "merged")];
         let ours = get(&[&merged[..], &[("merge_distance", distance)]].concat());
@@ -200,8 +196,8 @@ fn which_pages_merge_is_said_by_distances_and_not_by_the_order_of_the_scan() {
         "merge_distance=10,13",
     ]);
     let ascending =
-        row(&results, &[("event", "merge"), ("merge_distance", "13"), ("state", "merged")]);
-    let descending = row(&results, &[("event", "switch"), ("from", "10"), ("to", "13")]);
+        only_row(&results, &[("event", "merge"), ("merge_distance", "13"), ("state", "merged")]);
+    let descending = only_row(&results, &[("event", "switch"), ("from", "10"), ("to", "13")]);
     for row in [ascending, descending] {
         assert_eq!(numbers(row, "domain_of"), [0.0, 0.0, 2.0, 2.0]);
         assert_eq!(number(row, "pages_shared"), 2.0 * CONTENTS);
@@ -212,7 +208,7 @@ fn which_pages_merge_is_said_by_distances_and_not_by_the_order_of_the_scan() {
     }
     // Between the two ends of stock, in what is saved and in what it costs.
     let merged = |knob, value| {
-        row(&results, &[("event", "merge"), (knob, value), ("state", "merged")]).clone()
+        only_row(&results, &[("event", "merge"), (knob, value), ("state", "merged")]).clone()
     };
     let (apart, all) = (merged("merge_across_nodes", "0"), merged("merge_across_nodes", "1"));
     for name in ["saved_share", "access_time_mean"] {
@@ -229,7 +225,7 @@ fn contents_and_counts_survive_everything_at_once() {
         // Eight workers stood still three times and ended, each time with all pages read.
         assert!(number(row, "verified") >= 4.0 * 8.0 * 512.0, "{row:?}");
     }
-    let ours = row(&results, &[("merge_distance", "10")]);
+    let ours = only_row(&results, &[("merge_distance", "10")]);
     assert!(number(ours, "split") > 0.0, "{ours:?}");
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `mixed`: every load is there, and what must hold does.
 
-use crate::support::{number, quick, quick_whatever_failed};
 use huepage_lab::{document, experiments, results::Results};
+
+use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
 const LOADS: [(&str, usize); 30] = [
@@ -78,16 +79,14 @@ fn every_load_is_there(results: &Results, archs: &[&str]) {
     }
 }
 
-/// What is wanted of coloring on both architectures would be nothing without this on one.
-#[test]
-fn the_stock_kernel_has_conflicts_under_every_load() {
-    let arch = "x86_64";
-    let results = quick("mixed", &["arch=x86_64"]);
+/// Without these, limits that coloring keeps would say nothing of it.
+fn the_stock_kernel_has_conflicts(arch: &str) {
+    let results = quick("mixed", &[&format!("arch={arch}")]);
     every_load_is_there(&results, &[arch]);
     assert_eq!(results.kind, "modelled");
     let row = |load: &str, day: &str, fill: &str| {
         let set = [("arch", arch), ("load", load), ("day", day), ("fill", fill)];
-        results.find(&set).unwrap_or_else(|| panic!("no row {set:?}"))
+        support::row(&results, &set)
     };
     for day in ["0", "1"] {
         for load in ["alone", "alone-random", "anon-churn", "refault", "tmpfs"] {
@@ -110,6 +109,17 @@ fn the_stock_kernel_has_conflicts_under_every_load() {
     let mixed = experiments::find("mixed").unwrap();
     let page = document::of(mixed, &results, &(mixed.page)(&results));
     assert!(page.contains("anon-churn, other CPU"), "{page}");
+}
+
+#[test]
+fn the_stock_kernel_has_conflicts_under_every_load() {
+    the_stock_kernel_has_conflicts("x86_64");
+}
+
+#[test]
+#[ignore = "minutes more for the same of the other architecture"]
+fn the_stock_kernel_has_conflicts_under_every_load_on_arm64() {
+    the_stock_kernel_has_conflicts("arm64");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! The plugin in QEMU, under guests of which every instruction and access is
 //! known: lab/model/tests/bare_*.S.
 
-use crate::support::bare_machine::{assemble, qemu, run};
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
@@ -10,6 +9,8 @@ use huepage_lab::{
         Backing, Level, LevelCounts, MemorySideCache, Model, Node, Record, Replacement, Scope,
     },
 };
+
+use crate::support::bare_machine::{assemble, qemu, run};
 
 const NODE_SIZE: u64 = 128 << 20;
 

@@ -9,13 +9,14 @@ use std::{
     sync::LazyLock,
 };
 
-use crate::support::twin::{self, Step};
 use huepage::units::Bytes;
 use huepage_lab::model::{
     Backing, Level, MemorySideCache, Model, Node, Outside, PageTimes, Records, Replacement, Scope,
     plugin,
 };
 use proptest::{collection::vec, prelude::*, sample::select};
+
+use crate::support::twin::{self, Step};
 
 /// lab/model/tests/stream.c, with the compiler looking for undefined behavior.
 static STREAM: LazyLock<PathBuf> = LazyLock::new(|| {

@@ -119,7 +119,7 @@ fn sets_of_cgroups_on_arm64() {
     sets_of_cgroups(Arch::Arm64, Config::Plain);
 }
 
-/// Builds a kernel with KASAN and lockdep: `cargo test -p huepage-lab --test
+/// Builds a kernel with KASAN and lockdep: `cargo test -p huepage-lab --test lab
 /// page_color -- --ignored`
 #[test]
 #[ignore = "takes many minutes"]

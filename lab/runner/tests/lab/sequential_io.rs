@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Sequential readers under memory pressure in their quick form, on real kernels.
 
-use crate::support::{number, quick};
 use huepage_lab::results::Results;
 
+use crate::support::{number, quick, row};
+
 fn of(results: &Results, policy: &str, mode: &str, name: &str) -> f64 {
-    let row = results.find(&[("policy", policy), ("mode", mode)]);
-    number(row.unwrap_or_else(|| panic!("no row of {policy}, {mode}")), name)
+    number(row(results, &[("policy", policy), ("mode", mode)]), name)
 }
 
 #[test]

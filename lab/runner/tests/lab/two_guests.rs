@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `two-guests`: a guest's colors are what the host makes of them.
 
-use crate::support::{number, quick};
+use crate::support::{number, quick, row};
 
 #[test]
 fn what_a_guest_colors_is_worth_what_the_host_keeps_of_its_order() {
@@ -10,7 +10,7 @@ fn what_a_guest_colors_is_worth_what_the_host_keeps_of_its_order() {
     assert_eq!(results.rows.len(), (1 + 2) * 3 * 3 + 3);
     let of = |host: &str, backing: &str, sets: &str, guest: &str, metric: &str| {
         let set = [("host", host), ("backing", backing), ("sets", sets), ("guest", guest)];
-        number(results.find(&set).unwrap_or_else(|| panic!("no row {set:?}")), metric)
+        number(row(&results, &set), metric)
     };
     for row in &results.rows {
         // A guest that colors believes that nothing conflicts, whoever is below it.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a modelled L2 real kernels let a program use.
 
-use crate::support::{number, quick};
 use huepage_lab::{
     document,
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
+
+use crate::support::{self, number, quick};
 
 fn experiment() -> &'static Experiment {
     experiments::find("working-set").unwrap()
@@ -33,7 +34,7 @@ fn pages_that_share_a_color_miss_and_no_others() {
                     ("placement", placement),
                     (size_name, size),
                 ];
-                results.find(&settings).unwrap_or_else(|| panic!("no row {settings:?}"))
+                support::row(&results, &settings)
             };
             reads(&row, ways);
             programs(&row, ways);

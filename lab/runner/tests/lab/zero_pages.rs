@@ -2,13 +2,14 @@
 //! What contiguous frames and the one zero page do to sets of 8 ways, in real
 //! kernels under a modelled hierarchy.
 
-use crate::support::{number, quick};
 use huepage_lab::{
     document,
     experiment::Experiment,
     experiments,
     results::{Results, Row},
 };
+
+use crate::support::{self, number, quick};
 
 fn experiment() -> &'static Experiment {
     experiments::find("zero-pages").unwrap()
@@ -40,7 +41,7 @@ fn eight_ways_hold_eight_frames_and_no_ninth() {
             let base = [("arch", arch), ("fought", "l2"), ("replacement", l2)];
             let row = |more: &[(&str, &str)]| {
                 let settings: Vec<_> = base.iter().chain(more).copied().collect();
-                results.find(&settings).unwrap_or_else(|| panic!("no row {settings:?}"))
+                support::row(&results, &settings)
             };
             frames(&row);
             thrash(&row, l2, ["stock", "control"]);

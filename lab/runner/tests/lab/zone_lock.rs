@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How often zone->lock is taken, by the kernel's own count.
 
-use crate::support::{number, quick};
+use crate::support::{number, quick, row};
 
 #[test]
 #[ignore = "builds two kernels of its own"]
@@ -9,8 +9,7 @@ fn pages_are_taken_many_at_once_and_coloring_holds_the_lock_for_less() {
     // More than the lists of CPUs hold.
     let results = quick("zone-lock", &["pages=65536"]);
     let of = |policy: &str, work: &str, metric: &str| {
-        let row = results.find(&[("policy", policy), ("work", work)]);
-        number(row.unwrap_or_else(|| panic!("no {work}, {policy}")), metric)
+        number(row(&results, &[("policy", policy), ("work", work)]), metric)
     };
     for policy in ["stock", "on"] {
         for work in ["fill, 4 KiB", "free, 4 KiB", "write files"] {

@@ -38,6 +38,18 @@ pub fn quick_whatever_failed(name: &str, set: &[&str]) -> Results {
     results.unwrap_or_else(|error| panic!("{error:#}"))
 }
 
+/// The first row with these settings.
+pub fn row<'a>(results: &'a Results, settings: &[(&str, &str)]) -> &'a Row {
+    results.find(settings).unwrap_or_else(|| panic!("no row {settings:?}"))
+}
+
+/// The row with these settings, of which there is one.
+pub fn only_row<'a>(results: &'a Results, settings: &[(&str, &str)]) -> &'a Row {
+    let rows: Vec<&Row> = results.with(settings).collect();
+    assert_eq!(rows.len(), 1, "{settings:?}");
+    rows[0]
+}
+
 /// A metric that the row must have.
 pub fn number(row: &Row, name: &str) -> f64 {
     row.metric(name).unwrap_or_else(|| panic!("no {name} in {row:?}"))
