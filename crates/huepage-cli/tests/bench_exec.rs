@@ -35,7 +35,7 @@ fn json(output: &Output) -> Value {
 fn usage_errors_exit_with_2_and_say_what_is_valid() {
     for (arguments, message) in [
         (&["--runs", "0", "true"][..], "0 is not in 1..=100000"),
-        (&["--warm", "1001", "true"], "1001 is not in 0..=1000"),
+        (&["--warm", "-1", "true"], "-1 is not in 0..=1000"),
         (&["-o", "a.pdf", "true"], "use .svg, .png, .json or .txt"),
         (&["--cpu", "99999", "true"], "CPU 99999"),
         (&["--rusn", "5", "true"], "'--runs'"),

@@ -50,7 +50,7 @@ pub struct Options {
 
     /// Runs of each arm before, which do not count: they find the colors, and
     /// tell how much memory the program takes
-    #[arg(long, value_name = "N", default_value_t = 1,
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = value_parser!(u32).range(0..=1000))]
     warm: u32,
 
