@@ -56,6 +56,16 @@ static struct lab_random seeds;
 static struct tally *tally;
 static unsigned int today;
 
+/* A neighbor that was stopped leaves its own children to this process. */
+static void reap_orphans(void)
+{
+	while (waitpid(-1, NULL, 0) > 0)
+		;
+	if (errno != ECHILD)
+		lab_fail("wait for what a load left");
+	errno = 0;
+}
+
 /* One load in a process of its own, so that nothing of it stays; node -1 is any. */
 static void run(const struct load *load, const char *cpu, int node, const char *fill)
 {
@@ -79,6 +89,7 @@ static void run(const struct load *load, const char *cpu, int node, const char *
 		_exit(0);
 	}
 	lab_wait(child, "a child");
+	reap_orphans();
 	thp_reset();
 	if (cpu)
 		snprintf(where, sizeof(where), ",\"cpu\":\"%s\"", cpu);

@@ -77,6 +77,10 @@ static inline void day_evening(struct lab_random *random, unsigned int round)
 
 static inline void day(struct lab_random *random, unsigned int rounds)
 {
+	/* Waiting for any child is waiting for a day's own. */
+	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
+		lab_fail("a load left children");
+	errno = 0;
 	mkdir(DAY_FILES, 0755);
 	for (unsigned int round = 0; round < rounds; round++) {
 		size_t pages = age_free_pages() * 3 / 4 / DAY_PROCESSES;
