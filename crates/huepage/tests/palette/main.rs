@@ -65,6 +65,10 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
+/// Share of pages that have the same names at least, though a neighbor spoils some answers.
+/// Of names that mean something else, a few are the same by chance.
+const MOST: f64 = 0.95;
+
 /// Same-named colors of pages that both were told of, as a share of all.
 fn same(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
     let same = a.iter().zip(b).filter(|(a, b)| a.is_some() && a == b).count();

@@ -5,6 +5,7 @@ use huepage::color::ColorOracle;
 use huepage::color::palette::Palette;
 use huepage::color::palette::PaletteState;
 
+use crate::MOST;
 use crate::child;
 use crate::is_root;
 use crate::own;
@@ -22,41 +23,44 @@ fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
         return println!("skipped: only root can write to a palette's pages");
     }
     let options = own(directory.path());
-    let mut first = Palette::open(&measure, &options).unwrap();
     let (file, pages) = child::shared_pages(1024);
-    // SAFETY: the pages are mapped to the end of the test.
-    let before = unsafe { first.classify(&pages) }.unwrap();
-    drop(first);
-    let record = RecordFile::of(directory.path());
-
-    // Every twentieth, or more of the few that a small cache has: some of them are
-    // looked at by chance, at the latest after some times of opening.
-    let kept = record.pages().len();
-    let moved = record.move_pages((kept / 21).min(20));
-    assert!(moved > 20, "{moved}");
+    let record = || RecordFile::of(directory.path());
     let mut states = Vec::new();
-    let repaired = (0..20).find_map(|_| {
-        let palette = Palette::open(&measure, &options).unwrap();
-        states.push(palette.state().clone());
-        (palette.state() == &PaletteState::Repaired).then_some(palette)
+    // Some of those that moved are looked at by chance, at the latest after some times of
+    // opening; a noisy neighbor can make all look stale before, and one is made anew.
+    let repaired = (0..4).find_map(|_| {
+        let mut first = Palette::open(&measure, &options).unwrap();
+        // SAFETY: the pages are mapped to the end of the test.
+        let before = unsafe { first.classify(&pages) }.unwrap();
+        drop(first);
+        // Every twentieth, or more of the few that a small cache has.
+        let kept = record().pages().len();
+        let moved = record().move_pages((kept / 21).min(20));
+        assert!(moved > 20, "{moved}");
+        let palette = (0..20).find_map(|_| {
+            let palette = Palette::open(&measure, &options).unwrap();
+            states.push(palette.state().clone());
+            (palette.state() != &PaletteState::Found).then_some(palette)
+        })?;
+        (palette.state() == &PaletteState::Repaired).then_some((palette, before, moved))
     });
-    let mut repaired = repaired.unwrap_or_else(|| panic!("{states:?}"));
+    let (mut repaired, before, moved) = repaired.unwrap_or_else(|| panic!("{states:?}"));
     assert!(repaired.summary().replaced as usize > moved / 2, "{:?}", repaired.summary());
     // SAFETY: as above.
     let after = unsafe { repaired.classify(&pages) }.unwrap();
-    assert!(same(&before, &after) > 0.99, "{}", same(&before, &after));
+    assert!(same(&before, &after) > MOST, "{}", same(&before, &after));
     drop(file);
 
     // Holes are noticed whatever is looked at.
     let name = repaired.name().to_owned();
     drop(repaired);
-    assert!(record.punch((kept / 6).min(100)) > 5);
+    assert!(record().punch((record().pages().len() / 6).min(100)) > 5);
     let again = Palette::open(&measure, &options).unwrap();
     assert_eq!((again.state(), again.name()), (&PaletteState::Repaired, name.as_str()));
     drop(again);
 
     // All of them: nothing is left to tell the names by.
-    record.move_pages(1);
+    record().move_pages(1);
     let anew = Palette::open(&measure, &options).unwrap();
     assert_eq!(anew.state(), &PaletteState::Made);
     assert_ne!(anew.name(), name);

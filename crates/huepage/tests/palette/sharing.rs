@@ -15,6 +15,7 @@ use huepage::mapping::Mapping;
 use huepage::mapping::PageKind;
 use huepage::topology::allowed_cpus;
 
+use crate::MOST;
 use crate::child;
 use crate::child::child;
 use crate::own;
@@ -40,7 +41,7 @@ fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
         assert_eq!((told.name.as_str(), told.state.as_str()), (palette.name(), "found"));
         let there: Vec<_> = told.colors.iter().map(|color| color.map(Color)).collect();
         let same = same(&here, &there);
-        assert!(same > 0.99, "CPU {cpu}: {same}");
+        assert!(same > MOST, "CPU {cpu}: {same}");
         // And in one process that goes from CPU to CPU.
         palette.measure_on(cpu);
         assert!(palette.verify().unwrap(), "CPU {cpu}");
@@ -63,7 +64,7 @@ fn a_palette_made_anew_has_another_name() {
     // segment was removed, but not from those who have it.
     let (a, b) = unsafe { (first.classify(&pages).unwrap(), second.classify(&pages).unwrap()) };
     assert!(same(&a, &b) < 0.5, "{}", same(&a, &b));
-    assert!(huepage::color::pair_agreement(&a, &b) > 0.99);
+    assert!(huepage::color::pair_agreement(&a, &b) > MOST);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use super::{
     error::PaletteError,
     frames::Frames,
     identity::MachineIdentity,
+    look,
     place::Place,
     record::Record,
     segment::{Segment, SegmentId},
@@ -16,7 +17,7 @@ use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
         discovery_facts::DiscoveryFacts,
-        measure::{Check, L1_WAYS, Standard},
+        measure::{L1_WAYS, Standard},
     },
     mapping::{Mapping, PageAddr, PageKind},
 };
@@ -33,9 +34,6 @@ pub(super) fn pages_per_color(ways: u32) -> usize {
 pub(super) fn least_per_color(ways: u32) -> usize {
     3 * pages_per_color(ways) / 4
 }
-
-/// Times that a new palette is looked at before it is given up.
-const LOOKS: usize = 5;
 
 /// A palette that is nobody else's yet.
 #[derive(Debug)]
@@ -121,9 +119,10 @@ pub(super) fn kept(
         // caller keeps both.
         unsafe { Standard::new(&frames.addresses(sets), &record.known, record.colors, options) }
     };
-    let told = standard(&record.pages)?.examine()?;
-    let kept = Record { pages: proven(&record.pages, &told), ..record.clone() };
-    if kept.pages.iter().any(|set| set.len() < least_per_color(record.known.ways)) {
+    let least = least_per_color(record.known.ways);
+    let pages = proven(&record.pages, &mut standard(&record.pages)?, least)?;
+    let kept = Record { pages, ..record.clone() };
+    if !are_enough(&kept.pages, least) {
         let why = format!(
             "{} of {} pages kept their colors: too few to repair it",
             kept.len(),
@@ -157,10 +156,8 @@ fn make(
     let stamp = crate::seed().max(1);
     // SAFETY: the pages are writable, and nobody else knows of them.
     unsafe { stock.stamp(stamp) };
-    for _ in 0..LOOKS {
-        if standard.check()? == Check::Holds {
-            return finish(options, place, origin, stock, stamp, standard);
-        }
+    if look::holds(&mut standard)? {
+        return finish(options, place, origin, stock, stamp, standard);
     }
     discard(&stock);
     Err(PaletteError::NotMade("its pages did not keep their colors when looked at".into()).into())
@@ -187,9 +184,8 @@ fn proven_standard(
         }
     };
     let mut first = standard(stock)?;
-    let told = first.examine()?;
-    stock.sets = proven(&stock.sets, &told);
-    if stock.sets.iter().any(|set| set.len() < least) {
+    stock.sets = proven(&stock.sets, &mut first, least)?;
+    if !are_enough(&stock.sets, least) {
         discard(stock);
         let why = "two looks at its pages told different colors";
         return Err(PaletteError::NotMade(why.into()).into());
@@ -230,8 +226,32 @@ fn finish(
     Ok(Made { record, frames: stock.frames, standard })
 }
 
+/// Of each set of a standard, the pages that the others tell its color of. While some sets
+/// have fewer than `least`, pages that were told none are looked at again: a noisy neighbor
+/// does that.
+fn proven<T: Copy>(
+    sets: &[Vec<T>],
+    standard: &mut Standard,
+    least: usize,
+) -> Result<Vec<Vec<T>>, ColorError> {
+    let mut told = standard.examine()?;
+    for _ in 1..look::LOOKS {
+        if are_enough(&of_their_color(sets, &told), least) {
+            break;
+        }
+        for (told, again) in told.iter_mut().zip(standard.examine()?) {
+            *told = told.or(again);
+        }
+    }
+    Ok(of_their_color(sets, &told))
+}
+
+fn are_enough<T>(sets: &[Vec<T>], least: usize) -> bool {
+    sets.iter().all(|set| set.len() >= least)
+}
+
 /// Of each set, what was told to have its color; `told` is in the same order.
-fn proven<T: Copy>(sets: &[Vec<T>], told: &[Option<Color>]) -> Vec<Vec<T>> {
+fn of_their_color<T: Copy>(sets: &[Vec<T>], told: &[Option<Color>]) -> Vec<Vec<T>> {
     let mut told = told.iter();
     let colors = (0..).map(Color);
     let keep = |(color, set): (Color, &Vec<T>)| {

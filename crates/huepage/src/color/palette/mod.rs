@@ -34,6 +34,7 @@ mod frames;
 mod identity;
 mod inspection;
 pub(crate) mod lock;
+mod look;
 mod make;
 mod mark;
 mod open;
@@ -46,8 +47,7 @@ mod stock;
 use std::time::Duration;
 
 use super::{
-    Color, ColorCount, ColorError, ColorOracle, MeasureOptions, Method, Pressure,
-    measure::{Check, Standard},
+    Color, ColorCount, ColorError, ColorOracle, MeasureOptions, Method, Pressure, measure::Standard,
 };
 use crate::{mapping::PageAddr, topology::CacheGeometry};
 
@@ -208,12 +208,7 @@ impl Palette {
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the palette's CPU.
     pub fn verify(&mut self) -> Result<bool, ColorError> {
-        for _ in 0..open::LOOKS {
-            if self.standard.check()? == Check::Holds {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        look::holds(&mut self.standard)
     }
 
     /// As [`MeasuredOracle::pressure`](super::MeasuredOracle::pressure).

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which palette to take, and what to do about one that is no good.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::Instant;
 
 use super::{
     Palette, PaletteState,
@@ -13,6 +10,7 @@ use super::{
     identity::MachineIdentity,
     inspection::{Condition, Inspection},
     lock::Lock,
+    look::look,
     make::{self, Made},
     options::{Audience, PaletteOptions},
     place::{self, Place},
@@ -26,12 +24,6 @@ use crate::{
     },
     topology::CacheGeometry,
 };
-
-/// Times that a palette is looked at before it is taken for stale: a noisy
-/// neighbor can spoil one look, and rarely all.
-pub(super) const LOOKS: u32 = 4;
-/// After the first look in vain, more after each further one.
-const PAUSE: Duration = Duration::from_millis(4);
 
 /// A palette that was there.
 enum Found {
@@ -288,17 +280,15 @@ fn look_in(place: &Place, measure: &MeasureOptions) -> Result<Found, ColorError>
     // SAFETY: the pages are those of `frames`, which outlives the standard here, or
     // goes into one value with it.
     let mut standard = unsafe { Standard::new(&sets, &record.known, record.colors, measure) }?;
-    for look in 1..=LOOKS {
-        match standard.check()? {
-            Check::Holds => {
-                let audience = place.audience();
-                let made = Made { record, frames, standard };
-                let palette = palette(made, PaletteState::Found, Some(audience));
-                return Ok(Found::Good(Box::new(palette)));
-            }
-            Check::Moved(_) => return Ok(Found::Worn(Box::new(record), frames)),
-            Check::Stale | Check::Unclear => thread::sleep(PAUSE * look),
+    match look(&mut standard, |found| matches!(found, Check::Holds | Check::Moved(_)))? {
+        Check::Holds => {
+            let made = Made { record, frames, standard };
+            let palette = palette(made, PaletteState::Found, Some(place.audience()));
+            Ok(Found::Good(Box::new(palette)))
+        }
+        Check::Moved(_) => Ok(Found::Worn(Box::new(record), frames)),
+        Check::Stale | Check::Unclear => {
+            stale("its pages do not evict each other as they should".to_owned())
         }
     }
-    stale("its pages do not evict each other as they should".to_owned())
 }
