@@ -147,21 +147,6 @@ impl Program {
     }
 }
 
-/// What a child says that finds a palette. A noisy neighbor can make it take the palette
-/// for stale, so it is tried again.
-pub fn found(palette: &Palette, child: impl Fn() -> Program) -> Told {
-    let mut told = child().run();
-    for _ in 0..4 {
-        if told.state == "found" || !told.notes.contains("do not evict each other") {
-            break;
-        }
-        println!("tried again: {told:?}");
-        told = child().run();
-    }
-    assert_eq!((told.name.as_str(), told.state.as_str()), (palette.name(), "found"), "{told:?}");
-    told
-}
-
 /// A child that runs.
 pub struct Running(Child);
 

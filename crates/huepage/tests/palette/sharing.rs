@@ -15,12 +15,12 @@ use huepage::mapping::Mapping;
 use huepage::mapping::PageKind;
 use huepage::topology::allowed_cpus;
 
-use crate::MOST;
 use crate::child;
 use crate::child::child;
 use crate::own;
 use crate::ready;
 use crate::same;
+use crate::tried;
 
 /// The first palette is made, the second found, and a program on another CPU, if
 /// there is one, calls the very same frames the same.
@@ -33,15 +33,18 @@ fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
 
     const PAGES: usize = 2048;
     let (file, pages) = child::shared_pages(PAGES);
-    // SAFETY: the pages are mapped to the end of the test.
-    let here = unsafe { palette.classify(&pages) }.unwrap();
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     for cpu in allowed_cpus().unwrap() {
-        let told = child(directory.path()).cpu(cpu).tell(&path, PAGES).run();
-        assert_eq!((told.name.as_str(), told.state.as_str()), (palette.name(), "found"));
-        let there: Vec<_> = told.colors.iter().map(|color| color.map(Color)).collect();
-        let same = same(&here, &there);
-        assert!(same > MOST, "CPU {cpu}: {same}");
+        let compare = || {
+            // SAFETY: the pages are mapped to the end of the test.
+            let here = unsafe { palette.classify(&pages) }.unwrap();
+            let told = child(directory.path()).cpu(cpu).tell(&path, PAGES).run();
+            assert_eq!((told.name.as_str(), told.state.as_str()), (palette.name(), "found"));
+            let there: Vec<_> = told.colors.iter().map(|color| color.map(Color)).collect();
+            same(&here, &there)
+        };
+        let same = tried(compare, |same| *same > 0.99);
+        assert!(same > 0.99, "CPU {cpu}: {same}");
         // And in one process that goes from CPU to CPU.
         palette.measure_on(cpu);
         assert!(palette.verify().unwrap(), "CPU {cpu}");
@@ -60,11 +63,15 @@ fn a_palette_made_anew_has_another_name() {
     assert_ne!(first.name(), second.name());
     let mapping = Mapping::populated(1024, PageKind::Base).unwrap();
     let pages: Vec<_> = mapping.iter().collect();
-    // SAFETY: the pages are mapped to the end of the test. The first palette's
-    // segment was removed, but not from those who have it.
-    let (a, b) = unsafe { (first.classify(&pages).unwrap(), second.classify(&pages).unwrap()) };
-    assert!(same(&a, &b) < 0.5, "{}", same(&a, &b));
-    assert!(huepage::color::pair_agreement(&a, &b) > MOST);
+    let compare = || {
+        // SAFETY: the pages are mapped to the end of the test. The first palette's
+        // segment was removed, but not from those who have it.
+        let (a, b) = unsafe { (first.classify(&pages).unwrap(), second.classify(&pages).unwrap()) };
+        (same(&a, &b), huepage::color::pair_agreement(&a, &b))
+    };
+    let (same, agreement) = tried(compare, |&(_, agreement)| agreement > 0.99);
+    assert!(same < 0.5, "{same}");
+    assert!(agreement > 0.99, "{agreement}");
 }
 
 #[test]
@@ -85,7 +92,8 @@ fn opening_takes_a_small_part_of_a_discovery() {
             MeasuredOracle::discover(&measure).unwrap();
         });
         let opening = seconds(&|| {
-            assert_eq!(Palette::open(&measure, &options).unwrap().state(), &PaletteState::Found);
+            let palette = Palette::open(&measure, &options).unwrap();
+            assert_eq!(palette.state(), &PaletteState::Found, "{:?}", palette.notes());
         });
         ratios.push(discovery / opening);
         if ratios.iter().any(|&ratio| ratio > 8.0) {

@@ -21,6 +21,7 @@ use crate::own;
 use crate::ready;
 use crate::record::RecordFile;
 use crate::record::Rewritten;
+use crate::tried;
 
 /// Then each program has its own, and is told why.
 #[test]
@@ -147,28 +148,37 @@ fn the_administrators_palette_is_preferred_and_cannot_be_written() {
     fs::set_permissions(directory.path(), open_to_all).unwrap();
     let shared = directory.path().join("run");
     let own = tempfile::tempdir().unwrap();
-    fs::set_permissions(own.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let options = options(own.path(), Some(&shared));
     let made = Palette::make(&measure, &options, Audience::All).unwrap();
     assert_eq!(made.audience(), Some(Audience::All));
-    let nobody = || child(own.path()).shared(&shared).user(65534, directory.path());
-    let told = child::found(&made, nobody);
+    // Each with a place for one of its own, which is only made where it is needed.
+    let nobody = || {
+        let own = tempfile::tempdir().unwrap();
+        fs::set_permissions(own.path(), fs::Permissions::from_mode(0o777)).unwrap();
+        let told = child(own.path()).shared(&shared).user(65534, directory.path()).run();
+        assert!(told.audience != "all" || !own.path().join("huepage-65534").exists(), "{told:?}");
+        told
+    };
+    let is_found = |told: &child::Told| told.state == "found";
+    let told = tried(nobody, is_found);
+    assert_eq!((told.name.as_str(), told.state.as_str()), (made.name(), "found"), "{told:?}");
     assert_eq!(told.audience, "all");
 
     // Pages moved: a user cannot replace them, and does without.
     let record = RecordFile::of_shared(&shared);
     record.punch(50);
-    child::found(&made, nobody);
+    let told = tried(nobody, is_found);
+    assert_eq!((told.name.as_str(), told.state.as_str()), (made.name(), "found"), "{told:?}");
     // A palette that is damaged, or that others could have written, is not used: each
     // user makes one.
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o777)).unwrap();
-    let told = nobody().run();
-    assert_eq!(told.audience, "user");
+    let told = nobody();
+    assert_eq!((told.state.as_str(), told.audience.as_str()), ("made", "user"));
     assert!(told.notes.contains("lets others in"), "{}", told.notes);
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
     // The administrator replaces them.
     let repaired = Palette::open(&measure, &options).unwrap();
     assert_eq!((repaired.state(), repaired.name()), (&PaletteState::Repaired, made.name()));
-    assert_eq!(child::found(&repaired, nobody).audience, "all");
+    assert_eq!(tried(nobody, is_found).audience, "all");
     assert!(Palette::remove(measure.geometry.as_ref(), &options, Audience::All).unwrap());
 }

@@ -120,7 +120,8 @@ pub(super) fn kept(
         unsafe { Standard::new(&frames.addresses(sets), &record.known, record.colors, options) }
     };
     let least = least_per_color(record.known.ways);
-    let pages = proven(&record.pages, &mut standard(&record.pages)?, least)?;
+    let mut all = standard(&record.pages)?;
+    let pages = proven(&record.pages, least, || all.examine())?;
     let kept = Record { pages, ..record.clone() };
     if !are_enough(&kept.pages, least) {
         let why = format!(
@@ -184,7 +185,7 @@ fn proven_standard(
         }
     };
     let mut first = standard(stock)?;
-    stock.sets = proven(&stock.sets, &mut first, least)?;
+    stock.sets = proven(&stock.sets, least, || first.examine())?;
     if !are_enough(&stock.sets, least) {
         discard(stock);
         let why = "two looks at its pages told different colors";
@@ -226,24 +227,26 @@ fn finish(
     Ok(Made { record, frames: stock.frames, standard })
 }
 
-/// Of each set of a standard, the pages that the others tell its color of. While some sets
-/// have fewer than `least`, pages that were told none are looked at again: a noisy neighbor
-/// does that.
+/// Of each set, the pages that `examine` tells their color of, in the order of the sets.
+/// While some sets have fewer than `least`, pages that were told none are looked at again:
+/// a noisy neighbor does that. What moved is told another color, and once is enough.
 fn proven<T: Copy>(
     sets: &[Vec<T>],
-    standard: &mut Standard,
     least: usize,
+    mut examine: impl FnMut() -> Result<Vec<Option<Color>>, ColorError>,
 ) -> Result<Vec<Vec<T>>, ColorError> {
-    let mut told = standard.examine()?;
+    let mut told = examine()?;
+    let mut proven = of_their_color(sets, &told);
     for _ in 1..look::LOOKS {
-        if are_enough(&of_their_color(sets, &told), least) {
+        if are_enough(&proven, least) || told.iter().all(Option::is_some) {
             break;
         }
-        for (told, again) in told.iter_mut().zip(standard.examine()?) {
+        for (told, again) in told.iter_mut().zip(examine()?) {
             *told = told.or(again);
         }
+        proven = of_their_color(sets, &told);
     }
-    Ok(of_their_color(sets, &told))
+    Ok(proven)
 }
 
 fn are_enough<T>(sets: &[Vec<T>], least: usize) -> bool {
@@ -270,4 +273,47 @@ fn discard(stock: &Stock) {
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SETS: [[u32; 3]; 2] = [[10, 11, 12], [20, 21, 22]];
+
+    /// What is proven by looks of which each is a digit for each page, a dash for no color,
+    /// and how many looks it took.
+    fn proven_by(looks: &[&str], least: usize) -> (Vec<Vec<u32>>, usize) {
+        let sets: Vec<Vec<u32>> = SETS.iter().map(|set| set.to_vec()).collect();
+        let mut taken = 0;
+        let examine = || {
+            let look = looks[taken];
+            taken += 1;
+            Ok(look.chars().map(|c| c.to_digit(10).map(Color)).collect())
+        };
+        (proven(&sets, least, examine).unwrap(), taken)
+    }
+
+    #[test]
+    fn one_look_is_enough_where_enough_pages_are_told() {
+        assert_eq!(proven_by(&["0-01-1"], 2), (vec![vec![10, 12], vec![20, 22]], 1));
+    }
+
+    #[test]
+    fn pages_told_no_color_are_looked_at_again() {
+        let looks = ["0--11-", "-0----", "--0--1"];
+        assert_eq!(proven_by(&looks, 2), (vec![vec![10, 11], vec![20, 21]], 2));
+        assert_eq!(proven_by(&looks, 3), (SETS.map(|set| set.to_vec()).to_vec(), 3));
+    }
+
+    #[test]
+    fn a_page_once_told_another_color_is_none_of_the_set() {
+        assert_eq!(proven_by(&["01-111", "000111"], 3), (vec![vec![10, 12], vec![20, 21, 22]], 2));
+    }
+
+    #[test]
+    fn pages_that_never_tell_are_given_up() {
+        let looks = ["--0111"; look::LOOKS as usize];
+        assert_eq!(proven_by(&looks, 2), (vec![vec![12], vec![20, 21, 22]], looks.len()));
+    }
 }
