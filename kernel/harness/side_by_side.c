@@ -11,6 +11,7 @@
 
 /* Frames in which most happens, so that they fill. */
 #define BUSY 8192
+#define MOST_COLORS 4096
 
 struct both {
 	struct numbers *numbers;
@@ -392,8 +393,28 @@ static void choose_copy(struct both *both)
 		SAME(mine, best);
 }
 
+/* Random pages leave; the twin notes them by their stretch. */
+static void let_leave(struct both *both, struct page_color_leaving *leaving, u32 *pages,
+		      u32 stretches)
+{
+	u32 told_apart = 0, left = numbers_below(both->numbers, 600), at = 0;
+
+	page_color_leaving_begin(leaving, 0);
+	while (left--) {
+		if (numbers_one_in(both->numbers, 8))
+			at = numbers_below(both->numbers, stretches);
+		page_color_leaving_add(leaving, at);
+		if (!pages[at] && told_apart++ >= PAGE_COLOR_LEAVING)
+			continue;
+		pages[at]++;
+	}
+	SAME(page_color_leaving_pages(leaving, at), pages[at]);
+	at = numbers_below(both->numbers, stretches);
+	SAME(page_color_leaving_pages(leaving, at), pages[at]);
+}
+
 static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 color,
-		     u32 size)
+		     u32 size, u32 leaving)
 {
 	u64 outside = 0, held = 0, many = 0;
 
@@ -402,6 +423,8 @@ static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 
 		held += !twin_wants(both, wish, i, PAGE_COLOR_LACKED);
 		many += !twin_wants(both, wish, i, PAGE_COLOR_FEW);
 	}
+	held = held > leaving ? held - leaving : 0;
+	many = many > leaving ? many - leaving : 0;
 	return outside << 48 | held << 32 | many;
 }
 
@@ -419,20 +442,27 @@ static void choose_block(struct both *both)
 	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
 	struct page_color_wish wish = random_wish(both);
 	unsigned long frame = 0, size = 1UL << order;
-	u32 colors = both->twin.colors;
+	u32 colors = both->twin.colors, stretches = colors >> order;
+	static u32 pages[MOST_COLORS];
+	struct page_color_leaving leaving;
 	u64 least = UINT64_MAX;
 	bool found;
 
+	memset(pages, 0, sizeof(pages));
+	if (stretches && numbers_one_in(both->numbers, 2)) {
+		let_leave(both, &leaving, pages, stretches);
+		wish.leaving = &leaving;
+	}
 	found = page_color_choose_block(&both->memory, &wish, order, &frame);
 	if (found) {
 		SAME(colors % size, 0);
 		SAME(frame % size, 0);
 		SAME(twin_block_free(both, frame, size), true);
 	}
-	if (colors % size || colors >> order > 64 || both->memory.copies > 512)
+	if (colors % size || stretches > 64 || both->memory.copies > 512)
 		return;
 	for (u32 color = 0; color < colors; color += size) {
-		u64 rank = twin_rank(both, &wish, color, size);
+		u64 rank = twin_rank(both, &wish, color, size, pages[color / size]);
 
 		for (unsigned long copy = 0; rank < least && copy < both->memory.copies; copy++)
 			if (twin_block_free(both, (both->memory.first + copy) * colors + color,
@@ -441,7 +471,8 @@ static void choose_block(struct both *both)
 	}
 	SAME(found, least != UINT64_MAX);
 	if (found)
-		SAME(twin_rank(both, &wish, frame % colors, size), least);
+		SAME(twin_rank(both, &wish, frame % colors, size,
+			       pages[frame % colors / size]), least);
 }
 
 static void operation(struct both *both)

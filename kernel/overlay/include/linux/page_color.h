@@ -17,6 +17,7 @@ struct folio;
 struct mempolicy;
 struct mm_struct;
 struct page;
+struct page_color_leaving;
 struct task_struct;
 struct zone;
 
@@ -30,11 +31,11 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 			     gfp_t gfp, unsigned int order,
 			     struct mempolicy *pol, pgoff_t ilx, int nid);
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order);
-/* A huge page that small ones of an address space are copied to. */
+/* A huge page that small ones of an address space, @leaving, are copied to. */
 struct folio *
-page_color_alloc_collapse_noprof(struct mm_struct *mm, enum page_color_kind kind,
-				 gfp_t gfp, unsigned int order, int nid,
-				 nodemask_t *nodes);
+page_color_alloc_collapse_noprof(struct mm_struct *mm,
+				 const struct page_color_leaving *leaving,
+				 gfp_t gfp, int nid, nodemask_t *nodes);
 
 #define page_color_alloc_mpol(...)					\
 	alloc_hooks(page_color_alloc_mpol_noprof(__VA_ARGS__))
@@ -92,6 +93,16 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page)
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
 
+/* A page that a huge one is about to take the place of. */
+void __page_color_leave(struct page_color_leaving *leaving, struct page *page);
+
+static __always_inline void page_color_leave(struct page_color_leaving *leaving,
+					     struct page *page)
+{
+	if (page_color_enabled())
+		__page_color_leave(leaving, page);
+}
+
 static __always_inline void page_color_map(struct mm_struct *mm,
 					   struct page *page, unsigned long nr)
 {
@@ -136,6 +147,8 @@ static inline bool page_color_begin(struct mm_struct *whom,
 static inline void page_color_end(struct mm_struct *whom,
 				  enum page_color_kind kind, gfp_t gfp,
 				  struct folio *folio) { }
+static inline void page_color_leave(struct page_color_leaving *leaving,
+				    struct page *page) { }
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,

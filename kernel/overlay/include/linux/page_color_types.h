@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct mm_struct;
+struct page_color_leaving;
 struct page_color_set;
 struct page_color_space;
 
@@ -28,6 +29,7 @@ enum page_color_kind {
  *        cpuset_mutex whenever one of the two sets changes.
  * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
  *        for a page of a file, or NULL
+ * @leaving: pages that it will take the place of, or NULL
  * @kind: what kind of page it will be
  * @done: the page that it got is marked as held, and nothing else is to be done
  */
@@ -37,6 +39,7 @@ struct page_color_task {
 	struct page_color_set __rcu *both;
 #endif
 	struct mm_struct *whom;
+	const struct page_color_leaving *leaving;
 	enum page_color_kind kind;
 	bool done;
 };

@@ -69,8 +69,10 @@ static u32 cursor_of(const struct page_color_space *space,
 
 /*
  * Once round all words from the cursor on; the first word in two parts. A space
- * that has blocks gets all that is free of a word before the next one: a block
- * needs colors that follow each other, and lacks them all if there are no gaps.
+ * gets all that it lacks of a word, from several copies, before the next word: its
+ * neighbors in memory have neighboring colors then. A block needs colors that
+ * follow each other, and finds them where gaps are not spread over all words; one
+ * that takes the place of small pages finds those of the pages that leave.
  */
 static unsigned int gather(const struct place *place,
 			   struct page_color_space *space,
@@ -81,8 +83,7 @@ static unsigned int gather(const struct place *place,
 	u32 colors = memory->colors, words = page_color_words(colors);
 	u32 word = wish->cursor / 64, gone, step;
 	unsigned int before = nr, wanted = wish->count;
-	bool fill = want & PAGE_COLOR_LACKED && space &&
-		    READ_ONCE(space->blocks);
+	bool fill = want & PAGE_COLOR_LACKED && space;
 
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
@@ -577,6 +578,7 @@ bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
 {
+	const struct page_color_leaving *leaving = current->page_color.leaving;
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space;
 	struct place place;
@@ -590,6 +592,8 @@ bool page_color_gather_block(struct zone *zone,
 	wish.held = &space->held;
 	wish.live = place.node->live;
 	wish.cursor = cursor_of(space, place.zone);
+	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
+		wish.leaving = leaving;
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
 	trace_page_color_choose_block(zone, order, chosen);
 	return chosen;

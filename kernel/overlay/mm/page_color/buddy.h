@@ -479,7 +479,6 @@ static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
 	}
 	if (!page || check_new_pages(page, order))
 		return NULL;
-	WRITE_ONCE(ask->space->blocks, true);
 	page_color_take_frames(ask->space, pfn, 1UL << order);
 	return page;
 }

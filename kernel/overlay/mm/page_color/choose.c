@@ -166,13 +166,14 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
 
 /*
  * How many colors of a stretch are not in the set, how many are held, and how many
- * are held by many.
+ * are held by many. What pages that leave hold is held no more; of many holders
+ * they may be one too many, or not.
  */
 static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 		unsigned int order)
 {
 	u32 word, last = (color + (1U << order) - 1) / 64;
-	unsigned int outside = 0, held = 0, many = 0;
+	unsigned int outside = 0, held = 0, many = 0, leaving = 0;
 	u64 mask = ~0ULL;
 
 	if (order < 6)
@@ -186,6 +187,10 @@ static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 		many += hweight64(mask & ~page_color_wanted(wish, colors, word,
 							    PAGE_COLOR_FEW));
 	}
+	if (wish->leaving)
+		leaving = page_color_leaving_pages(wish->leaving, color >> order);
+	held -= min(held, leaving);
+	many -= min(many, leaving);
 	return (u64)outside << 48 | (u64)held << 32 | many;
 }
 

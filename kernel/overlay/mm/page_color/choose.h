@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include "free.h"
 #include "held.h"
+#include "leaving.h"
 #include "live.h"
 
 /* Words that are taken from at once at most. */
@@ -69,6 +70,8 @@ struct page_color_set;
  * @held: colors that it holds; NULL if that does not matter
  * @live: how many hold each color; NULL if that does not matter
  * @set: colors that it may use; NULL for all
+ * @leaving: pages whose place a block will take, of stretches of its size, that
+ *           still count in @held and @live; NULL if there are none
  * @cursor: color to begin with
  * @count: frames that are wanted
  * @part: not from pageblocks that are free as a whole
@@ -77,6 +80,7 @@ struct page_color_wish {
 	const struct page_color_held *held;
 	const struct page_color_live *live;
 	const struct page_color_set *set;
+	const struct page_color_leaving *leaving;
 	u32 cursor;
 	unsigned int count;
 	bool part;

@@ -144,6 +144,32 @@ static void blocks_of_many_colors_avoid_what_is_held(struct kunit *test)
 							 &frame));
 }
 
+static void a_block_takes_the_place_of_small_pages(struct kunit *test)
+{
+	struct fixture *f = make(test, 2048);
+	struct page_color_wish wish = { .held = f->held, .live = f->live };
+	struct page_color_leaving leaving;
+	unsigned long frame;
+	u32 word;
+
+	page_color_free_set(f->free, START, 10);
+	page_color_free_set(f->free, START + 1024, 10);
+	/* All but one page of the second stretch. */
+	for (word = 0; word < 32; word++)
+		page_color_held_mark(f->held, word, word == 8 ? ~1ULL : ~0ULL);
+	page_color_leaving_begin(&leaving, PAGE_COLOR_ANON);
+	page_color_leaving_add(&leaving, 3);
+	page_color_leaving_add(&leaving, 2);
+	page_color_leaving_add(&leaving, 3);
+	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
+							&frame));
+	KUNIT_EXPECT_EQ(test, frame, START + 512);
+	wish.leaving = &leaving;
+	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
+							&frame));
+	KUNIT_EXPECT_EQ(test, frame, START + 1536);
+}
+
 static void rounds_begin_when_all_is_held(struct kunit *test)
 {
 	struct fixture *f = make(test, 70);
@@ -200,6 +226,7 @@ static struct kunit_case choose_cases[] = {
 	KUNIT_CASE(a_larger_table_knows_what_the_smaller_one_did),
 	KUNIT_CASE(a_pageblock_in_use_comes_before_a_whole_one),
 	KUNIT_CASE(blocks_of_many_colors_avoid_what_is_held),
+	KUNIT_CASE(a_block_takes_the_place_of_small_pages),
 	KUNIT_CASE(rounds_begin_when_all_is_held),
 	KUNIT_CASE(counts_end_at_their_largest_and_at_none),
 	KUNIT_CASE(the_level_follows),

@@ -94,7 +94,6 @@ struct page_color_zone {
  * @marked: colors marked since it was counted
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
- * @blocks: it has been given several colors at once
  * @full_from: words from this one on count as held whatever @held says: the
  *             space has held all colors, so that what it holds of the next round
  *             makes no difference to others. Not a word if it has not.
@@ -116,7 +115,6 @@ struct page_color_space {
 	bool direct;
 	u32 marked;
 	u32 cursor;
-	bool blocks;
 	u32 full_from;
 	struct {
 		u8 want;

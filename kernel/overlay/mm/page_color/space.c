@@ -655,20 +655,6 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 	return folio;
 }
 
-struct folio *
-page_color_alloc_collapse_noprof(struct mm_struct *mm, enum page_color_kind kind,
-				 gfp_t gfp, unsigned int order, int nid,
-				 nodemask_t *nodes)
-{
-	struct folio *folio;
-
-	if (!page_color_begin(mm, kind))
-		return __folio_alloc_noprof(gfp, order, nid, nodes);
-	folio = __folio_alloc_noprof(gfp, order, nid, nodes);
-	page_color_end(mm, kind, gfp, folio);
-	return folio;
-}
-
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order)
 {
 	struct folio *folio;
@@ -707,7 +693,6 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			kvfree(space);
 			continue;
 		}
-		space->blocks = old->blocks;
 		space->full_from = old->full_from;
 		for (word = 0; word < page_color_words(old->held.colors); word++)
 			page_color_held_mark(&space->held, word,

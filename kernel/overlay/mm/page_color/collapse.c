@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A huge page that small ones of an address space are copied to. */
+
+#include <linux/mm.h>
+
+#include "page_color.h"
+
+void __page_color_leave(struct page_color_leaving *leaving, struct page *page)
+{
+	struct page_color_node *node;
+	int nid = page_to_nid(page);
+
+	if (!leaving->nr)
+		leaving->nid = nid;
+	if (leaving->nid != nid)
+		return;
+	rcu_read_lock();
+	node = rcu_dereference(page_color_nodes[nid]);
+	/* Else no block is chosen by its colors. */
+	if (node && !(node->colors % HPAGE_PMD_NR))
+		page_color_leaving_add(leaving, page_to_pfn(page) %
+						node->colors / HPAGE_PMD_NR);
+	rcu_read_unlock();
+}
+
+/* What CPUs have ready would be in the way of a block of these colors. */
+static void drop_runs(struct mm_struct *mm,
+		      const struct page_color_leaving *leaving)
+{
+	struct page_color_space *space;
+
+	if (!leaving->nr)
+		return;
+	rcu_read_lock();
+	space = page_color_space(mm, leaving->nid, leaving->kind);
+	if (space)
+		page_color_drop_runs(space);
+	rcu_read_unlock();
+}
+
+struct folio *
+page_color_alloc_collapse_noprof(struct mm_struct *mm,
+				 const struct page_color_leaving *leaving,
+				 gfp_t gfp, int nid, nodemask_t *nodes)
+{
+	struct folio *folio;
+
+	if (!page_color_begin(mm, leaving->kind))
+		return __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
+	drop_runs(mm, leaving);
+	current->page_color.leaving = leaving;
+	folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
+	current->page_color.leaving = NULL;
+	page_color_end(mm, leaving->kind, gfp, folio);
+	return folio;
+}

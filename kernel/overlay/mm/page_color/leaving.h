@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * Small pages that a huge page is about to take the place of. Their colors come
+ * free when it does, so they are no reason to avoid a block of these colors.
+ */
+#ifndef _MM_PAGE_COLOR_LEAVING_H
+#define _MM_PAGE_COLOR_LEAVING_H
+
+#include <linux/types.h>
+
+#ifdef CONFIG_PAGE_COLOR
+
+/* Stretches that are told apart; pages of further ones count as if they stayed. */
+#define PAGE_COLOR_LEAVING	64
+
+/**
+ * struct page_color_leaving - small pages, by stretch of colors
+ * @kind: what they are, an enum page_color_kind
+ * @nid: node of the first one; those of other nodes are not noted
+ * @nr: how many of @part are in use
+ * @part: how many pages have colors of a stretch: of as many colors as the huge
+ *        page has, and beginning with a multiple of that
+ */
+struct page_color_leaving {
+	u8 kind;
+	int nid;
+	unsigned int nr;
+	struct {
+		u32 stretch;
+		u32 pages;
+	} part[PAGE_COLOR_LEAVING];
+};
+
+static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
+					    u8 kind)
+{
+	leaving->kind = kind;
+	leaving->nr = 0;
+}
+
+/* A page of a stretch. The last one comes first: it is most often the same. */
+static inline void page_color_leaving_add(struct page_color_leaving *leaving,
+					  u32 stretch)
+{
+	unsigned int i = leaving->nr;
+
+	while (i--) {
+		if (leaving->part[i].stretch == stretch) {
+			leaving->part[i].pages++;
+			return;
+		}
+	}
+	if (leaving->nr == PAGE_COLOR_LEAVING)
+		return;
+	leaving->part[leaving->nr].stretch = stretch;
+	leaving->part[leaving->nr++].pages = 1;
+}
+
+static inline u32
+page_color_leaving_pages(const struct page_color_leaving *leaving, u32 stretch)
+{
+	unsigned int i;
+
+	for (i = 0; i < leaving->nr; i++)
+		if (leaving->part[i].stretch == stretch)
+			return leaving->part[i].pages;
+	return 0;
+}
+
+#else /* !CONFIG_PAGE_COLOR */
+
+struct page_color_leaving { };
+
+static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
+					    u8 kind) { }
+
+#endif /* CONFIG_PAGE_COLOR */
+
+#endif /* _MM_PAGE_COLOR_LEAVING_H */
