@@ -72,7 +72,8 @@ static u32 cursor_of(const struct page_color_space *space,
  * gets all that it lacks of a word, from several copies, before the next word: its
  * neighbors in memory have neighboring colors then. A block needs colors that
  * follow each other, and finds them where gaps are not spread over all words; one
- * that takes the place of small pages finds those of the pages that leave.
+ * that takes the place of small pages finds those of the pages that leave. But no
+ * whole pageblock is cut for that.
  */
 static unsigned int gather(const struct place *place,
 			   struct page_color_space *space,
@@ -83,7 +84,7 @@ static unsigned int gather(const struct place *place,
 	u32 colors = memory->colors, words = page_color_words(colors);
 	u32 word = wish->cursor / 64, gone, step;
 	unsigned int before = nr, wanted = wish->count;
-	bool fill = want & PAGE_COLOR_LACKED && space;
+	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;

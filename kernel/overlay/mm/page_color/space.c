@@ -595,7 +595,8 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 	/* Threads may miss each other's pages; it is looked at a little later. */
 	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
 	if (limit && pages >= limit) {
-		pages = held_pages(mm, kind);
+		/* The folio is not mapped yet; a huge page may be the first one. */
+		pages = held_pages(mm, kind) + folio_nr_pages(folio);
 		if (pages >= limit) {
 			/* A page more or less makes no difference. */
 			WRITE_ONCE(mm->page_color.pages[kind], 0);
