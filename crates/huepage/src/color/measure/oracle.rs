@@ -2,10 +2,9 @@
 //! Measurement as users of the library see it: two independent runs, believed
 //! only if they tell the same.
 
-use std::{
-    arch::x86_64::__cpuid,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+
+use raw_cpuid::CpuId;
 
 use super::{
     canary::Canary,
@@ -242,5 +241,6 @@ pub(super) fn shape(geometry: Option<&CacheGeometry>) -> Result<Shape, ColorErro
 
 /// CPUID leaf 0x8000_0001, EDX bit 27 (AMD APM volume 3, Intel SDM volume 2A).
 pub(super) fn has_rdtscp() -> bool {
-    __cpuid(0x8000_0000).eax >= 0x8000_0001 && __cpuid(0x8000_0001).edx >> 27 & 1 == 1
+    let features = CpuId::new().get_extended_processor_and_feature_identifiers();
+    features.is_some_and(|features| features.has_rdtscp())
 }
