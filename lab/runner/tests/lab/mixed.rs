@@ -128,8 +128,8 @@ fn coloring_keeps_the_limits_under_every_load() {
     let results = quick_whatever_failed("mixed", &["policy=on"]);
     every_load_is_there(&results, &["x86_64", "arm64"]);
     // What results/mixed.md shows as missed, with room for the draw.
-    let misses = ["half-huge", "thp-always", "mthp", "compaction"];
-    // A huge page made of small ones finds its colors free, or half of them held by
+    let misses = ["thp-always", "compaction"];
+    // A huge page made of small ones finds its colors free, or some of them held by
     // others, as it happens: one boot says little, all of them together do.
     let by_chance = ["collapse", "khugepaged"];
     let mut drawn = Vec::new();
@@ -142,7 +142,7 @@ fn coloring_keeps_the_limits_under_every_load() {
         let limit = match load.as_str() {
             load if by_chance.contains(&load) => {
                 drawn.push(within);
-                0.2
+                0.1
             }
             load if misses.contains(&load) => 0.1,
             _ => 0.01,
@@ -150,7 +150,7 @@ fn coloring_keeps_the_limits_under_every_load() {
         assert!(fill > 1.0 || within <= limit, "{row:?}");
     }
     let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
-    assert!(drawn.len() == 8 && mean <= 0.08, "{drawn:?}");
+    assert!(drawn.len() == 8 && mean <= 0.04, "{drawn:?}");
 }
 
 #[test]
