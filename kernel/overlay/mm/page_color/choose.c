@@ -166,8 +166,8 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
 
 /*
  * How many colors of a stretch are not in the set, how many are held, and how many
- * are held by many. What pages that leave hold is held no more; of many holders
- * they may be one too many, or not.
+ * are held by many. Pages that leave are not counted among the held colors, nor among
+ * those of many: for the latter this is a guess, since others may hold them, too.
  */
 static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 		unsigned int order)
