@@ -33,23 +33,9 @@ void page_color_run_begin(struct page_color_run *run,
 	}
 }
 
-/* What is known of a zone and its node, if both are of the same geometry. */
-struct place {
-	struct page_color_zone *zone;
-	struct page_color_node *node;
-};
-
-static bool find_place(struct place *place, struct zone *zone)
-{
-	place->zone = rcu_dereference(zone->page_color);
-	place->node = rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
-	return place->zone && place->node &&
-	       place->zone->node == place->node->id;
-}
-
 /* Whose colors are chosen, if they were made for the geometry of the place. */
 static struct page_color_space *space_of(const struct page_color_ask *ask,
-					 const struct place *place)
+					 const struct page_color_place *place)
 {
 	struct page_color_space *space = ask->space;
 
@@ -75,7 +61,7 @@ static u32 cursor_of(const struct page_color_space *space,
  * that takes the place of small pages finds those of the pages that leave. But no
  * whole pageblock is cut for that.
  */
-static unsigned int gather(const struct place *place,
+static unsigned int gather(const struct page_color_place *place,
 			   struct page_color_space *space,
 			   struct page_color_wish *wish, unsigned int want,
 			   struct page_color_part *parts, unsigned int nr)
@@ -165,7 +151,7 @@ static bool is_little(unsigned int found, unsigned int count)
 }
 
 /* From pageblocks in use first, as long as they have enough. */
-static unsigned int gather_best(const struct place *place,
+static unsigned int gather_best(const struct page_color_place *place,
 				struct page_color_space *space,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
@@ -236,7 +222,8 @@ static unsigned int fair_share(const struct page_color_space *space,
  * holds all of them anyway.
  */
 static const struct page_color_live *
-live_for(const struct page_color_space *space, const struct place *place)
+live_for(const struct page_color_space *space,
+	 const struct page_color_place *place)
 {
 	return space && page_color_full(space) ? NULL : place->node->live;
 }
@@ -273,7 +260,8 @@ static unsigned int gather_block(const struct page_color_free *free,
  * often would cut one whole pageblock after another for the colors that the others
  * lack.
  */
-static bool takes_rest(const struct zone *zone, const struct place *place,
+static bool takes_rest(const struct zone *zone,
+		       const struct page_color_place *place,
 		       const struct page_color_space *space,
 		       const struct page_color_ask *ask, unsigned int count)
 {
@@ -292,7 +280,7 @@ static bool takes_rest(const struct zone *zone, const struct place *place,
 }
 
 /* From pageblocks in use, one after the other. */
-static unsigned int gather_rest(const struct place *place,
+static unsigned int gather_rest(const struct page_color_place *place,
 				struct page_color_space *space,
 				unsigned int *count,
 				struct page_color_part *parts)
@@ -336,7 +324,7 @@ static const unsigned int wants[] = {
  * Where all colors are held, those that were taken longest ago come first: who
  * holds them may be at rest.
  */
-static unsigned int gather_first(const struct place *place,
+static unsigned int gather_first(const struct page_color_place *place,
 				 struct page_color_space *space,
 				 struct page_color_wish *wish,
 				 struct page_color_part *parts)
@@ -413,10 +401,10 @@ unsigned int page_color_reuse(struct zone *zone,
 	unsigned int nr = 0, looked = 0;
 	struct page *page, *next;
 	u32 colors, word = U32_MAX;
-	struct place place;
+	struct page_color_place place;
 	u64 some = 0, mask = 0;
 
-	if (!find_place(&place, zone) ||
+	if (!page_color_place_of(&place, zone) ||
 	    (space && space->node != place.node->id))
 		return 0;
 	wish.held = space ? &space->held : NULL;
@@ -457,7 +445,7 @@ unsigned int page_color_reuse(struct zone *zone,
 }
 
 /* The color did not matter. */
-static void note_rest(struct zone *zone, const struct place *place,
+static void note_rest(struct zone *zone, const struct page_color_place *place,
 		      struct page_color_space *space, unsigned int wished,
 		      unsigned int chosen)
 {
@@ -474,9 +462,9 @@ unsigned int page_color_gather(struct zone *zone,
 	struct page_color_wish wish = { .set = ask->set };
 	unsigned int first, i, nr = 0, run = 0;
 	struct page_color_space *space;
-	struct place place;
+	struct page_color_place place;
 
-	if (!find_place(&place, zone))
+	if (!page_color_place_of(&place, zone))
 		return 0;
 	space = space_of(ask, &place);
 	if (ask->space && !space)
@@ -531,10 +519,10 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 				     struct page_color_part *parts)
 {
 	struct page_color_wish wish = { .count = count };
-	struct place place;
+	struct page_color_place place;
 	unsigned int nr;
 
-	if (!find_place(&place, zone))
+	if (!page_color_place_of(&place, zone))
 		return 0;
 	wish.live = place.node->live;
 	wish.cursor = READ_ONCE(place.zone->cursor);
@@ -547,11 +535,11 @@ unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts)
 {
 	const struct page_color_free *free;
-	struct place place;
+	struct page_color_place place;
 	unsigned long frame;
 	unsigned int nr = 0;
 
-	if (!find_place(&place, zone))
+	if (!page_color_place_of(&place, zone))
 		return 0;
 	free = place.zone->memory.free;
 	frame = READ_ONCE(free->lowest);
@@ -582,10 +570,10 @@ bool page_color_gather_block(struct zone *zone,
 	const struct page_color_leaving *leaving = current->page_color.leaving;
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space;
-	struct place place;
+	struct page_color_place place;
 	bool chosen;
 
-	if (!find_place(&place, zone))
+	if (!page_color_place_of(&place, zone))
 		return false;
 	space = space_of(ask, &place);
 	if (!space)
@@ -604,99 +592,11 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost)
 {
 	struct page_color_space *space;
-	struct place place;
+	struct page_color_place place;
 
-	if (!lost || !find_place(&place, zone))
+	if (!lost || !page_color_place_of(&place, zone))
 		return;
 	space = space_of(ask, &place);
 	if (space)
 		page_color_unmark(space, place.node->live, part->word, lost);
-}
-
-/* Of a copy of a word, from the last copy down to @from; in pageblocks in use. */
-static bool find_last(const struct page_color_memory *memory, u32 color,
-		      u64 some, unsigned long from, unsigned long *found)
-{
-	unsigned long at = (memory->first + memory->copies - 1) *
-			   memory->colors + color;
-	unsigned int tries;
-
-	for (tries = 0; tries < PAGE_COLOR_COPIES && at >= from; tries++) {
-		u64 free = page_color_free_word(memory->free, at) & some;
-
-		if (free && page_color_free_in_block(memory->free, at) <
-			    pageblock_nr_pages) {
-			*found = at + __ffs64(free);
-			return true;
-		}
-		if (at < memory->colors)
-			break;
-		at -= memory->colors;
-	}
-	return false;
-}
-
-/* The same of a color that few hold, other than the last one. */
-static bool find_few(struct place *place, unsigned long from,
-		     unsigned long *found)
-{
-	struct page_color_memory *memory = &place->zone->memory;
-	u32 words = page_color_words(memory->colors);
-	u32 word = READ_ONCE(place->zone->cursor) / 64;
-	int tries;
-
-	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++, word++) {
-		u64 some;
-
-		if (word >= words)
-			word = 0;
-		some = page_color_live_few(place->node->live, word);
-		if (!some || !find_last(memory, 64 * word, some, from, found))
-			continue;
-		WRITE_ONCE(place->zone->cursor,
-			   (*found + 1) % memory->colors);
-		return true;
-	}
-	return false;
-}
-
-bool page_color_find_place(struct zone *zone, unsigned long frame,
-			   unsigned long best, unsigned long from,
-			   unsigned long *found)
-{
-	struct page_color_memory *memory;
-	struct place place;
-
-	if (!find_place(&place, zone))
-		return false;
-	memory = &place.zone->memory;
-	/* The last one there is, so at or after @best if any is. */
-	if (find_last(memory, frame % memory->colors, 1, from, found))
-		return true;
-	return place.node->live && (find_few(&place, best, found) ||
-				    find_few(&place, from, found));
-}
-
-unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
-				 unsigned long migrate_pfn,
-				 unsigned int *colored)
-{
-	struct page_color_zone *coloring;
-
-	rcu_read_lock();
-	coloring = rcu_dereference(zone->page_color);
-	while (coloring && free_pfn > migrate_pfn + pageblock_nr_pages) {
-		unsigned int free = page_color_free_in_block(coloring->memory.free,
-							     free_pfn);
-
-		/* Whole pageblocks are not moved to. */
-		if (free == pageblock_nr_pages)
-			free = 0;
-		if (*colored < free)
-			break;
-		*colored -= free;
-		free_pfn -= pageblock_nr_pages;
-	}
-	rcu_read_unlock();
-	return free_pfn;
 }

@@ -615,7 +615,8 @@ void page_color_drain_local(int nid)
 }
 
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long best, unsigned long from)
+				    unsigned long best, unsigned long from,
+				    struct page_color_moving *moving)
 {
 	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
 	struct page *other = NULL;
@@ -626,7 +627,7 @@ struct page *page_color_alloc_place(struct zone *zone, struct page *page,
 		return NULL;
 	rcu_read_lock();
 	found = page_color_find_place(zone, page_to_pfn(page), best, from,
-				      &pfn);
+				      moving, &pfn);
 	rcu_read_unlock();
 	if (!found)
 		return NULL;

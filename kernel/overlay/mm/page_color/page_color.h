@@ -11,6 +11,7 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include "choose.h"
+#include "moving.h"
 #include "set.h"
 
 struct cacheinfo;
@@ -34,6 +35,24 @@ struct page_color_geometry {
 /* An address space with one in so many of the pages of a cache is large. */
 #define PAGE_COLOR_LARGE	128
 
+/* Two pageblocks of small pages, where these are 2 MiB. */
+#define PAGE_COLOR_COMING	1024
+
+/**
+ * struct page_color_coming - colors that compaction is moving pages to
+ * @lock: for the rest. Outside of the locks of page_color_live.
+ * @batches: how many lots of pages are on their way
+ * @nr: how many of @color are in use; further ones are not noted
+ * @color: counted as held once more each, until all lots have arrived
+ */
+struct page_color_coming {
+	/* Of what is noted: see above. */
+	spinlock_t lock;
+	unsigned int batches;
+	unsigned int nr;
+	u32 color[PAGE_COLOR_COMING];
+};
+
 /**
  * struct page_color_node - the cache of a node whose memory is colored
  * @rcu: freed after readers
@@ -45,6 +64,7 @@ struct page_color_geometry {
  *          whether there is room for another one
  * @live: how many address spaces hold each color; NULL for the cache of one
  *        processor, which they do not fill together
+ * @coming: colors that will be held
  */
 struct page_color_node {
 	struct rcu_head rcu;
@@ -53,6 +73,7 @@ struct page_color_node {
 	unsigned long large;
 	bool direct;
 	struct page_color_live *live;
+	struct page_color_coming coming;
 };
 
 /* Changes under page_color_mutex. */
@@ -73,6 +94,22 @@ struct page_color_zone {
 	u32 cursor;
 	unsigned long rest;
 };
+
+/* What is known of a zone and its node, if both are of the same geometry. */
+struct page_color_place {
+	struct page_color_zone *zone;
+	struct page_color_node *node;
+};
+
+/* Under rcu_read_lock(). */
+static inline bool page_color_place_of(struct page_color_place *place,
+				       struct zone *zone)
+{
+	place->zone = rcu_dereference(zone->page_color);
+	place->node = rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
+	return place->zone && place->node &&
+	       place->zone->node == place->node->id;
+}
 
 /* It begins where small address spaces have just taken pages. */
 #define PAGE_COLOR_NO_CURSOR	U32_MAX
@@ -447,22 +484,23 @@ void page_color_file_low(struct zone *zone, unsigned long frame);
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost);
 
+/* compact.c, for mm/compaction.c and mm/page_alloc.c */
 /*
  * A frame to which compaction can move @frame: one of the same color, or else of
- * one that few hold; at or after @best, or else @from, but not in a pageblock that
- * is free as a whole, since to make those is what pages are moved for. Under
- * rcu_read_lock().
+ * one that few hold, which is held by one more until page_color_moved(); at or after
+ * @best, or else @from, but not in a pageblock that is free as a whole, since to
+ * make those is what pages are moved for. Under rcu_read_lock().
  */
 bool page_color_find_place(struct zone *zone, unsigned long frame,
 			   unsigned long best, unsigned long from,
+			   struct page_color_moving *moving,
 			   unsigned long *found);
-/*
- * Where compaction's free scanner is, after it has placed @colored pages by
- * itself: it passes as many free frames.
- */
+/* The pages have arrived, or stay where they were. */
+void page_color_moved(struct zone *zone, struct page_color_moving *moving);
+/* Where compaction's free scanner is: it passes as many free frames as were placed. */
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 				 unsigned long migrate_pfn,
-				 unsigned int *colored);
+				 struct page_color_moving *moving);
 
 /* Whether free pages of this type are chosen from. */
 static inline bool page_color_movable(int migratetype)
@@ -495,6 +533,7 @@ void page_color_drop_runs(const struct page_color_space *space);
 void page_color_drain_local(int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long best, unsigned long from);
+				    unsigned long best, unsigned long from,
+				    struct page_color_moving *moving);
 
 #endif /* _MM_PAGE_COLOR_H */
