@@ -48,6 +48,7 @@ static const struct load {
 	{ "offlining", load_offlining, false },
 	{ "memcg", load_memcg, true },
 	{ "shrunk", load_shrunk, false },
+	{ "kcompactd", load_kcompactd, true },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
 };
@@ -149,7 +150,8 @@ static void run_load(const char *name, const void *nothing)
 		run(load, NULL, 1, "0.94");
 	} else if (load->beside) {
 		/* Where compaction and a group's limit are looked at, one CPU will do. */
-		if (load->run != load_compaction && load->run != load_memcg)
+		if (load->run != load_compaction && load->run != load_kcompactd &&
+		    load->run != load_memcg)
 			run(load, "same", -1, "0.94");
 		run(load, "other", -1, "0.94");
 	} else {

@@ -71,6 +71,16 @@ static inline void load_compaction(struct mixed *mixed)
 	beside(mixed, compact);
 }
 
+static inline void load_kcompactd(struct mixed *mixed)
+{
+	uint64_t before = lab_read_number(PROACTIVENESS);
+	char usual[32];
+
+	snprintf(usual, sizeof(usual), "%" PRIu64, before);
+	beside(mixed, compact_by_itself);
+	lab_write(PROACTIVENESS, usual);
+}
+
 /* Half of the pages, chosen at random, are given back and touched again, six times. */
 static inline void load_refault(struct mixed *mixed)
 {

@@ -110,6 +110,17 @@ static inline void compact(struct mixed *mixed)
 	lab_write("/proc/sys/vm/compact_memory", "1");
 }
 
+#define PROACTIVENESS "/proc/sys/vm/compaction_proactiveness"
+
+/* Holes come, and the kernel fills them by itself, as soon as it is told to look. */
+static inline void compact_by_itself(struct mixed *mixed)
+{
+	for (int i = 0; i < 16; i++)
+		anon_churn(mixed);
+	lab_write(PROACTIVENESS, "100");
+	usleep(1000);
+}
+
 static inline pid_t neighbor_start(struct mixed *mixed, neighbor round)
 {
 	pid_t child;

@@ -614,35 +614,28 @@ void page_color_drain_local(int nid)
 	}
 }
 
-struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long best, unsigned long from,
-				    struct page_color_moving *moving)
+struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
+				    unsigned long best, unsigned long from)
 {
 	unsigned long watermark = zone->_watermark[WMARK_MIN] + 1;
-	struct page *other = NULL;
+	struct page *page = NULL;
 	unsigned long flags, pfn;
-	bool found;
 
-	if (debug_guardpage_enabled())
-		return NULL;
-	rcu_read_lock();
-	found = page_color_find_place(zone, page_to_pfn(page), best, from,
-				      moving, &pfn);
-	rcu_read_unlock();
-	if (!found)
+	if (debug_guardpage_enabled() ||
+	    !page_color_find_place(zone, folio, best, from, &pfn))
 		return NULL;
 	spin_lock_irqsave(&zone->lock, flags);
 	/* Obey watermarks as __isolate_free_page() does. */
 	if (zone_watermark_ok(zone, 0, watermark, 0, ALLOC_CMA) &&
 	    color_take(zone, pfn, 1, 0))
-		other = pfn_to_page(pfn);
+		page = pfn_to_page(pfn);
 	spin_unlock_irqrestore(&zone->lock, flags);
-	if (!other)
+	if (!page)
 		return NULL;
 
-	post_alloc_hook(other, 0, __GFP_MOVABLE);
-	set_page_refcounted(other);
-	return other;
+	post_alloc_hook(page, 0, __GFP_MOVABLE);
+	set_page_refcounted(page);
+	return page;
 }
 
 #endif /* _MM_PAGE_COLOR_BUDDY_H */

@@ -2,6 +2,8 @@
 /* Where compaction moves pages to. */
 
 #include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/rmap.h>
 
 #include "page_color.h"
 
@@ -28,105 +30,136 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 	return false;
 }
 
-/* The same of a color that few hold, other than the last one. */
-static bool find_few(struct page_color_place *place, unsigned long from,
-		     unsigned long *found)
+/* The first address space that has the folio mapped; ends the walk. */
+static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
+		       unsigned long address, void *arg)
+{
+	enum page_color_kind kind = folio_test_anon(folio) ? PAGE_COLOR_ANON :
+							     PAGE_COLOR_SHMEM;
+	DEFINE_FOLIO_VMA_WALK(pvmw, folio, vma, address, 0);
+	struct page_color_space **owner = arg, *space;
+
+	if (!page_vma_mapped_walk(&pvmw))
+		return true;
+	page_vma_mapped_walk_done(&pvmw);
+	rcu_read_lock();
+	space = page_color_space(vma->vm_mm, folio_nid(folio), kind);
+	if (space && refcount_inc_not_zero(&space->refs))
+		*owner = space;
+	rcu_read_unlock();
+	return false;
+}
+
+/*
+ * What who has a folio holds, with a reference. NULL if it is small, or if somebody
+ * is busy with the folio, which then does not move either.
+ */
+static struct page_color_space *owner_of(struct folio *folio)
+{
+	struct page_color_space *owner = NULL;
+	struct rmap_walk_control walk = {
+		.arg = &owner,
+		.try_lock = true,
+		.rmap_one = find_owner,
+		.anon_lock = folio_lock_anon_vma_read,
+	};
+
+	if (!folio_trylock(folio))
+		return NULL;
+	rmap_walk(folio, &walk);
+	folio_unlock(folio);
+	return owner;
+}
+
+/*
+ * The same of a color that is wanted, other than the last one. It is held at once:
+ * all new frames of a pageblock's pages are chosen before the first page moves, and
+ * who has them may take pages meanwhile. If the page does not move after all, the
+ * color is held until it is counted anew.
+ */
+static bool find_wanted(struct page_color_place *place,
+			struct page_color_space *space, unsigned long from,
+			unsigned long *found)
 {
 	struct page_color_memory *memory = &place->zone->memory;
+	struct page_color_wish wish = {
+		.held = space ? &space->held : NULL,
+		.live = place->node->live,
+	};
 	u32 words = page_color_words(memory->colors);
 	u32 word = READ_ONCE(place->zone->cursor) / 64;
 	int tries;
 
 	for (tries = 0; tries < PAGE_COLOR_COPIES; tries++, word++) {
+		u32 color;
 		u64 some;
 
 		if (word >= words)
 			word = 0;
-		some = page_color_live_few(place->node->live, word);
+		some = page_color_wanted(&wish, memory->colors, word,
+					 PAGE_COLOR_LACKED | PAGE_COLOR_FEW);
 		if (!some || !find_last(memory, 64 * word, some, from, found))
 			continue;
-		WRITE_ONCE(place->zone->cursor,
-			   (*found + 1) % memory->colors);
+		color = *found % memory->colors;
+		WRITE_ONCE(place->zone->cursor, (color + 1) % memory->colors);
+		if (space)
+			page_color_mark(space, place->node->live, color / 64,
+					BIT_ULL(color % 64));
 		return true;
 	}
 	return false;
 }
 
-/*
- * Who has the page holds the new color when it has arrived. Until then the color
- * counts as held, so that nobody takes it who finds others.
- */
-static void note(struct page_color_moving *moving, struct page_color_node *node,
-		 u32 color)
+static bool find_same(struct zone *zone, unsigned long frame,
+		      unsigned long from, unsigned long *found)
 {
-	struct page_color_coming *coming = &node->coming;
-
-	spin_lock(&coming->lock);
-	if (!moving->node) {
-		moving->node = node->id;
-		coming->batches++;
-	}
-	if (moving->node == node->id && coming->nr < PAGE_COLOR_COMING) {
-		coming->color[coming->nr++] = color;
-		page_color_live_add(node->live, color / 64,
-				    BIT_ULL(color % 64));
-	}
-	spin_unlock(&coming->lock);
-}
-
-bool page_color_find_place(struct zone *zone, unsigned long frame,
-			   unsigned long best, unsigned long from,
-			   struct page_color_moving *moving,
-			   unsigned long *found)
-{
-	struct page_color_memory *memory;
+	const struct page_color_memory *memory;
 	struct page_color_place place;
 
 	if (!page_color_place_of(&place, zone))
 		return false;
 	memory = &place.zone->memory;
 	/* The last one there is, so at or after @best if any is. */
-	if (find_last(memory, frame % memory->colors, 1, from, found))
-		return true;
-	if (!place.node->live || (!find_few(&place, best, found) &&
-				  !find_few(&place, from, found)))
+	return find_last(memory, frame % memory->colors, 1, from, found);
+}
+
+static bool find_other(struct zone *zone, struct page_color_space *space,
+		       unsigned long best, unsigned long from,
+		       unsigned long *found)
+{
+	struct page_color_place place;
+
+	if (!page_color_place_of(&place, zone) || !place.node->live)
 		return false;
-	note(moving, place.node, *found % memory->colors);
-	return true;
+	if (space && space->node != place.node->id)
+		return false;
+	return find_wanted(&place, space, best, found) ||
+	       find_wanted(&place, space, from, found);
 }
 
-static void forget(struct page_color_node *node)
+bool page_color_find_place(struct zone *zone, struct folio *folio,
+			   unsigned long best, unsigned long from,
+			   unsigned long *found)
 {
-	struct page_color_coming *coming = &node->coming;
-
-	while (coming->nr) {
-		u32 color = coming->color[--coming->nr];
-
-		page_color_live_sub(node->live, color / 64,
-				    BIT_ULL(color % 64));
-	}
-}
-
-void page_color_moved(struct zone *zone, struct page_color_moving *moving)
-{
-	struct page_color_node *node;
+	struct page_color_space *owner;
+	bool done;
 
 	rcu_read_lock();
-	node = rcu_dereference(page_color_nodes[zone_to_nid(zone)]);
-	/* Else it went with what was noted. */
-	if (node && node->id == moving->node) {
-		spin_lock(&node->coming.lock);
-		if (!--node->coming.batches)
-			forget(node);
-		spin_unlock(&node->coming.lock);
-	}
+	done = find_same(zone, folio_pfn(folio), from, found);
 	rcu_read_unlock();
-	moving->node = 0;
+	if (done)
+		return true;
+	owner = owner_of(folio);
+	rcu_read_lock();
+	done = find_other(zone, owner, best, from, found);
+	rcu_read_unlock();
+	page_color_space_put(owner);
+	return done;
 }
 
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 				 unsigned long migrate_pfn,
-				 struct page_color_moving *moving)
+				 unsigned int *colored)
 {
 	struct page_color_zone *coloring;
 
@@ -139,9 +172,9 @@ unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 		/* Whole pageblocks are not moved to. */
 		if (free == pageblock_nr_pages)
 			free = 0;
-		if (moving->placed < free)
+		if (*colored < free)
 			break;
-		moving->placed -= free;
+		*colored -= free;
 		free_pfn -= pageblock_nr_pages;
 	}
 	rcu_read_unlock();

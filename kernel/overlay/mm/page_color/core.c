@@ -96,7 +96,6 @@ static int make_node(int nid)
 	node->colors = geometry->colors;
 	node->large = max(geometry->size / PAGE_SIZE / PAGE_COLOR_LARGE, 1UL);
 	node->direct = geometry->ways == 1;
-	spin_lock_init(&node->coming.lock);
 	if (node->colors >= PAGE_COLOR_SHARED) {
 		node->live = make_live(nid, node->colors);
 		if (!node->live) {

@@ -11,7 +11,6 @@
 #include <linux/refcount.h>
 #include <linux/sched.h>
 #include "choose.h"
-#include "moving.h"
 #include "set.h"
 
 struct cacheinfo;
@@ -35,24 +34,6 @@ struct page_color_geometry {
 /* An address space with one in so many of the pages of a cache is large. */
 #define PAGE_COLOR_LARGE	128
 
-/* Two pageblocks of small pages, where these are 2 MiB. */
-#define PAGE_COLOR_COMING	1024
-
-/**
- * struct page_color_coming - colors that compaction is moving pages to
- * @lock: for the rest. Outside of the locks of page_color_live.
- * @batches: how many lots of pages are on their way
- * @nr: how many of @color are in use; further ones are not noted
- * @color: counted as held once more each, until all lots have arrived
- */
-struct page_color_coming {
-	/* Of what is noted: see above. */
-	spinlock_t lock;
-	unsigned int batches;
-	unsigned int nr;
-	u32 color[PAGE_COLOR_COMING];
-};
-
 /**
  * struct page_color_node - the cache of a node whose memory is colored
  * @rcu: freed after readers
@@ -64,7 +45,6 @@ struct page_color_coming {
  *          whether there is room for another one
  * @live: how many address spaces hold each color; NULL for the cache of one
  *        processor, which they do not fill together
- * @coming: colors that will be held
  */
 struct page_color_node {
 	struct rcu_head rcu;
@@ -73,7 +53,6 @@ struct page_color_node {
 	unsigned long large;
 	bool direct;
 	struct page_color_live *live;
-	struct page_color_coming coming;
 };
 
 /* Changes under page_color_mutex. */
@@ -486,21 +465,21 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 
 /* compact.c, for mm/compaction.c and mm/page_alloc.c */
 /*
- * A frame to which compaction can move @frame: one of the same color, or else of
- * one that few hold, which is held by one more until page_color_moved(); at or after
- * @best, or else @from, but not in a pageblock that is free as a whole, since to
- * make those is what pages are moved for. Under rcu_read_lock().
+ * A frame to which compaction can move a small folio: one of the same color, or else
+ * of one that few hold and who has the folio does not, which is held from now on; at
+ * or after @best, or else @from, but not in a pageblock that is free as a whole,
+ * since to make those is what pages are moved for. May sleep.
  */
-bool page_color_find_place(struct zone *zone, unsigned long frame,
+bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
-			   struct page_color_moving *moving,
 			   unsigned long *found);
-/* The pages have arrived, or stay where they were. */
-void page_color_moved(struct zone *zone, struct page_color_moving *moving);
-/* Where compaction's free scanner is: it passes as many free frames as were placed. */
+/*
+ * Where compaction's free scanner is, after it has placed @colored pages by
+ * itself: it passes as many free frames.
+ */
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 				 unsigned long migrate_pfn,
-				 struct page_color_moving *moving);
+				 unsigned int *colored);
 
 /* Whether free pages of this type are chosen from. */
 static inline bool page_color_movable(int migratetype)
@@ -532,8 +511,7 @@ void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
-struct page *page_color_alloc_place(struct zone *zone, struct page *page,
-				    unsigned long best, unsigned long from,
-				    struct page_color_moving *moving);
+struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
+				    unsigned long best, unsigned long from);
 
 #endif /* _MM_PAGE_COLOR_H */

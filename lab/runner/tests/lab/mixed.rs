@@ -6,7 +6,7 @@ use huepage_lab::{document, experiments, results::Results};
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 30] = [
+const LOADS: [(&str, usize); 31] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -38,6 +38,7 @@ const LOADS: [(&str, usize); 30] = [
     (OFFLINING, 1),
     ("memcg", 1),
     ("shrunk", 1),
+    ("kcompactd", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),
@@ -151,6 +152,18 @@ fn coloring_keeps_the_limits_under_every_load() {
     }
     let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
     assert!(drawn.len() == 8 && mean <= 0.04, "{drawn:?}");
+}
+
+#[test]
+fn pages_that_compaction_moves_leave_the_colors_that_a_program_lacks() {
+    // Small enough that the kernel is emptying blocks all the time.
+    let set = ["arch=x86_64", "policy=on", "load=kcompactd", "seed=1,2,3"];
+    let results = quick("mixed", &[&set[..], &["cache=8M", "memory=192M"]].concat());
+    let within: Vec<_> = results.with(&[("load", "kcompactd")]).collect();
+    assert_eq!(within.len(), 3 * 2);
+    for row in within {
+        assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
+    }
 }
 
 #[test]

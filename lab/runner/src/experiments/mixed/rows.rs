@@ -13,7 +13,8 @@ use crate::{
 /// What of a line was set; the rest came of it.
 const SETTINGS: [&str; 5] = ["load", "day", "fill", "cpu", "node"];
 /// Loads beside which another process goes on.
-const BESIDE: [&str; 6] = ["anon-churn", "file-churn", "forks", "stream", "compaction", "memcg"];
+const BESIDE: [&str; 7] =
+    ["anon-churn", "file-churn", "forks", "stream", "compaction", "kcompactd", "memcg"];
 /// Of what the neighbor does over and over, while the program touches its pages.
 const LEAST_ROUNDS: f64 = 16.0;
 
