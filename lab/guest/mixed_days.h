@@ -93,8 +93,7 @@ static inline void day(struct lab_random *random, unsigned int rounds)
 			day_process(&own, pages, round, process);
 			_exit(0);
 		}
-		for (unsigned int process = 0; process < DAY_PROCESSES; process++)
-			lab_wait(-1, "a child");
+		mixed_wait_all(DAY_PROCESSES);
 		day_evening(random, round);
 	}
 }

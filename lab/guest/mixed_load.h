@@ -126,4 +126,10 @@ static inline void stop_child(pid_t child)
 		lab_fail("end a child");
 }
 
+static inline void mixed_wait_all(unsigned int processes)
+{
+	while (processes--)
+		lab_wait(-1, "a child");
+}
+
 #endif

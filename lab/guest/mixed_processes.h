@@ -13,12 +13,6 @@ static inline void count_together(struct mixed *mixed, const char *memory, size_
 	tally_meet(mixed->tally);
 }
 
-static inline void mixed_wait_all(unsigned int processes)
-{
-	while (processes--)
-		lab_wait(-1, "a child");
-}
-
 /* Processes at the same time, of which `parts` tells how large each is. */
 static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsigned int processes)
 {

@@ -8,6 +8,7 @@
 
 #include "disks.h"
 #include "mixed_load.h"
+#include "settle.h"
 
 /* Disks of the machine by target. */
 #define STREAM_DISK 0
@@ -109,8 +110,6 @@ static inline void compact(struct mixed *mixed)
 	(void)mixed;
 	lab_write("/proc/sys/vm/compact_memory", "1");
 }
-
-#define PROACTIVENESS "/proc/sys/vm/compaction_proactiveness"
 
 /* Holes come, and the kernel fills them by itself, as soon as it is told to look. */
 static inline void compact_by_itself(struct mixed *mixed)

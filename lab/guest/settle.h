@@ -9,6 +9,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* How much the kernel compacts by itself; it looks when the number is written. */
+#define PROACTIVENESS "/proc/sys/vm/compaction_proactiveness"
+
 static inline uint64_t pages_migrated(void)
 {
 	return lab_read_named("/proc/vmstat", "pgmigrate_success");
@@ -22,13 +25,12 @@ static inline uint64_t pages_migrated(void)
  */
 static inline void settle(void)
 {
-	static const char knob[] = "/proc/sys/vm/compaction_proactiveness";
 	uint64_t migrated = pages_migrated();
 	char same[32];
 
-	/* The kernel looks when the number is written, though it be the same. */
-	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(knob));
-	lab_write(knob, same);
+	/* It looks though the number be the same. */
+	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(PROACTIVENESS));
+	lab_write(PROACTIVENESS, same);
 	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {
 		uint64_t before = migrated;
 

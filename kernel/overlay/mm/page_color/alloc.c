@@ -571,6 +571,7 @@ bool page_color_gather_block(struct zone *zone,
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space;
 	struct page_color_place place;
+	u32 colors, rest;
 	bool chosen;
 
 	if (!page_color_place_of(&place, zone))
@@ -585,7 +586,13 @@ bool page_color_gather_block(struct zone *zone,
 		wish.leaving = leaving;
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
 	trace_page_color_choose_block(zone, order, chosen);
-	return chosen;
+	if (!chosen || page_color_full(space))
+		return chosen;
+	colors = place.zone->memory.colors;
+	rest = page_color_choose_rest(&wish, colors, order, *frame % colors);
+	if (rest != wish.cursor)
+		WRITE_ONCE(space->cursor, rest);
+	return true;
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

@@ -34,8 +34,6 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 		       unsigned long address, void *arg)
 {
-	enum page_color_kind kind = folio_test_anon(folio) ? PAGE_COLOR_ANON :
-							     PAGE_COLOR_SHMEM;
 	DEFINE_FOLIO_VMA_WALK(pvmw, folio, vma, address, 0);
 	struct page_color_space **owner = arg, *space;
 
@@ -43,7 +41,8 @@ static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 		return true;
 	page_vma_mapped_walk_done(&pvmw);
 	rcu_read_lock();
-	space = page_color_space(vma->vm_mm, folio_nid(folio), kind);
+	space = page_color_space(vma->vm_mm, folio_nid(folio),
+				 page_color_kind_of(folio));
 	if (space && refcount_inc_not_zero(&space->refs))
 		*owner = space;
 	rcu_read_unlock();
@@ -110,6 +109,7 @@ static bool find_wanted(struct page_color_place *place,
 	return false;
 }
 
+/* The last free frame of the same color, however early in the zone it is. */
 static bool find_same(struct zone *zone, unsigned long frame,
 		      unsigned long from, unsigned long *found)
 {
@@ -119,7 +119,6 @@ static bool find_same(struct zone *zone, unsigned long frame,
 	if (!page_color_place_of(&place, zone))
 		return false;
 	memory = &place.zone->memory;
-	/* The last one there is, so at or after @best if any is. */
 	return find_last(memory, frame % memory->colors, 1, from, found);
 }
 

@@ -148,6 +148,12 @@ static inline bool page_color_full(const struct page_color_space *space)
 	       page_color_words(space->held.colors);
 }
 
+/* Of pages that are held at all. */
+static inline enum page_color_kind page_color_kind_of(const struct folio *folio)
+{
+	return folio_test_anon(folio) ? PAGE_COLOR_ANON : PAGE_COLOR_SHMEM;
+}
+
 static inline int page_color_counter(enum page_color_kind kind)
 {
 	return kind == PAGE_COLOR_ANON ? MM_ANONPAGES : MM_SHMEMPAGES;

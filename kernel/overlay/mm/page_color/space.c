@@ -139,8 +139,7 @@ change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
 
 static enum page_color_kind kind_of(struct page *page)
 {
-	return folio_test_anon(page_folio(page)) ? PAGE_COLOR_ANON :
-						   PAGE_COLOR_SHMEM;
+	return page_color_kind_of(page_folio(page));
 }
 
 /* Pages of files are not held, but for those in memory only. */
