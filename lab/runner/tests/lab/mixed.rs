@@ -155,6 +155,18 @@ fn coloring_keeps_the_limits_under_every_load() {
 }
 
 #[test]
+fn small_pages_leave_stretches_of_colors_to_huge_ones() {
+    // Of so many days one in ten had conflicts when they did not.
+    let set = ["arch=x86_64", "nodes=1", "policy=on", "load=half-huge", "seed=1,2,3,4,5,6,7,8"];
+    let results = quick("mixed", &set);
+    assert_eq!(results.rows.len(), 8 * 2 * 2);
+    for row in results.with(&[("load", "half-huge")]) {
+        assert!(number(row, "huge_share") > 0.49, "{row:?}");
+        assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
+    }
+}
+
+#[test]
 fn pages_that_compaction_moves_leave_the_colors_that_a_program_lacks() {
     // Small enough that the kernel is emptying blocks all the time.
     let set = ["arch=x86_64", "policy=on", "load=kcompactd", "seed=1,2,3"];
