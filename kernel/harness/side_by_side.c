@@ -458,6 +458,9 @@ static void choose_block(struct both *both)
 		SAME(colors % size, 0);
 		SAME(frame % size, 0);
 		SAME(twin_block_free(both, frame, size), true);
+		SAME(page_color_stay(&wish, colors, frame % colors, order),
+		     twin_rank(both, &wish, frame % colors, size,
+			       pages[frame % colors / size]) >> 32 & 0xffff);
 	}
 	if (colors % size || stretches > 64 || both->memory.copies > 512)
 		return;

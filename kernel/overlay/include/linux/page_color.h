@@ -34,7 +34,7 @@ struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order);
 /* A huge page that small ones of an address space, @leaving, are copied to. */
 struct folio *
 page_color_alloc_collapse_noprof(struct mm_struct *mm,
-				 const struct page_color_leaving *leaving,
+				 struct page_color_leaving *leaving,
 				 gfp_t gfp, int nid, nodemask_t *nodes);
 
 #define page_color_alloc_mpol(...)					\
@@ -103,6 +103,18 @@ static __always_inline void page_color_leave(struct page_color_leaving *leaving,
 		__page_color_leave(leaving, page);
 }
 
+void __page_color_settle(struct mm_struct *mm);
+
+/*
+ * khugepaged, which has no lock of @mm, is done with it for now. What its address
+ * space holds is counted, and small pages in the way of huge ones move.
+ */
+static __always_inline void page_color_settle(struct mm_struct *mm)
+{
+	if (page_color_enabled())
+		__page_color_settle(mm);
+}
+
 static __always_inline void page_color_map(struct mm_struct *mm,
 					   struct page *page, unsigned long nr)
 {
@@ -149,6 +161,7 @@ static inline void page_color_end(struct mm_struct *whom,
 				  struct folio *folio) { }
 static inline void page_color_leave(struct page_color_leaving *leaving,
 				    struct page *page) { }
+static inline void page_color_settle(struct mm_struct *mm) { }
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,

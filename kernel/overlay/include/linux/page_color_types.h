@@ -32,6 +32,7 @@ enum page_color_kind {
  * @leaving: pages that it will take the place of, or NULL
  * @kind: what kind of page it will be
  * @done: the page that it got is marked as held, and nothing else is to be done
+ * @again: it moves pages whose colors other pages of the same address space have
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
@@ -39,9 +40,10 @@ struct page_color_task {
 	struct page_color_set __rcu *both;
 #endif
 	struct mm_struct *whom;
-	const struct page_color_leaving *leaving;
+	struct page_color_leaving *leaving;
 	enum page_color_kind kind;
 	bool done;
+	bool again;
 };
 
 #define PAGE_COLOR_FILE	((struct mm_struct *)1)

@@ -567,7 +567,7 @@ bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
 {
-	const struct page_color_leaving *leaving = current->page_color.leaving;
+	struct page_color_leaving *leaving = current->page_color.leaving;
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space;
 	struct page_color_place place;
@@ -586,9 +586,13 @@ bool page_color_gather_block(struct zone *zone,
 		wish.leaving = leaving;
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
 	trace_page_color_choose_block(zone, order, chosen);
+	colors = place.zone->memory.colors;
+	if (leaving)
+		leaving->stay = !chosen ||
+				page_color_stay(&wish, colors, *frame % colors,
+						order);
 	if (!chosen || page_color_full(space))
 		return chosen;
-	colors = place.zone->memory.colors;
 	rest = page_color_choose_rest(&wish, colors, order, *frame % colors);
 	if (rest != wish.cursor)
 		WRITE_ONCE(space->cursor, rest);

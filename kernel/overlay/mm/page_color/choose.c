@@ -194,6 +194,12 @@ static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 	return (u64)outside << 48 | (u64)held << 32 | many;
 }
 
+unsigned int page_color_stay(const struct page_color_wish *wish, u32 colors,
+			     u32 color, unsigned int order)
+{
+	return rank(wish, colors, color, order) >> 32 & 0xffff;
+}
+
 bool page_color_choose_block(struct page_color_memory *memory,
 			     const struct page_color_wish *wish,
 			     unsigned int order, unsigned long *frame)
@@ -233,7 +239,7 @@ u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,
 	/* Small pages fill a word before they begin another one. */
 	if (order < 6)
 		return cursor;
-	looked = min(stretches, (u32)PAGE_COLOR_STRETCHES);
+	looked = min_t(u32, stretches, PAGE_COLOR_STRETCHES);
 	for (i = 0; i < looked; i++, at++) {
 		u32 lacked = 0;
 

@@ -112,6 +112,13 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			     unsigned int order, unsigned long *frame);
 
 /*
+ * How many colors of the block at @color the wish does not lack, other than those of
+ * the pages that leave.
+ */
+unsigned int page_color_stay(const struct page_color_wish *wish, u32 colors,
+			     u32 color, unsigned int order);
+
+/*
  * Where small pages go on once a block has taken the stretch of 2^@order colors with
  * color @taken: with the stretch of which the wish lacks the most of those that it
  * holds in part, or may use in part, so that whole stretches remain for blocks.

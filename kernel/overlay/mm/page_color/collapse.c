@@ -40,7 +40,7 @@ static void drop_runs(struct mm_struct *mm,
 
 struct folio *
 page_color_alloc_collapse_noprof(struct mm_struct *mm,
-				 const struct page_color_leaving *leaving,
+				 struct page_color_leaving *leaving,
 				 gfp_t gfp, int nid, nodemask_t *nodes)
 {
 	struct folio *folio;
@@ -52,5 +52,7 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 	folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
 	current->page_color.leaving = NULL;
 	page_color_end(mm, leaving->kind, gfp, folio);
+	if (folio && leaving->stay)
+		page_color_crowd(mm, folio_nid(folio), gfp);
 	return folio;
 }

@@ -215,6 +215,37 @@ void page_color_take_frames(struct page_color_space *space, unsigned long frame,
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 
+/* again.c */
+/**
+ * struct page_color_again - pages of an address space whose color another one has
+ * @pages: isolated, by folio->lru
+ * @nr: how many
+ */
+struct page_color_again {
+	struct list_head pages;
+	unsigned int nr;
+};
+
+#ifdef CONFIG_MIGRATION
+/* One more, if it may move; under the lock of its page table. */
+void page_color_again_add(struct page_color_again *again,
+			  struct vm_area_struct *vma, struct folio *folio);
+/* They move, as far as they can at once. No lock is held. */
+void page_color_again_move(struct page_color_again *again, struct mm_struct *mm);
+#else
+static inline void page_color_again_add(struct page_color_again *again,
+					struct vm_area_struct *vma,
+					struct folio *folio) { }
+static inline void page_color_again_move(struct page_color_again *again,
+					 struct mm_struct *mm) { }
+#endif
+
+/*
+ * A huge page of an address space, in node @nid, has colors that small ones have,
+ * too. When the colors are counted the next time, these move.
+ */
+void page_color_crowd(struct mm_struct *mm, int nid, gfp_t gfp);
+
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;
 /* by node; the geometry in force, or that would be if enabled */

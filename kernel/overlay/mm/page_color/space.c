@@ -5,10 +5,13 @@
  * when too much has happened that nobody tells of.
  */
 
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/pagewalk.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
+#include <linux/swap.h>
 #include <linux/task_work.h>
 
 #include "page_color.h"
@@ -177,7 +180,9 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page)
 	rcu_read_unlock();
 	if (stays)
 		return;
-	change_pages(mm, kind, from, 1, page_color_unmark);
+	/* Else another page has the color that it had. */
+	if (!current->page_color.again)
+		change_pages(mm, kind, from, 1, page_color_unmark);
 	change_pages(mm, kind, page, 1, page_color_mark);
 }
 
@@ -335,12 +340,26 @@ static void add_spaces(struct mm_struct *mm)
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
+/* A walk through page tables: huge pages first, for they do not move. */
+struct count {
+	bool huge;
+	struct page_color_again again;
+};
+
 /* Those that are not counted keep what they hold. */
 static u64 mark_counted(struct page_color_space *space,
 			struct page_color_live *live, u32 word, u64 mask)
 {
 	return READ_ONCE(space->counted) ?
 		page_color_mark(space, live, word, mask) : 0;
+}
+
+/* Whether a page that was counted before has the color of a page. */
+static bool is_counted(struct page_color_space *space, u32 color)
+{
+	const struct page_color_held *held = space->seen ?: &space->held;
+
+	return page_color_held_word(held, color / 64) >> color % 64 & 1;
 }
 
 static void count_pages(struct mm_struct *mm, struct page *page,
@@ -350,10 +369,32 @@ static void count_pages(struct mm_struct *mm, struct page *page,
 		change_pages(mm, kind_of(page), page, nr, mark_counted);
 }
 
+/* A thread that takes a page meanwhile marks it, which then moves in vain. */
+static void count_small(struct mm_walk *walk, struct page *page)
+{
+	struct count *count = walk->private;
+	struct page_color_space *space;
+	bool again;
+
+	if (!page || !is_held(page_folio(page)))
+		return;
+	rcu_read_lock();
+	space = page_color_space(walk->mm, page_to_nid(page), kind_of(page));
+	again = space && READ_ONCE(space->counted) && space->direct &&
+		!page_color_full(space) &&
+		is_counted(space, color_in(space, page));
+	rcu_read_unlock();
+	if (again)
+		page_color_again_add(&count->again, walk->vma, page_folio(page));
+	else
+		count_pages(walk->mm, page, 1);
+}
+
 static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		     struct mm_walk *walk)
 {
 	struct vm_area_struct *vma = walk->vma;
+	struct count *count = walk->private;
 	struct page *page;
 	pte_t *start, *pte;
 	/* Of the page table. */
@@ -361,13 +402,15 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 
 	lock = pmd_trans_huge_lock(pmd, vma);
 	if (lock) {
-		page = pmd_present(*pmd) ?
+		page = count->huge && pmd_present(*pmd) ?
 			vm_normal_page_pmd(vma, address, *pmd) : NULL;
 		count_pages(walk->mm, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
 		return 0;
 	}
+	if (count->huge)
+		return 0;
 	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
 	if (!start)
 		return 0;
@@ -376,8 +419,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 
 		if (!pte_present(entry))
 			continue;
-		page = vm_normal_page(vma, address, entry);
-		count_pages(walk->mm, page, 1);
+		count_small(walk, vm_normal_page(vma, address, entry));
 	}
 	pte_unmap_unlock(start, lock);
 	cond_resched();
@@ -522,6 +564,16 @@ static void end_count(struct page_color_space *space)
 	kvfree(seen);
 }
 
+static void count_all(struct mm_struct *mm, struct count *count)
+{
+	/* Else pages that have just come could not be moved. */
+	lru_add_drain();
+	count->huge = true;
+	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
+	count->huge = false;
+	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
+}
+
 /*
  * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
  * once.
@@ -530,7 +582,10 @@ static void count_spaces(struct mm_struct *mm)
 {
 	struct page_color_space *first, *space;
 	bool counted = false;
+	struct count count;
 
+	count.again.nr = 0;
+	INIT_LIST_HEAD(&count.again.pages);
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
 	if (mmap_read_lock_killable(mm))
@@ -544,10 +599,11 @@ static void count_spaces(struct mm_struct *mm)
 	for (space = first; space; space = space->next)
 		counted = counted || space->counted;
 	if (counted)
-		walk_page_range(mm, 0, ULONG_MAX, &count_ops, NULL);
+		count_all(mm, &count);
 	for (space = first; space; space = space->next)
 		end_count(space);
 	mmap_read_unlock(mm);
+	page_color_again_move(&count.again, mm);
 out:
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
@@ -580,6 +636,44 @@ static void request_count(gfp_t gfp)
 	init_task_work(work, count_own_spaces);
 	if (task_work_add(current, work, TWA_RESUME))
 		kfree(work);
+}
+
+void page_color_crowd(struct mm_struct *mm, int nid, gfp_t gfp)
+{
+	struct page_color_space *space;
+	bool count = false;
+
+	rcu_read_lock();
+	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
+	if (space && space->direct && !page_color_full(space) &&
+	    !READ_ONCE(space->recount)) {
+		WRITE_ONCE(space->recount, true);
+		count = is_own(mm);
+	}
+	rcu_read_unlock();
+	if (count)
+		request_count(gfp);
+}
+
+void __page_color_settle(struct mm_struct *mm)
+{
+	struct mem_cgroup *memcg, *before;
+	struct page_color_space *space;
+	bool count = false;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		count = count || READ_ONCE(space->recount);
+	rcu_read_unlock();
+	if (!count || !mmget_not_zero(mm))
+		return;
+	memcg = get_mem_cgroup_from_mm(mm);
+	before = set_active_memcg(memcg);
+	count_spaces(mm);
+	set_active_memcg(before);
+	mem_cgroup_put(memcg);
+	mmput_async(mm);
 }
 
 /*

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Pages of an address space that have the color of another page of it: those that it
+ * took while it was small, and those in whose place a huge page came. They move to
+ * colors that it lacks.
+ */
+
+#include <linux/migrate.h>
+#include <linux/mm.h>
+#include <linux/mm_inline.h>
+
+#include "page_color.h"
+#include "../internal.h"
+
+/* At most so many move each time that the colors are counted. */
+#define PAGE_COLOR_AGAIN	512
+
+/* What is shared has other colors to heed, and what is locked stays in its place. */
+static bool may_move(struct vm_area_struct *vma, struct folio *folio)
+{
+	/* The colors that it may use are those of its tasks. */
+	if (static_branch_unlikely(&page_color_sets_key) &&
+	    current->mm != vma->vm_mm)
+		return false;
+	return folio_test_anon(folio) && !folio_test_large(folio) &&
+	       !folio_test_ksm(folio) && !folio_likely_mapped_shared(folio) &&
+	       !(vma->vm_flags & VM_LOCKED);
+}
+
+void page_color_again_add(struct page_color_again *again,
+			  struct vm_area_struct *vma, struct folio *folio)
+{
+	if (again->nr == PAGE_COLOR_AGAIN || !may_move(vma, folio) ||
+	    !folio_isolate_lru(folio))
+		return;
+	list_add_tail(&folio->lru, &again->pages);
+	node_stat_add_folio(folio, NR_ISOLATED_ANON);
+	again->nr++;
+}
+
+/* Not worth any reclaim. */
+static struct folio *alloc_for(struct folio *folio, unsigned long private)
+{
+	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_THISNODE |
+		    __GFP_NOWARN | __GFP_NOMEMALLOC;
+	struct mm_struct *mm = (struct mm_struct *)private;
+	struct folio *other;
+
+	if (!page_color_begin(mm, PAGE_COLOR_ANON))
+		return NULL;
+	other = __folio_alloc_node(gfp, 0, folio_nid(folio));
+	page_color_end(mm, PAGE_COLOR_ANON, gfp, other);
+	return other;
+}
+
+void page_color_again_move(struct page_color_again *again, struct mm_struct *mm)
+{
+	if (list_empty(&again->pages))
+		return;
+	current->page_color.again = true;
+	if (migrate_pages(&again->pages, alloc_for, NULL, (unsigned long)mm,
+			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
+		putback_movable_pages(&again->pages);
+	current->page_color.again = false;
+}
