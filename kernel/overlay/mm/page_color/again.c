@@ -2,7 +2,8 @@
 /*
  * Pages of an address space that have the color of another page of it: those that it
  * took while it was small, and those in whose place a huge page came. They move to
- * colors that it lacks.
+ * colors that it lacks. So do pages taken while it was small whose color other
+ * address spaces have, if there are colors that nobody has.
  */
 
 #include <linux/migrate.h>
@@ -28,12 +29,13 @@ static bool may_move(struct vm_area_struct *vma, struct folio *folio)
 }
 
 void page_color_again_add(struct page_color_again *again,
-			  struct vm_area_struct *vma, struct folio *folio)
+			  struct vm_area_struct *vma, struct folio *folio,
+			  bool own)
 {
 	if (again->nr == PAGE_COLOR_AGAIN || !may_move(vma, folio) ||
 	    !folio_isolate_lru(folio))
 		return;
-	list_add_tail(&folio->lru, &again->pages);
+	list_add_tail(&folio->lru, own ? &again->own : &again->others);
 	node_stat_add_folio(folio, NR_ISOLATED_ANON);
 	again->nr++;
 }
@@ -53,13 +55,18 @@ static struct folio *alloc_for(struct folio *folio, unsigned long private)
 	return other;
 }
 
+static void move(struct list_head *pages, struct mm_struct *mm)
+{
+	if (!list_empty(pages) &&
+	    migrate_pages(pages, alloc_for, NULL, (unsigned long)mm,
+			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
+		putback_movable_pages(pages);
+}
+
 void page_color_again_move(struct page_color_again *again, struct mm_struct *mm)
 {
-	if (list_empty(&again->pages))
-		return;
 	current->page_color.again = true;
-	if (migrate_pages(&again->pages, alloc_for, NULL, (unsigned long)mm,
-			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
-		putback_movable_pages(&again->pages);
+	move(&again->own, mm);
 	current->page_color.again = false;
+	move(&again->others, mm);
 }

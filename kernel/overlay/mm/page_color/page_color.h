@@ -217,25 +217,35 @@ void page_color_unmark_frames(struct page_color_space *space,
 
 /* again.c */
 /**
- * struct page_color_again - pages of an address space whose color another one has
- * @pages: isolated, by folio->lru
+ * struct page_color_again - pages of an address space that another color is better for
+ * @own: isolated, by folio->lru: another page of the address space has their color
+ * @others: the same: other address spaces have it
  * @nr: how many
  */
 struct page_color_again {
-	struct list_head pages;
+	struct list_head own;
+	struct list_head others;
 	unsigned int nr;
 };
+
+static inline void page_color_again_begin(struct page_color_again *again)
+{
+	INIT_LIST_HEAD(&again->own);
+	INIT_LIST_HEAD(&again->others);
+	again->nr = 0;
+}
 
 #ifdef CONFIG_MIGRATION
 /* One more, if it may move; under the lock of its page table. */
 void page_color_again_add(struct page_color_again *again,
-			  struct vm_area_struct *vma, struct folio *folio);
+			  struct vm_area_struct *vma, struct folio *folio,
+			  bool own);
 /* They move, as far as they can at once. No lock is held. */
 void page_color_again_move(struct page_color_again *again, struct mm_struct *mm);
 #else
 static inline void page_color_again_add(struct page_color_again *again,
 					struct vm_area_struct *vma,
-					struct folio *folio) { }
+					struct folio *folio, bool own) { }
 static inline void page_color_again_move(struct page_color_again *again,
 					 struct mm_struct *mm) { }
 #endif

@@ -340,19 +340,17 @@ static void add_spaces(struct mm_struct *mm)
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
-/* A walk through page tables: huge pages first, for they do not move. */
+/**
+ * struct count - a walk through page tables
+ * @huge: huge pages are counted
+ * @small: so are small ones
+ * @again: those that will move
+ */
 struct count {
 	bool huge;
+	bool small;
 	struct page_color_again again;
 };
-
-/* Those that are not counted keep what they hold. */
-static u64 mark_counted(struct page_color_space *space,
-			struct page_color_live *live, u32 word, u64 mask)
-{
-	return READ_ONCE(space->counted) ?
-		page_color_mark(space, live, word, mask) : 0;
-}
 
 /* Whether a page that was counted before has the color of a page. */
 static bool is_counted(struct page_color_space *space, u32 color)
@@ -362,32 +360,59 @@ static bool is_counted(struct page_color_space *space, u32 color)
 	return page_color_held_word(held, color / 64) >> color % 64 & 1;
 }
 
-static void count_pages(struct mm_struct *mm, struct page *page,
-			unsigned long nr)
+/*
+ * Whether others have the color, while there are colors that nobody has. It is asked
+ * for pages that were taken before the address space was large: from then on it is
+ * among those who hold its colors.
+ */
+static bool others_hold(struct page_color_space *space, u32 color)
 {
-	if (page && is_held(page_folio(page)))
-		change_pages(mm, kind_of(page), page, nr, mark_counted);
+	struct page_color_node *node = node_of(space);
+
+	if (space->seen || !node || !node->live || READ_ONCE(node->live->level))
+		return false;
+	return !(page_color_live_few(node->live, color / 64) >> color % 64 & 1);
 }
 
-/* A thread that takes a page meanwhile marks it, which then moves in vain. */
-static void count_small(struct mm_walk *walk, struct page *page)
+/*
+ * A small page whose color another page of the address space has is not counted, but
+ * shall move. So shall one whose color others have, but it is counted until it has
+ * moved. A thread that takes a page meanwhile marks it, which then moves in vain.
+ */
+static void count_small(struct count *count, struct vm_area_struct *vma,
+			struct page_color_space *space, struct page *page)
 {
-	struct count *count = walk->private;
+	struct folio *folio = page_folio(page);
+	u32 color = color_in(space, page);
+
+	if (space->direct && !page_color_full(space)) {
+		if (is_counted(space, color)) {
+			page_color_again_add(&count->again, vma, folio, true);
+			return;
+		}
+		if (others_hold(space, color))
+			page_color_again_add(&count->again, vma, folio, false);
+	}
+	for_words(space, page_to_pfn(page), 1, page_color_mark);
+}
+
+/* Spaces that are not counted keep what they hold. */
+static void count_pages(struct mm_walk *walk, struct page *page, unsigned long nr)
+{
 	struct page_color_space *space;
-	bool again;
 
 	if (!page || !is_held(page_folio(page)))
 		return;
 	rcu_read_lock();
 	space = page_color_space(walk->mm, page_to_nid(page), kind_of(page));
-	again = space && READ_ONCE(space->counted) && space->direct &&
-		!page_color_full(space) &&
-		is_counted(space, color_in(space, page));
-	rcu_read_unlock();
-	if (again)
-		page_color_again_add(&count->again, walk->vma, page_folio(page));
+	if (!space || !READ_ONCE(space->counted))
+		goto out;
+	if (nr == 1)
+		count_small(walk->private, walk->vma, space, page);
 	else
-		count_pages(walk->mm, page, 1);
+		for_words(space, page_to_pfn(page), nr, page_color_mark);
+out:
+	rcu_read_unlock();
 }
 
 static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
@@ -404,12 +429,12 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	if (lock) {
 		page = count->huge && pmd_present(*pmd) ?
 			vm_normal_page_pmd(vma, address, *pmd) : NULL;
-		count_pages(walk->mm, page, HPAGE_PMD_NR);
+		count_pages(walk, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
 		return 0;
 	}
-	if (count->huge)
+	if (!count->small)
 		return 0;
 	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
 	if (!start)
@@ -419,7 +444,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 
 		if (!pte_present(entry))
 			continue;
-		count_small(walk, vm_normal_page(vma, address, entry));
+		count_pages(walk, vm_normal_page(vma, address, entry), 1);
 	}
 	pte_unmap_unlock(start, lock);
 	cond_resched();
@@ -564,13 +589,18 @@ static void end_count(struct page_color_space *space)
 	kvfree(seen);
 }
 
-static void count_all(struct mm_struct *mm, struct count *count)
+/* Where pages may move, huge ones are counted first, for they do not. */
+static void count_all(struct mm_struct *mm, struct count *count, bool direct)
 {
-	/* Else pages that have just come could not be moved. */
-	lru_add_drain();
 	count->huge = true;
+	count->small = !direct;
 	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
+	if (!direct)
+		return;
+	/* Pages that have just come could not be moved. */
+	lru_add_drain();
 	count->huge = false;
+	count->small = true;
 	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
 }
 
@@ -581,11 +611,10 @@ static void count_all(struct mm_struct *mm, struct count *count)
 static void count_spaces(struct mm_struct *mm)
 {
 	struct page_color_space *first, *space;
-	bool counted = false;
+	bool counted = false, direct = false;
 	struct count count;
 
-	count.again.nr = 0;
-	INIT_LIST_HEAD(&count.again.pages);
+	page_color_again_begin(&count.again);
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
 	if (mmap_read_lock_killable(mm))
@@ -596,10 +625,12 @@ static void count_spaces(struct mm_struct *mm)
 		begin_count(mm, space);
 	add_spaces(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
-	for (space = first; space; space = space->next)
+	for (space = first; space; space = space->next) {
 		counted = counted || space->counted;
+		direct = direct || (space->counted && space->direct);
+	}
 	if (counted)
-		count_all(mm, &count);
+		count_all(mm, &count, direct);
 	for (space = first; space; space = space->next)
 		end_count(space);
 	mmap_read_unlock(mm);

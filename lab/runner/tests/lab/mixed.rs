@@ -172,6 +172,19 @@ fn small_pages_make_way_for_the_huge_ones_made_of_their_neighbors() {
 }
 
 #[test]
+fn programs_leave_colors_that_others_took_while_they_were_small() {
+    let set = ["arch=x86_64", "nodes=1", "policy=on", "load=processes-4,processes-8"];
+    let results = quick("mixed", &[&set[..], &["seed=1,2,3,4"]].concat());
+    for load in ["processes-4", "processes-8"] {
+        let rows: Vec<_> = results.with(&[("load", load)]).collect();
+        assert!(rows.len() >= 4 * 2, "{load}");
+        for row in rows {
+            assert!(number(row, "conflict_across") <= 0.002, "{row:?}");
+        }
+    }
+}
+
+#[test]
 fn pages_that_compaction_moves_leave_the_colors_that_a_program_lacks() {
     // Small enough that the kernel is emptying blocks all the time.
     let set = ["arch=x86_64", "policy=on", "load=kcompactd", "seed=1,2,3"];
