@@ -33,6 +33,11 @@ impl PageAddr {
         self.0
     }
 
+    /// The page `n` pages behind this one.
+    pub(crate) fn nth(self, n: usize) -> PageAddr {
+        PageAddr(self.0.wrapping_add(n * rustix::param::page_size()))
+    }
+
     /// The addresses of `pages` pages from here on.
     pub(crate) fn span(self, pages: usize) -> std::ops::Range<usize> {
         self.0..self.0.saturating_add(pages * rustix::param::page_size())

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use huepage_present::{paragraph::wrap, stdout};
 
-use table::{Here, Row};
+use probe::Here;
+use table::Row;
 
 /// Show what needs which kernel, and what of it works here
 ///

@@ -7,7 +7,7 @@ use rustix::{
     process::{Pid, getpid},
 };
 
-use super::{PlaceError, mover::nth};
+use super::PlaceError;
 use crate::{
     color::ColorCount,
     mapping::{Mapping, PageAddr, PageKind, lost_ranges},
@@ -88,7 +88,7 @@ impl Space {
 
     pub fn iter(&self) -> impl Iterator<Item = PageAddr> + '_ {
         let first = self.page(0);
-        (0..self.pages).map(move |i| nth(first, i))
+        (0..self.pages).map(move |i| first.nth(i))
     }
 
     /// Whether some of it is locked.

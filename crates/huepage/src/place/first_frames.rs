@@ -7,11 +7,7 @@ use rustix::{
     mm::{self, Advice},
 };
 
-use super::{
-    Fate, Mechanism, PlaceError, Pool, Wish,
-    mover::{MoveRun, nth},
-    recolor::base_pages_only,
-};
+use super::{Fate, Mechanism, PlaceError, Pool, Wish, mover::MoveRun, recolor::base_pages_only};
 use crate::{
     color::{Color, ColorCount, ColorOracle},
     mapping::{PageAddr, lost_ranges},
@@ -87,7 +83,7 @@ impl FirstFrames {
     pub unsafe fn fill(&mut self, wishes: &[Wish]) -> Result<Vec<Fate>, PlaceError> {
         self.pool.owner.check()?;
         let mut fates = Vec::with_capacity(wishes.len());
-        let adjacent = |a: &Wish, b: &Wish| nth(a.page, 1) == b.page;
+        let adjacent = |a: &Wish, b: &Wish| a.page.nth(1) == b.page;
         for part in wishes.chunk_by(adjacent) {
             // SAFETY: the caller's contract.
             fates.extend(unsafe { self.fill_part(part) }?);

@@ -368,14 +368,14 @@ mod tests {
     use crate::{
         frames::Pagemap,
         mapping::{Mapping, PageKind},
-        place::mover,
+        place::mechanism,
     };
 
     /// What ends late, after another pool has registered the range, leaves that
     /// one's holes alone: zeros in one would stand for the bytes that belong there.
     #[test]
     fn a_registration_ends_once_and_fills_nothing_of_another_one() {
-        let (mover, _) = mover::open(None).unwrap();
+        let (mover, _) = mechanism::open(None).unwrap();
         let (Ok(mut first), Ok(second)) =
             (UserfaultfdKernel::exclusive(&*mover), UserfaultfdKernel::exclusive(&*mover))
         else {

@@ -31,7 +31,6 @@ use super::{
     Mechanism, PlaceError, Pool,
     exchange::{Discards, Outcome, Swap, answer, one},
     kernel::{Registration, UserfaultfdKernel},
-    mover::nth,
     quarantine::Quarantine,
     signals::Blocked,
 };
@@ -193,7 +192,7 @@ impl Live {
         let mut discards = Discards::default();
         // SAFETY: the caller's contract.
         let done = unsafe { self.run(start, pages, &mut swaps, &landings, &mut discards) };
-        self.quarantine.add(&discards, start, nth(start, pages));
+        self.quarantine.add(&discards, start, start.nth(pages));
         for ((index, swap), landing) in chosen.into_iter().zip(&swaps).zip(landings) {
             let Wish { page, color } = wishes[index];
             if swap.outcome == Outcome::Placed {

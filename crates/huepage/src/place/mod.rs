@@ -57,6 +57,7 @@ mod first_frames;
 mod first_touch;
 mod kernel;
 mod live;
+mod mechanism;
 mod mover;
 mod policy;
 mod pool;

@@ -3,12 +3,8 @@
 
 use rustix::io::Errno;
 
+use super::PlaceError;
 pub(super) use super::userfaultfd::Progress;
-use super::{
-    PlaceError,
-    remap::Remap,
-    userfaultfd::{Faults, Features, Userfaultfd, UserfaultfdError},
-};
 use crate::mapping::PageAddr;
 
 /// Which system call moves pages.
@@ -19,16 +15,6 @@ pub enum Mechanism {
     Userfaultfd,
     /// `mremap`, Linux 5.7: one mapping per run of pages.
     Remap,
-}
-
-impl Mechanism {
-    /// The better one, if this process may use it.
-    ///
-    /// # Errors
-    /// Why it may not; [`Remap`](Self::Remap) works everywhere.
-    pub fn userfaultfd() -> Result<Self, UserfaultfdError> {
-        UserfaultfdMover::new().map(|_| Mechanism::Userfaultfd)
-    }
 }
 
 /// Moves pages between two areas of private anonymous memory.
@@ -51,61 +37,8 @@ pub(super) trait Mover: Send + Sync + std::fmt::Debug {
     /// Moves adjacent pages to adjacent missing pages of an open area.
     ///
     /// # Safety
-    /// As [`Userfaultfd::move_pages`]; the source stays mapped, but missing.
+    /// As [`Userfaultfd::move_pages`](super::userfaultfd::Userfaultfd::move_pages); the source stays mapped, but missing.
     unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress;
-}
-
-/// Moves by `UFFDIO_MOVE`. The descriptor is for user mode only, which needs
-/// no privilege: nobody but the mover touches an open area.
-#[derive(Debug)]
-pub(super) struct UserfaultfdMover(Userfaultfd);
-
-impl UserfaultfdMover {
-    pub fn new() -> Result<Self, UserfaultfdError> {
-        Ok(UserfaultfdMover(Userfaultfd::open(Faults::UserMode, Features::MOVE)?))
-    }
-}
-
-impl Mover for UserfaultfdMover {
-    fn mechanism(&self) -> Mechanism {
-        Mechanism::Userfaultfd
-    }
-
-    unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
-        // SAFETY: by contract nobody else touches the area.
-        unsafe { self.0.register(start, pages) }
-            .map_err(PlaceError::errno("register memory with userfaultfd"))
-    }
-
-    fn close(&self, start: PageAddr, pages: usize) {
-        // Fails only for memory that is gone, where nothing is left to close.
-        let _ = self.0.unregister(start, pages);
-    }
-
-    fn allow(&self, _: usize) -> Result<(), PlaceError> {
-        Ok(())
-    }
-
-    unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
-        // SAFETY: the caller's contract.
-        unsafe { self.0.move_pages(dst, src, pages) }
-    }
-}
-
-/// Opens the mechanism asked for; without a wish, the best there is, and the
-/// reason if that is not the first choice.
-pub(super) fn open(
-    wish: Option<Mechanism>,
-) -> Result<(Box<dyn Mover>, Option<UserfaultfdError>), PlaceError> {
-    let action = "moving pages";
-    match (wish, UserfaultfdMover::new()) {
-        (Some(Mechanism::Remap), _) => Ok((Box::new(Remap), None)),
-        (_, Ok(mover)) => Ok((Box::new(mover), None)),
-        (Some(Mechanism::Userfaultfd), Err(reason)) => {
-            Err(PlaceError::NeedsMove { action, reason })
-        }
-        (None, Err(reason)) => Ok((Box::new(Remap), Some(reason))),
-    }
 }
 
 /// One run of adjacent pages on both sides.
@@ -116,17 +49,12 @@ pub(super) struct MoveRun {
     pub pages: usize,
 }
 
-/// The page `n` pages after `page`.
-pub(super) fn nth(page: PageAddr, n: usize) -> PageAddr {
-    PageAddr::containing(page.as_ptr().wrapping_add(n * rustix::param::page_size()))
-}
-
 /// Joins single moves, in order, into runs that one system call can do.
 pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec<MoveRun> {
     let mut runs: Vec<MoveRun> = Vec::new();
     for (dst, src) in pairs {
         match runs.last_mut() {
-            Some(run) if nth(run.dst, run.pages) == dst && nth(run.src, run.pages) == src => {
+            Some(run) if run.dst.nth(run.pages) == dst && run.src.nth(run.pages) == src => {
                 run.pages += 1;
             }
             _ => runs.push(MoveRun { dst, src, pages: 1 }),
@@ -151,7 +79,7 @@ pub(super) unsafe fn carry(mover: &dyn Mover, run: MoveRun) -> Progress {
     while done < run.pages {
         // SAFETY: a part of the run the caller vouches for.
         let progress =
-            unsafe { mover.move_run(nth(run.dst, done), nth(run.src, done), run.pages - done) };
+            unsafe { mover.move_run(run.dst.nth(done), run.src.nth(done), run.pages - done) };
         done += progress.pages;
         match progress.stop {
             None => break,
@@ -184,14 +112,14 @@ mod tests {
             let runs = runs(pairs.iter().map(|&(d, s)| (page(d), page(s))));
             let flat: Vec<_> = runs
                 .iter()
-                .flat_map(|r| (0..r.pages).map(|i| (nth(r.dst, i), nth(r.src, i))))
+                .flat_map(|r| (0..r.pages).map(|i| (r.dst.nth(i), r.src.nth(i))))
                 .collect();
             let want: Vec<_> = pairs.iter().map(|&(d, s)| (page(d), page(s))).collect();
             prop_assert_eq!(flat, want);
             for pair in runs.windows(2) {
                 prop_assert!(
-                    nth(pair[0].dst, pair[0].pages) != pair[1].dst
-                        || nth(pair[0].src, pair[0].pages) != pair[1].src
+                    pair[0].dst.nth(pair[0].pages) != pair[1].dst
+                        || pair[0].src.nth(pair[0].pages) != pair[1].src
                 );
             }
         }

@@ -13,7 +13,8 @@ use super::{
     Mechanism, PlaceError, Policy, Region, UserfaultfdError,
     arena::{Arena, Owner, Space, keep_from_children, release},
     first_touch::{FirstTouch, Waiting},
-    mover::{self, MoveRun, Mover, carry, nth, runs},
+    mechanism,
+    mover::{MoveRun, Mover, Progress, carry, runs},
     region::{Colors, Fixed},
     slots::Slots,
 };
@@ -139,7 +140,7 @@ impl Pool {
 
     pub(super) fn new(count: ColorCount, mechanism: Option<Mechanism>) -> Result<Self, PlaceError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let (mover, fallback) = mover::open(mechanism)?;
+        let (mover, fallback) = mechanism::open(mechanism)?;
         Ok(Pool {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             count,
@@ -326,30 +327,23 @@ impl Pool {
     ///
     /// # Safety
     /// As [`Mover::move_run`].
-    pub(super) unsafe fn carry_or_replace(
-        &mut self,
-        run: MoveRun,
-        colors: &[Color],
-    ) -> mover::Progress {
+    pub(super) unsafe fn carry_or_replace(&mut self, run: MoveRun, colors: &[Color]) -> Progress {
         let mut done = 0;
         loop {
-            let rest = MoveRun {
-                dst: nth(run.dst, done),
-                src: nth(run.src, done),
-                pages: run.pages - done,
-            };
+            let rest =
+                MoveRun { dst: run.dst.nth(done), src: run.src.nth(done), pages: run.pages - done };
             // SAFETY: the caller's contract.
             let progress = unsafe { carry(&*self.mover, rest) };
             done += progress.pages;
             let mut stop = progress.stop;
-            let stuck = nth(run.src, done.min(run.pages - 1));
+            let stuck = run.src.nth(done.min(run.pages - 1));
             while let Some(Errno::BUSY | Errno::NOENT) = stop {
                 let Some((slot, dirty)) = self.slots.take(colors[done]) else { break };
                 if dirty {
                     // SAFETY: as in `pick`.
                     unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
                 }
-                let single = MoveRun { dst: nth(run.dst, done), src: slot, pages: 1 };
+                let single = MoveRun { dst: run.dst.nth(done), src: slot, pages: 1 };
                 // SAFETY: the caller's contract, for another page of the pool.
                 stop = unsafe { carry(&*self.mover, single) }.stop;
                 if stop.is_none() {
@@ -363,7 +357,7 @@ impl Pool {
                 }
             }
             if stop.is_some() || done == run.pages {
-                return mover::Progress { pages: done, stop };
+                return Progress { pages: done, stop };
             }
         }
     }
@@ -424,15 +418,15 @@ impl Pool {
             let mut end = 0;
             while end < run.pages {
                 let part = MoveRun {
-                    dst: nth(run.dst, end),
-                    src: nth(run.src, end),
+                    dst: run.dst.nth(end),
+                    src: run.src.nth(end),
                     pages: run.pages - end,
                 };
                 // SAFETY: the region was given up by its owner; the slots are
                 // the pool's and empty.
                 let moved = unsafe { self.carry_in(part) };
                 for i in 0..part.pages {
-                    let slot = nth(part.dst, i);
+                    let slot = part.dst.nth(i);
                     if i < moved {
                         self.slots.put(slot, pages[done + end + i].1, true);
                     } else if i == moved {

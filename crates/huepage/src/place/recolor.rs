@@ -8,7 +8,6 @@ use super::{
     arena::keep_from_children,
     exchange::{Discards, Outcome, Swap, answer, exchange},
     kernel::{Registration, Remapped, UserfaultfdKernel},
-    mover::nth,
     ranges,
     signals::Blocked,
 };
@@ -159,7 +158,7 @@ impl Pool {
         let mut candidates = Vec::new();
         let mut tasks = Vec::new();
         for (index, (state, &wanted)) in states.iter().zip(wanted).enumerate() {
-            let live = nth(start, index);
+            let live = start.nth(index);
             if state.swapped() {
                 tasks.push(Task { live, old: None, wanted });
             } else if !state.present() {

@@ -16,7 +16,6 @@ use rustix::{
     mm::UserfaultfdFlags,
 };
 
-use super::mover::nth;
 use crate::{frames::Pagemap, mapping::PageAddr};
 
 /// What handlers of a descriptor may be asked to resolve.
@@ -314,11 +313,11 @@ impl Userfaultfd {
     pub unsafe fn move_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
         // SAFETY: UFFDIO_MOVE takes and fills a `uffdio_move`; effects as above.
         let told = unsafe { self.transfer::<UFFDIO_MOVE>(dst, src, pages) };
-        if told.stop != Some(Errno::EXIST) || !self.missing(nth(src, told.pages)) {
+        if told.stop != Some(Errno::EXIST) || !self.missing(src.nth(told.pages)) {
             return told;
         }
         // It did not wake who waits for the page.
-        let _ = self.wake(nth(dst, told.pages), 1);
+        let _ = self.wake(dst.nth(told.pages), 1);
         let moved = told.pages + 1;
         Progress { pages: moved, stop: (moved < pages).then_some(Errno::AGAIN) }
     }
@@ -562,7 +561,7 @@ mod tests {
                 while done < PAGES && wrong.is_none() {
                     // SAFETY: both halves are this test's.
                     let progress =
-                        unsafe { uffd.move_pages(nth(to, done), nth(from, done), PAGES - done) };
+                        unsafe { uffd.move_pages(to.nth(done), from.nth(done), PAGES - done) };
                     done += progress.pages;
                     wrong = progress.stop.filter(|stop| *stop != Errno::AGAIN);
                 }
@@ -571,7 +570,7 @@ mod tests {
                     break;
                 }
                 for page in 0..PAGES {
-                    let word = nth(to, page).as_ptr().cast::<usize>();
+                    let word = to.nth(page).as_ptr().cast::<usize>();
                     // SAFETY: moved there above.
                     unsafe { word.write_volatile(word.read_volatile() + 1) };
                 }
@@ -581,7 +580,7 @@ mod tests {
             assert_eq!(wrong, None);
         });
         for page in 0..PAGES {
-            let word = nth(from, page).as_ptr().cast::<usize>();
+            let word = from.nth(page).as_ptr().cast::<usize>();
             // SAFETY: moved there in the last round.
             assert_eq!(unsafe { word.read_volatile() }, 20_000);
         }

@@ -99,7 +99,7 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
         }
         Some(SWITCH) => moves::switched(report),
         Some(OFFLINE) => moves::offlined(case, report),
-        Some(COST) => times::cost(report),
+        Some(COST) => moves::cost(report),
         Some(STRESS) => moves::survived(report, "stress", "verified"),
         _ => moves::survived(report, "stale", "pages"),
     }

@@ -3,14 +3,24 @@
 
 use std::{fs, path::Path};
 
+use serde::Serialize;
+
 use huepage::{
     color::CAN_MEASURE,
     frames::{PageFlags, Pagemap, Populated},
     place::Mechanism,
 };
 
-use super::table::Here;
 use crate::commands::run::backend;
+
+/// Whether a feature is here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "here", content = "why", rename_all = "kebab-case")]
+pub enum Here {
+    Yes,
+    /// What is missing, and what would give it.
+    No(String),
+}
 
 fn here<T, E: std::fmt::Display>(result: Result<T, E>) -> Here {
     match result {

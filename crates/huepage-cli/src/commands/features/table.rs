@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::probe;
+use super::probe::{self, Here};
 
 /// A feature, and whether it is here.
 #[derive(Debug, Serialize)]
@@ -15,15 +15,6 @@ pub struct Row {
     pub here: Here,
     /// What huepage does with it.
     pub gives: &'static str,
-}
-
-/// Whether it is here.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "here", content = "why", rename_all = "kebab-case")]
-pub enum Here {
-    Yes,
-    /// What is missing, and what would give it.
-    No(String),
 }
 
 /// All of them, tried.

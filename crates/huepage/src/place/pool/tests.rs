@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     mapping::PageKind,
-    place::{Recolored, mover::Progress, userfaultfd::UserfaultfdError, verify},
+    place::{Recolored, userfaultfd::UserfaultfdError, verify},
     units::Pfn,
 };
 
@@ -317,7 +317,7 @@ fn an_error_after_pages_were_moved_comes_with_what_was_done() {
     let Some(mut pool) = pool(2 * PAGES, 2, Mechanism::Userfaultfd) else { return };
     let mut region = pool.allocate(bytes(PAGES), &Policy::Balanced).unwrap();
     let held = pool.pages();
-    let (inner, _) = mover::open(Some(Mechanism::Userfaultfd)).unwrap();
+    let (inner, _) = mechanism::open(Some(Mechanism::Userfaultfd)).unwrap();
     let (script, allowed) = (Mutex::default(), Some(Mutex::new(1)));
     pool.mover = Arc::new(Faulty { inner, script, allowed });
     match pool.repair(&mut region, &mut moved_on) {
@@ -417,7 +417,7 @@ proptest! {
         rounds in 1usize..4,
     ) {
         let Some(mut pool) = pool(48, 3, mechanism) else { return Ok(()) };
-        let (inner, _): (_, Option<UserfaultfdError>) = mover::open(Some(mechanism)).unwrap();
+        let (inner, _): (_, Option<UserfaultfdError>) = mechanism::open(Some(mechanism)).unwrap();
         pool.mover = Arc::new(Faulty { inner, script: Mutex::new(script), allowed: None });
         for _ in 0..rounds {
             let pages = 24.min(3 * count(3).iter().map(|c| pool.pages_of(c)).min().unwrap());

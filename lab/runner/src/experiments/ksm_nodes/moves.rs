@@ -186,6 +186,17 @@ fn more(before: u64, after: u64) -> i64 {
     after as i64 - before as i64
 }
 
+/// What ksmd does for a page. All CPUs together: whoever waits for it sleeps.
+pub(super) fn cost(report: &Report) -> anyhow::Result<Vec<Found>> {
+    let said: Map<String, Value> = step(&report.results, "cost")?;
+    let pages = count(&said, "scanned");
+    ensure!(pages > 0, "ksmd scanned no page");
+    let instructions: u64 = report.records.iter().map(|record| record.instructions).sum();
+    let each = instructions as f64 / pages as f64;
+    let metrics = map([("scanned", pages.into()), ("instructions_per_page", each.into())]);
+    Ok(vec![(Map::new(), metrics)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,7 @@
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
 
-use super::{count, read::step};
-use crate::{
-    boot::Report,
-    experiment::{Found, map},
-    model::Record,
-};
+use crate::{experiment::map, model::Record};
 
 /// Loads of so many pages: one per line of 64 bytes.
 pub(super) fn loads(pages: u64) -> u64 {
@@ -70,17 +65,6 @@ pub(super) fn metrics(workers: &[&Record]) -> Map<String, Value> {
         ("remote_share", ((all - local) as f64 / all as f64).into()),
         ("accesses", workers.iter().map(|record| record.accesses).sum::<u64>().into()),
     ])
-}
-
-/// What ksmd does for a page. All CPUs together: whoever waits for it sleeps.
-pub(super) fn cost(report: &Report) -> anyhow::Result<Vec<Found>> {
-    let said: Map<String, Value> = step(&report.results, "cost")?;
-    let pages = count(&said, "scanned");
-    ensure!(pages > 0, "ksmd scanned no page");
-    let instructions: u64 = report.records.iter().map(|record| record.instructions).sum();
-    let each = instructions as f64 / pages as f64;
-    let metrics = map([("scanned", pages.into()), ("instructions_per_page", each.into())]);
-    Ok(vec![(Map::new(), metrics)])
 }
 
 #[cfg(test)]
