@@ -260,7 +260,7 @@ static unsigned int gather_block(const struct page_color_free *free,
  * often would cut one whole pageblock after another for the colors that the others
  * lack.
  */
-static bool takes_rest(const struct zone *zone,
+static bool takes_rest(struct zone *zone,
 		       const struct page_color_place *place,
 		       const struct page_color_space *space,
 		       const struct page_color_ask *ask, unsigned int count)

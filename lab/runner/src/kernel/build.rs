@@ -7,11 +7,12 @@ use std::{
     time::Instant,
 };
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 
 use super::{
     changes::Changes,
     fragments::{Settings, Unmet},
+    hooks,
     inputs::Inputs,
     install::{self, Image},
     lock::{self, Lock},
@@ -116,6 +117,7 @@ pub(super) fn ensure_with(
     };
     let image = Image { path: request.image().1.into(), version: source.version.clone(), hash };
     build(&make, request, &settings, options, progress)?;
+    refuse_warnings(&make, changes)?;
     let image = install::finish(&directory, make.objects, image)?;
     progress.note(&format!("{request}: Linux {}, built in {}", source.version, took(begin)));
     Ok(image)
@@ -220,6 +222,26 @@ fn build(
     })
 }
 
+/// What the compiler says of files that we add or change is a mistake of ours; the
+/// kernel's own warnings depend on how new the compiler is. These files are compiled
+/// again the next time, and warned of again.
+fn refuse_warnings(make: &Make, changes: &Changes) -> anyhow::Result<()> {
+    let mut files: Vec<String> = changes.overlay().map(|(name, _)| name.to_owned()).collect();
+    for hook in changes.hooks() {
+        files.extend(hooks::files(hook)?);
+    }
+    let mut ours = Vec::new();
+    for line in make.warnings()? {
+        let Some(file) = files.iter().find(|file| line.contains(&format!("{file}:"))) else {
+            continue;
+        };
+        let _ = fs::remove_file(make.objects.join(file).with_extension("o"));
+        ours.push(line);
+    }
+    ensure!(ours.is_empty(), "the compiler warns of our changes:\n  {}", ours.join("\n  "));
+    Ok(())
+}
+
 /// Kconfig drops silently what it does not know and what lacks a dependency.
 pub(super) fn check_config(
     settings: &Settings,
@@ -241,4 +263,36 @@ pub(super) fn check_config(
 fn took(begin: Instant) -> String {
     let seconds = begin.elapsed().as_secs();
     format!("{} min {} s", seconds / 60, seconds % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn warnings_of_our_files_are_refused_until_they_are_gone() {
+        let top = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = top.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("overlay/mm/ours.c", "");
+        write("hooks/0001-a.patch", "+++ b/mm/ksm.c\n");
+        let changes = Changes::read(top.path()).unwrap();
+        let toolchain = Toolchain { prefix: "", version: "gcc 1".into(), ccache: false };
+        let objects = top.path();
+        let make = Make { tree: objects, objects, arch: "x", toolchain: &toolchain };
+        let refused = |log: &str| {
+            write("build.log", log);
+            refuse_warnings(&make, &changes).err().map(|error| error.to_string())
+        };
+        assert_eq!(refused("/tree/mm/theirs.c:1:2: warning: odd\n"), None);
+        assert_eq!(refused("/tree/mm/ours.c:1:2: note: odd\n"), None);
+        write("mm/ours.o", "");
+        let message = refused("/tree/mm/ours.c:1:2: warning: odd\n").unwrap();
+        assert!(message.ends_with("of our changes:\n  /tree/mm/ours.c:1:2: warning: odd"));
+        assert!(!objects.join("mm/ours.o").exists());
+        assert!(refused("mm/ksm.c:1:2: warning: odd\n").is_some());
+    }
 }

@@ -78,7 +78,7 @@ pub fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
 }
 
 /// The files that a hook changes: `+++ b/mm/page_alloc.c`.
-fn files(hook: &ChangeFile) -> anyhow::Result<BTreeSet<String>> {
+pub fn files(hook: &ChangeFile) -> anyhow::Result<BTreeSet<String>> {
     let text = std::str::from_utf8(&hook.bytes).context("not UTF-8")?;
     let mut files = BTreeSet::new();
     for line in text.lines().filter_map(|line| line.strip_prefix("+++ ")) {
