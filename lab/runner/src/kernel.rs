@@ -22,6 +22,7 @@ mod comparison;
 pub mod deb;
 mod debian_config;
 mod export;
+pub mod flavour;
 mod fragments;
 mod hooks;
 mod inputs;

@@ -6,6 +6,7 @@ mod compose;
 mod letters;
 mod page;
 mod picture;
+mod points;
 mod said;
 
 use std::time::Duration;

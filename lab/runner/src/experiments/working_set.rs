@@ -4,6 +4,7 @@
 //! contiguous and random frames as controls.
 
 mod associative;
+mod find;
 mod page;
 mod picture;
 mod rows;

@@ -16,6 +16,7 @@ use super::{
     build::{Options, check_config},
     changes::Changes,
     debian_config,
+    flavour::Flavour,
     fragments::Settings,
     lock,
     make::Make,
@@ -24,45 +25,7 @@ use super::{
     toolchain::{Toolchain, in_path},
     tree,
 };
-use crate::{arch::Arch, progress::Progress, workspace::Workspace};
-
-/// Which of Debian's configurations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Flavour {
-    /// Virtual machines of x86_64.
-    CloudAmd64,
-    /// Machines of x86_64.
-    Amd64,
-    /// Machines of arm64.
-    Arm64,
-}
-
-impl Flavour {
-    /// As Debian names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Flavour::CloudAmd64 => "cloud-amd64",
-            Flavour::Amd64 => "amd64",
-            Flavour::Arm64 => "arm64",
-        }
-    }
-
-    /// For which architecture.
-    pub fn arch(self) -> Arch {
-        match self {
-            Flavour::CloudAmd64 | Flavour::Amd64 => Arch::X86_64,
-            Flavour::Arm64 => Arch::Arm64,
-        }
-    }
-
-    /// What Debian calls the architecture.
-    pub(super) fn debian_arch(self) -> &'static str {
-        match self.arch() {
-            Arch::X86_64 => "amd64",
-            Arch::Arm64 => "arm64",
-        }
-    }
-}
+use crate::{progress::Progress, workspace::Workspace};
 
 /// What was built.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use super::{deb::Flavour, source::Archive};
+use super::{flavour::Flavour, source::Archive};
 use crate::progress::Progress;
 
 const PACKAGE: &str = "linux-config-6.12";

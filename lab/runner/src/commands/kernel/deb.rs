@@ -5,7 +5,7 @@ use std::{path::PathBuf, process::ExitCode};
 
 use anyhow::bail;
 use huepage_lab::{
-    kernel::deb::{self, Flavour},
+    kernel::{deb, flavour::Flavour},
     progress::Progress,
 };
 use huepage_present::stdout;

@@ -3,7 +3,7 @@
 
 use super::{
     Guest,
-    page::{boots, points},
+    points::{boots, points},
 };
 use crate::results::{Axis, Panel, Plot, Results, Series, distinct};
 

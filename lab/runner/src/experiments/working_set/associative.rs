@@ -4,7 +4,7 @@
 
 use super::{
     FULL,
-    page::{Machine, OWN, find, machines, programs},
+    find::{Machine, OWN, find, machines, programs},
 };
 use crate::results::{Results, Row, Table, cell, thousands};
 

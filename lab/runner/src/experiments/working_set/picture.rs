@@ -3,7 +3,7 @@
 
 use super::{
     FULL, PLACEMENTS,
-    page::{Machine, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
+    find::{Machine, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
     theory,
 };
 use crate::results::{Axis, Panel, Plot, Results, Series};
