@@ -23,9 +23,10 @@ static bool may_move(struct vm_area_struct *vma, struct folio *folio)
 	if (static_branch_unlikely(&page_color_sets_key) &&
 	    current->mm != vma->vm_mm)
 		return false;
-	return folio_test_anon(folio) && !folio_test_large(folio) &&
-	       !folio_test_ksm(folio) && !folio_likely_mapped_shared(folio) &&
-	       !(vma->vm_flags & VM_LOCKED);
+	return folio_test_anon(folio) && folio_test_swapbacked(folio) &&
+	       !folio_test_large(folio) && !folio_test_ksm(folio) &&
+	       !folio_likely_mapped_shared(folio) &&
+	       !folio_maybe_dma_pinned(folio) && !(vma->vm_flags & VM_LOCKED);
 }
 
 void page_color_again_add(struct page_color_again *again,
@@ -40,25 +41,32 @@ void page_color_again_add(struct page_color_again *again,
 	again->nr++;
 }
 
-/* Not worth any reclaim. */
 static struct folio *alloc_for(struct folio *folio, unsigned long private)
 {
-	gfp_t gfp = (GFP_HIGHUSER_MOVABLE & ~__GFP_RECLAIM) | __GFP_THISNODE |
-		    __GFP_NOWARN | __GFP_NOMEMALLOC;
 	struct mm_struct *mm = (struct mm_struct *)private;
-	struct folio *other;
+	struct page *page = page_color_alloc_lacked(mm, folio_nid(folio));
 
-	if (!page_color_begin(mm, PAGE_COLOR_ANON))
-		return NULL;
-	other = __folio_alloc_node(gfp, 0, folio_nid(folio));
-	page_color_end(mm, PAGE_COLOR_ANON, gfp, other);
-	return other;
+	return page ? page_folio(page) : NULL;
+}
+
+/* It was not moved to: nobody has the color. */
+static void put_back(struct folio *folio, unsigned long private)
+{
+	struct mm_struct *mm = (struct mm_struct *)private;
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, folio_nid(folio), PAGE_COLOR_ANON);
+	if (space)
+		page_color_unmark_frames(space, folio_pfn(folio), 1);
+	rcu_read_unlock();
+	folio_put(folio);
 }
 
 static void move(struct list_head *pages, struct mm_struct *mm)
 {
 	if (!list_empty(pages) &&
-	    migrate_pages(pages, alloc_for, NULL, (unsigned long)mm,
+	    migrate_pages(pages, alloc_for, put_back, (unsigned long)mm,
 			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
 		putback_movable_pages(pages);
 }

@@ -488,6 +488,8 @@ unsigned int page_color_gather(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	first = first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
+		if (ask->lacked && !(wants[i] & PAGE_COLOR_LACKED))
+			return 0;
 		/* Nothing that it lacks is free, so there is nothing to share. */
 		if (space && !(wants[i] & PAGE_COLOR_LACKED)) {
 			count = run;
@@ -587,10 +589,11 @@ bool page_color_gather_block(struct zone *zone,
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
 	trace_page_color_choose_block(zone, order, chosen);
 	colors = place.zone->memory.colors;
-	if (leaving)
-		leaving->stay = !chosen ||
-				page_color_stay(&wish, colors, *frame % colors,
+	if (leaving && chosen)
+		leaving->stay = page_color_stay(&wish, colors, *frame % colors,
 						order);
+	else if (leaving && !(colors % (1U << order)))
+		leaving->stay = 1U << order;
 	if (!chosen || page_color_full(space))
 		return chosen;
 	rest = page_color_choose_rest(&wish, colors, order, *frame % colors);

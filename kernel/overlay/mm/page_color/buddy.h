@@ -638,4 +638,51 @@ struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 	return page;
 }
 
+/* One frame, taken from a zone that has enough without any reclaim. */
+static struct page *color_alloc_lacked(struct zone *zone,
+				       const struct page_color_ask *ask)
+{
+	struct page_color_part parts[PAGE_COLOR_PARTS];
+	unsigned long flags;
+	unsigned int nr;
+	int taken;
+
+	if (!zone_watermark_ok(zone, 0, low_wmark_pages(zone) + 1,
+			       gfp_zone(GFP_HIGHUSER_MOVABLE), ALLOC_CMA))
+		return NULL;
+	nr = page_color_gather(zone, ask, 1, parts);
+	if (!nr)
+		return NULL;
+	spin_lock_irqsave(&zone->lock, flags);
+	taken = color_take_parts(zone, parts, nr, ALLOC_CMA, ask);
+	spin_unlock_irqrestore(&zone->lock, flags);
+	return taken ? pfn_to_page(parts->frame + __ffs64(parts->mask)) : NULL;
+}
+
+struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid)
+{
+	struct page_color_ask ask = { .lacked = true };
+	struct page *page = NULL;
+	int i;
+
+	if (debug_guardpage_enabled())
+		return NULL;
+	rcu_read_lock();
+	if (static_branch_unlikely(&page_color_sets_key))
+		ask.set = __page_color_ask_set(nid);
+	ask.space = page_color_space(mm, nid, PAGE_COLOR_ANON);
+	for (i = MAX_NR_ZONES - 1; i >= 0 && ask.space && !page; i--) {
+		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
+
+		if (populated_zone(zone))
+			page = color_alloc_lacked(zone, &ask);
+	}
+	rcu_read_unlock();
+	if (!page)
+		return NULL;
+	post_alloc_hook(page, 0, __GFP_MOVABLE);
+	set_page_refcounted(page);
+	return page;
+}
+
 #endif /* _MM_PAGE_COLOR_BUDDY_H */

@@ -52,7 +52,7 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 	folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
 	current->page_color.leaving = NULL;
 	page_color_end(mm, leaving->kind, gfp, folio);
-	if (folio && leaving->stay)
-		page_color_crowd(mm, folio_nid(folio), gfp);
+	if (folio && leaving->stay && leaving->kind == PAGE_COLOR_ANON)
+		page_color_crowd(mm, folio_nid(folio), leaving->stay, gfp);
 	return folio;
 }

@@ -17,7 +17,7 @@
  * struct page_color_leaving - small pages, by stretch of colors
  * @kind: what they are, an enum page_color_kind
  * @nid: node of the first one; those of other nodes are not noted
- * @stay: when the huge page is chosen: whether other pages have colors of it
+ * @stay: when the huge page is chosen: how many other pages have colors of it
  * @nr: how many of @part are in use
  * @part: how many pages have colors of a stretch: of as many colors as the huge
  *        page has, and beginning with a multiple of that
@@ -25,7 +25,7 @@
 struct page_color_leaving {
 	u8 kind;
 	int nid;
-	bool stay;
+	unsigned int stay;
 	unsigned int nr;
 	struct {
 		u32 stretch;
@@ -38,7 +38,7 @@ static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
 {
 	leaving->kind = kind;
 	leaving->nr = 0;
-	leaving->stay = false;
+	leaving->stay = 0;
 }
 
 /* A page of a stretch. The last one comes first: it is most often the same. */

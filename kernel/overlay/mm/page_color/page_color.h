@@ -108,6 +108,9 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @counted: what its page tables have is marked, by whoever counts
  * @direct: as that of the node's cache
  * @marked: colors marked since it was counted
+ * @crowd: of these, that small pages had that are in the way of huge ones
+ * @walked: while it is counted, colors of pages that were counted; NULL if no page
+ *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
  * @full_from: words from this one on count as held whatever @held says: the
@@ -130,6 +133,7 @@ struct page_color_space {
 	bool counted;
 	bool direct;
 	u32 marked;
+	u32 crowd;
 	u32 cursor;
 	u32 full_from;
 	struct {
@@ -137,6 +141,7 @@ struct page_color_space {
 		u8 skip;
 		u8 skipped;
 	} vain;
+	struct page_color_held *walked;
 	struct page_color_held *seen;
 	struct page_color_held held;
 };
@@ -252,9 +257,10 @@ static inline void page_color_again_move(struct page_color_again *again,
 
 /*
  * A huge page of an address space, in node @nid, has colors that small ones have,
- * too. When the colors are counted the next time, these move.
+ * too: so many. When the colors are counted the next time, these move.
  */
-void page_color_crowd(struct mm_struct *mm, int nid, gfp_t gfp);
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
+		      gfp_t gfp);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;
@@ -429,11 +435,13 @@ void page_color_set_show(struct seq_file *m, const struct page_color_set *set);
  * @space: the address space, if it has been given colors
  * @set: colors that the task may use, if not all
  * @file: a page of a file
+ * @lacked: nothing but a color that the address space lacks
  */
 struct page_color_ask {
 	struct page_color_space *space;
 	const struct page_color_set *set;
 	bool file;
+	bool lacked;
 };
 
 /* Of the current task, if it is for the geometry of a node, or NULL. */
@@ -452,6 +460,7 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 		return false;
 	ask->space = NULL;
 	ask->set = NULL;
+	ask->lacked = false;
 	ask->file = whom == PAGE_COLOR_FILE;
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask->set = __page_color_ask_set(nid);
@@ -557,6 +566,11 @@ static inline struct page_color_free *page_color_zone_free(struct zone *zone)
 void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
+/*
+ * A page for an address space of a color that it lacks, which is held from now on;
+ * NULL if there is none, or memory is scarce.
+ */
+struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 				    unsigned long best, unsigned long from);

@@ -281,6 +281,17 @@ static unsigned long held_pages(struct mm_struct *mm, enum page_color_kind kind)
 	return percpu_counter_sum_positive(&mm->rss_stat[counter]);
 }
 
+static struct page_color_held *make_held(u32 colors)
+{
+	struct page_color_held *held;
+
+	held = kvzalloc(struct_size(held, bits, page_color_words(colors)),
+			GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
+	if (held)
+		held->colors = colors;
+	return held;
+}
+
 /* An address space with so many pages in the cache of a node is large. */
 static unsigned long large(int nid)
 {
@@ -333,6 +344,8 @@ static void add_spaces(struct mm_struct *mm)
 			if (!space)
 				continue;
 			space->counted = counts_first(space, pages[kind]);
+			if (space->counted && space->direct)
+				space->walked = make_held(space->held.colors);
 			space->next = first;
 			first = space;
 		}
@@ -353,11 +366,17 @@ struct count {
 };
 
 /* Whether a page that was counted before has the color of a page. */
-static bool is_counted(struct page_color_space *space, u32 color)
+static bool is_counted(const struct page_color_space *space, u32 color)
 {
-	const struct page_color_held *held = space->seen ?: &space->held;
+	return page_color_held_word(space->walked, color / 64) >> color % 64 & 1;
+}
 
-	return page_color_held_word(held, color / 64) >> color % 64 & 1;
+static u64 mark_counted(struct page_color_space *space,
+			struct page_color_live *live, u32 word, u64 mask)
+{
+	if (space->walked)
+		page_color_held_mark(space->walked, word, mask);
+	return page_color_mark(space, live, word, mask);
 }
 
 /*
@@ -377,7 +396,7 @@ static bool others_hold(struct page_color_space *space, u32 color)
 /*
  * A small page whose color another page of the address space has is not counted, but
  * shall move. So shall one whose color others have, but it is counted until it has
- * moved. A thread that takes a page meanwhile marks it, which then moves in vain.
+ * moved. What a thread takes meanwhile counts for the latter: it moves in vain.
  */
 static void count_small(struct count *count, struct vm_area_struct *vma,
 			struct page_color_space *space, struct page *page)
@@ -385,7 +404,7 @@ static void count_small(struct count *count, struct vm_area_struct *vma,
 	struct folio *folio = page_folio(page);
 	u32 color = color_in(space, page);
 
-	if (space->direct && !page_color_full(space)) {
+	if (space->walked && !page_color_full(space)) {
 		if (is_counted(space, color)) {
 			page_color_again_add(&count->again, vma, folio, true);
 			return;
@@ -393,7 +412,7 @@ static void count_small(struct count *count, struct vm_area_struct *vma,
 		if (others_hold(space, color))
 			page_color_again_add(&count->again, vma, folio, false);
 	}
-	for_words(space, page_to_pfn(page), 1, page_color_mark);
+	for_words(space, page_to_pfn(page), 1, mark_counted);
 }
 
 /* Spaces that are not counted keep what they hold. */
@@ -410,7 +429,7 @@ static void count_pages(struct mm_walk *walk, struct page *page, unsigned long n
 	if (nr == 1)
 		count_small(walk->private, walk->vma, space, page);
 	else
-		for_words(space, page_to_pfn(page), nr, page_color_mark);
+		for_words(space, page_to_pfn(page), nr, mark_counted);
 out:
 	rcu_read_unlock();
 }
@@ -434,8 +453,10 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		cond_resched();
 		return 0;
 	}
-	if (!count->small)
+	if (!count->small) {
+		cond_resched();
 		return 0;
+	}
 	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
 	if (!start)
 		return 0;
@@ -527,12 +548,12 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	if (page_color_full(space) &&
 	    !page_color_shrunk(space, held_pages(mm, space->kind)))
 		return;
-	seen = kvzalloc(struct_size(seen, bits,
-				    page_color_words(space->held.colors)),
-			GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_NORETRY);
+	seen = make_held(space->held.colors);
 	if (!seen)
 		return;
-	seen->colors = space->held.colors;
+	if (space->direct)
+		space->walked = make_held(space->held.colors);
+	space->crowd = 0;
 	spin_lock_irq(&space->lock);
 	space->seen = seen;
 	space->marked = 0;
@@ -568,6 +589,8 @@ static void end_count(struct page_color_space *space)
 	u32 word;
 
 	WRITE_ONCE(space->counted, false);
+	kvfree(space->walked);
+	space->walked = NULL;
 	if (!seen)
 		return;
 	for (word = 0; word < page_color_words(seen->colors); word++) {
@@ -606,7 +629,7 @@ static void count_all(struct mm_struct *mm, struct count *count, bool direct)
 
 /*
  * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
- * once.
+ * once. Who counts for others does not wait for them.
  */
 static void count_spaces(struct mm_struct *mm)
 {
@@ -617,7 +640,8 @@ static void count_spaces(struct mm_struct *mm)
 	page_color_again_begin(&count.again);
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
-	if (mmap_read_lock_killable(mm))
+	if (current->mm == mm ? mmap_read_lock_killable(mm) :
+				!mmap_read_trylock(mm))
 		goto out;
 	drop_stale(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
@@ -627,7 +651,7 @@ static void count_spaces(struct mm_struct *mm)
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next) {
 		counted = counted || space->counted;
-		direct = direct || (space->counted && space->direct);
+		direct = direct || space->walked;
 	}
 	if (counted)
 		count_all(mm, &count, direct);
@@ -654,35 +678,46 @@ static bool is_own(const struct mm_struct *mm)
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_EXITING));
 }
 
-/* Without memory for it, it is asked for again later. */
+/* Once for all who ask until then. Without memory it is asked for again later. */
 static void request_count(gfp_t gfp)
 {
 	struct callback_head *work;
 
-	/* The caller may hold locks that reclaim would take. */
-	work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) | __GFP_NOWARN |
-		       __GFP_NORETRY);
-	if (!work)
-		return;
-	init_task_work(work, count_own_spaces);
+	work = task_work_cancel_func(current, count_own_spaces);
+	if (!work) {
+		/* The caller may hold locks that reclaim would take. */
+		work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) |
+			       __GFP_NOWARN | __GFP_NORETRY);
+		if (!work)
+			return;
+		init_task_work(work, count_own_spaces);
+	}
 	if (task_work_add(current, work, TWA_RESUME))
 		kfree(work);
 }
 
-void page_color_crowd(struct mm_struct *mm, int nid, gfp_t gfp)
+/* To count is to look at all pages: they are worth it when they are one in so many. */
+#define PAGE_COLOR_CROWD	2048
+
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
+		      gfp_t gfp)
 {
 	struct page_color_space *space;
 	bool count = false;
 
 	rcu_read_lock();
 	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
-	if (space && space->direct && !page_color_full(space) &&
-	    !READ_ONCE(space->recount)) {
-		WRITE_ONCE(space->recount, true);
-		count = is_own(mm);
+	if (space && space->direct && !page_color_full(space)) {
+		/* Threads may miss each other's. */
+		pages += READ_ONCE(space->crowd);
+		WRITE_ONCE(space->crowd, pages);
+		count = pages >= page_color_pages(mm, space->kind) /
+				 PAGE_COLOR_CROWD;
+		if (count)
+			WRITE_ONCE(space->recount, true);
 	}
 	rcu_read_unlock();
-	if (count)
+	if (count && is_own(mm))
 		request_count(gfp);
 }
 
@@ -692,6 +727,9 @@ void __page_color_settle(struct mm_struct *mm)
 	struct page_color_space *space;
 	bool count = false;
 
+	/* The colors that its pages may have are those of its tasks: they count. */
+	if (static_branch_unlikely(&page_color_sets_key))
+		return;
 	rcu_read_lock();
 	for (space = rcu_dereference(mm->page_color.spaces); space;
 	     space = space->next)
@@ -751,10 +789,7 @@ noinline void __page_color_end(struct mm_struct *whom,
 	if (space) {
 		for_words(space, folio_pfn(folio), folio_nr_pages(folio),
 			  page_color_take);
-		if (own && READ_ONCE(space->recount)) {
-			WRITE_ONCE(space->recount, false);
-			count = true;
-		}
+		count = own && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();
 	if (own && !space)
