@@ -42,8 +42,18 @@ static void read_untouched(const struct area *area)
 	count(&counts->zeros_read, area->pages);
 }
 
+/*
+ * The kernel may take its pages away until they are written to: what it has then is not
+ * looked at, and all of it is written anew.
+ */
+static void free_lazily(struct area *area)
+{
+	if (madvise(area->memory, area->pages * PAGE, MADV_FREE))
+		lab_fail("MADV_FREE");
+}
+
 /* The child finds what its parent had, changes all of it, and finds that. */
-static void fork_and_copy(struct area *areas, uint64_t owner)
+static void fork_and_copy(struct area *areas, const bool *freed, uint64_t owner)
 {
 	pid_t child = lab_fork();
 
@@ -52,7 +62,7 @@ static void fork_and_copy(struct area *areas, uint64_t owner)
 			int shared = areas[i].owner & 1;
 
 			/* Files are not forked. */
-			if (!areas[i].memory || shared)
+			if (!areas[i].memory || shared || freed[i])
 				continue;
 			verify(areas + i);
 			areas[i].owner = owner + 2 * i;
@@ -89,23 +99,34 @@ static void work(uint64_t me, uint64_t seed)
 	uint32_t *order = lab_map(largest * sizeof(*order));
 	bool has_sets = is_there("/proc/self/page_colors");
 	struct area areas[AREAS] = { 0 };
+	bool freed[AREAS] = { 0 };
 	uint64_t serial = 0;
 
 	while (!__atomic_load_n(&counts->stop, __ATOMIC_RELAXED)) {
-		struct area *area = areas + lab_below(&random, AREAS);
+		unsigned int at = lab_below(&random, AREAS);
+		struct area *area = areas + at;
 		/* Unlike any other's; the last bit tells a file. */
 		uint64_t owner = (me + 1) << 48 | ++serial << 8;
 
 		if (has_sets && !lab_below(&random, 8))
 			choose_colors(&random);
+		if (freed[at]) {
+			area_fill(area, &random, order);
+			freed[at] = false;
+			continue;
+		}
 		if (area->memory) {
 			if (!lab_below(&random, 4)) {
-				fork_and_copy(areas, owner);
+				fork_and_copy(areas, freed, owner);
 				continue;
 			}
 			verify(area);
-			if (lab_below(&random, 2))
+			if (lab_below(&random, 2)) {
 				area_unmap(area);
+			} else if (!(area->owner & 1) && lab_below(&random, 2)) {
+				free_lazily(area);
+				freed[at] = true;
+			}
 			continue;
 		}
 		unsigned int kind = lab_below(&random, 3);
@@ -118,9 +139,22 @@ static void work(uint64_t me, uint64_t seed)
 		count(&counts->areas, 1);
 	}
 	for (int i = 0; i < AREAS; i++)
-		if (areas[i].memory)
+		if (areas[i].memory && !freed[i])
 			verify(areas + i);
 	_exit(0);
+}
+
+/* Pages that are on their way, which end with those who move them. */
+static void check_isolated(const char *name)
+{
+	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
+
+	for (int tries = 0; lab_read_named("/proc/vmstat", name); tries++) {
+		if (tries == 100)
+			lab_fail("%s is %" PRIu64 " when nobody moves pages", name,
+				 lab_read_named("/proc/vmstat", name));
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* For so long, and so often at least. */
@@ -198,6 +232,8 @@ int main(int argc, char **argv)
 		if (wait(&status) < 0 || status)
 			lab_fail("a worker ended with status %x", status);
 	}
+	check_isolated("nr_isolated_anon");
+	check_isolated("nr_isolated_file");
 	lab_result("{\"seconds\":%" PRIu64 ",\"pages_written\":%" PRIu64
 		   ",\"pages_verified\":%" PRIu64 ",\"zeros_read\":%" PRIu64
 		   ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64

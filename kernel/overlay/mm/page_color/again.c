@@ -13,9 +13,6 @@
 #include "page_color.h"
 #include "../internal.h"
 
-/* At most so many move each time that the colors are counted. */
-#define PAGE_COLOR_AGAIN	512
-
 /* What is shared has other colors to heed, and what is locked stays in its place. */
 static bool may_move(struct vm_area_struct *vma, struct folio *folio)
 {
@@ -37,15 +34,20 @@ void page_color_again_add(struct page_color_again *again,
 	    !folio_isolate_lru(folio))
 		return;
 	list_add_tail(&folio->lru, own ? &again->own : &again->others);
-	node_stat_add_folio(folio, NR_ISOLATED_ANON);
+	/* As it is subtracted; it may have been freed lazily meanwhile. */
+	node_stat_add_folio(folio, NR_ISOLATED_ANON + folio_is_file_lru(folio));
 	again->nr++;
 }
 
 static struct folio *alloc_for(struct folio *folio, unsigned long private)
 {
 	struct mm_struct *mm = (struct mm_struct *)private;
-	struct page *page = page_color_alloc_lacked(mm, folio_nid(folio));
+	struct page *page;
 
+	if (!page_color_begin(mm, PAGE_COLOR_ANON))
+		return NULL;
+	page = page_color_alloc_lacked(mm, folio_nid(folio));
+	current->page_color.whom = NULL;
 	return page ? page_folio(page) : NULL;
 }
 

@@ -671,6 +671,9 @@ struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid)
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask.set = __page_color_ask_set(nid);
 	ask.space = page_color_space(mm, nid, PAGE_COLOR_ANON);
+	/* Who has had all colors lacks none. */
+	if (ask.space && page_color_full(ask.space))
+		ask.space = NULL;
 	for (i = MAX_NR_ZONES - 1; i >= 0 && ask.space && !page; i--) {
 		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
 

@@ -108,7 +108,8 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @counted: what its page tables have is marked, by whoever counts
  * @direct: as that of the node's cache
  * @marked: colors marked since it was counted
- * @crowd: of these, that small pages had that are in the way of huge ones
+ * @crowd: small pages in the way of huge ones, since it was counted
+ * @vainly: how often in a row no page could be moved when it was counted
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
@@ -134,6 +135,7 @@ struct page_color_space {
 	bool direct;
 	u32 marked;
 	u32 crowd;
+	u8 vainly;
 	u32 cursor;
 	u32 full_from;
 	struct {
@@ -221,6 +223,9 @@ void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 
 /* again.c */
+/* At most so many pages move each time that the colors are counted. */
+#define PAGE_COLOR_AGAIN	512
+
 /**
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
@@ -567,8 +572,8 @@ void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
 /*
- * A page for an address space of a color that it lacks, which is held from now on;
- * NULL if there is none, or memory is scarce.
+ * A page of a color that an address space lacks, which is held from now on; NULL if
+ * there is none, or memory is scarce. Between page_color_begin() and the end.
  */
 struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */

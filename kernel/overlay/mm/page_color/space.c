@@ -553,7 +553,6 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 		return;
 	if (space->direct)
 		space->walked = make_held(space->held.colors);
-	space->crowd = 0;
 	spin_lock_irq(&space->lock);
 	space->seen = seen;
 	space->marked = 0;
@@ -612,6 +611,16 @@ static void end_count(struct page_color_space *space)
 	kvfree(seen);
 }
 
+/* Small pages in the way of huge ones will have moved, if they can. */
+static void end_crowd(struct page_color_space *space, unsigned int moving)
+{
+	if (moving)
+		WRITE_ONCE(space->vainly, 0);
+	else if (READ_ONCE(space->crowd) && space->vainly < U8_MAX)
+		WRITE_ONCE(space->vainly, space->vainly + 1);
+	WRITE_ONCE(space->crowd, 0);
+}
+
 /* Where pages may move, huge ones are counted first, for they do not. */
 static void count_all(struct mm_struct *mm, struct count *count, bool direct)
 {
@@ -655,8 +664,10 @@ static void count_spaces(struct mm_struct *mm)
 	}
 	if (counted)
 		count_all(mm, &count, direct);
-	for (space = first; space; space = space->next)
+	for (space = first; space; space = space->next) {
+		end_crowd(space, count.again.nr);
 		end_count(space);
+	}
 	mmap_read_unlock(mm);
 	page_color_again_move(&count.again, mm);
 out:
@@ -696,8 +707,20 @@ static void request_count(gfp_t gfp)
 		kfree(work);
 }
 
-/* To count is to look at all pages: they are worth it when they are one in so many. */
+/*
+ * To count is to look at all pages: some are worth it when they are one in so many, or
+ * as many as move at once; more each time that none could be moved.
+ */
 #define PAGE_COLOR_CROWD	2048
+
+static u32 worth_a_count(struct mm_struct *mm,
+			 const struct page_color_space *space)
+{
+	unsigned long pages = page_color_pages(mm, space->kind);
+
+	pages = min(pages / PAGE_COLOR_CROWD, (unsigned long)PAGE_COLOR_AGAIN);
+	return pages << min_t(u8, READ_ONCE(space->vainly), 16);
+}
 
 void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 		      gfp_t gfp)
@@ -711,8 +734,7 @@ void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 		/* Threads may miss each other's. */
 		pages += READ_ONCE(space->crowd);
 		WRITE_ONCE(space->crowd, pages);
-		count = pages >= page_color_pages(mm, space->kind) /
-				 PAGE_COLOR_CROWD;
+		count = pages >= worth_a_count(mm, space);
 		if (count)
 			WRITE_ONCE(space->recount, true);
 	}
