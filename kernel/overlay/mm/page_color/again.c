@@ -39,44 +39,61 @@ void page_color_again_add(struct page_color_again *again,
 	again->nr++;
 }
 
-static struct folio *alloc_for(struct folio *folio, unsigned long private)
-{
-	struct mm_struct *mm = (struct mm_struct *)private;
-	struct page *page;
-
-	if (!page_color_begin(mm, PAGE_COLOR_ANON))
-		return NULL;
-	page = page_color_alloc_lacked(mm, folio_nid(folio));
-	current->page_color.whom = NULL;
-	return page ? page_folio(page) : NULL;
-}
-
 /* It was not moved to: nobody has the color. */
 static void put_back(struct folio *folio, unsigned long private)
 {
-	struct mm_struct *mm = (struct mm_struct *)private;
+	struct page_color_again *again = (struct page_color_again *)private;
 	struct page_color_space *space;
 
 	rcu_read_lock();
-	space = page_color_space(mm, folio_nid(folio), PAGE_COLOR_ANON);
+	space = page_color_space(again->mm, folio_nid(folio), PAGE_COLOR_ANON);
 	if (space)
 		page_color_unmark_frames(space, folio_pfn(folio), 1);
 	rcu_read_unlock();
 	folio_put(folio);
 }
 
-static void move(struct list_head *pages, struct mm_struct *mm)
+/* Of the pages that are ready, one of a node. Those of another node are given back. */
+static struct folio *take_ready(struct page_color_again *again, int nid)
+{
+	struct folio *folio, *next;
+
+	list_for_each_entry_safe(folio, next, &again->ready, lru) {
+		list_del_init(&folio->lru);
+		if (folio_nid(folio) == nid)
+			return folio;
+		put_back(folio, (unsigned long)again);
+	}
+	return NULL;
+}
+
+static struct folio *alloc_for(struct folio *folio, unsigned long private)
+{
+	struct page_color_again *again = (struct page_color_again *)private;
+	int nid = folio_nid(folio);
+	struct folio *other;
+
+	other = take_ready(again, nid);
+	if (other || !page_color_begin(again->mm, PAGE_COLOR_ANON))
+		return other;
+	page_color_alloc_lacked(again->mm, nid, again->nr, &again->ready);
+	current->page_color.whom = NULL;
+	return take_ready(again, nid);
+}
+
+static void move(struct list_head *pages, struct page_color_again *again)
 {
 	if (!list_empty(pages) &&
-	    migrate_pages(pages, alloc_for, put_back, (unsigned long)mm,
+	    migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
 			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
 		putback_movable_pages(pages);
 }
 
-void page_color_again_move(struct page_color_again *again, struct mm_struct *mm)
+void page_color_again_move(struct page_color_again *again)
 {
 	current->page_color.again = true;
-	move(&again->own, mm);
+	move(&again->own, again);
 	current->page_color.again = false;
-	move(&again->others, mm);
+	move(&again->others, again);
+	take_ready(again, NUMA_NO_NODE);
 }

@@ -638,35 +638,39 @@ struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 	return page;
 }
 
-/* One frame, taken from a zone that has enough without any reclaim. */
-static struct page *color_alloc_lacked(struct zone *zone,
-				       const struct page_color_ask *ask)
+/* From a zone that has enough without any reclaim. Returns how many. */
+static int color_alloc_lacked(struct zone *zone,
+			      const struct page_color_ask *ask,
+			      unsigned int count, struct list_head *list)
 {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	unsigned long flags;
 	unsigned int nr;
 	int taken;
 
-	if (!zone_watermark_ok(zone, 0, low_wmark_pages(zone) + 1,
+	if (!zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count,
 			       gfp_zone(GFP_HIGHUSER_MOVABLE), ALLOC_CMA))
-		return NULL;
-	nr = page_color_gather(zone, ask, 1, parts);
+		return 0;
+	nr = page_color_gather(zone, ask, count, parts);
 	if (!nr)
-		return NULL;
+		return 0;
 	spin_lock_irqsave(&zone->lock, flags);
 	taken = color_take_parts(zone, parts, nr, ALLOC_CMA, ask);
 	spin_unlock_irqrestore(&zone->lock, flags);
-	return taken ? pfn_to_page(parts->frame + __ffs64(parts->mask)) : NULL;
+	color_add_parts(list, parts, nr);
+	return taken;
 }
 
-struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid)
+void page_color_alloc_lacked(struct mm_struct *mm, int nid, unsigned int count,
+			     struct list_head *list)
 {
 	struct page_color_ask ask = { .lacked = true };
-	struct page *page = NULL;
-	int i;
+	LIST_HEAD(taken);
+	struct page *page;
+	int nr = 0, i;
 
 	if (debug_guardpage_enabled())
-		return NULL;
+		return;
 	rcu_read_lock();
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask.set = __page_color_ask_set(nid);
@@ -674,18 +678,18 @@ struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid)
 	/* Who has had all colors lacks none. */
 	if (ask.space && page_color_full(ask.space))
 		ask.space = NULL;
-	for (i = MAX_NR_ZONES - 1; i >= 0 && ask.space && !page; i--) {
+	for (i = MAX_NR_ZONES - 1; i >= 0 && ask.space && !nr; i--) {
 		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
 
 		if (populated_zone(zone))
-			page = color_alloc_lacked(zone, &ask);
+			nr = color_alloc_lacked(zone, &ask, count, &taken);
 	}
 	rcu_read_unlock();
-	if (!page)
-		return NULL;
-	post_alloc_hook(page, 0, __GFP_MOVABLE);
-	set_page_refcounted(page);
-	return page;
+	list_for_each_entry(page, &taken, pcp_list) {
+		post_alloc_hook(page, 0, __GFP_MOVABLE);
+		set_page_refcounted(page);
+	}
+	list_splice_tail(&taken, list);
 }
 
 #endif /* _MM_PAGE_COLOR_BUDDY_H */

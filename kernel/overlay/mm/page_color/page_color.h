@@ -231,18 +231,25 @@ void page_color_unmark_frames(struct page_color_space *space,
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
  * @nr: how many
+ * @mm: the address space
+ * @ready: pages of other colors to move to, of which as many are taken at once as move
  */
 struct page_color_again {
 	struct list_head own;
 	struct list_head others;
 	unsigned int nr;
+	struct mm_struct *mm;
+	struct list_head ready;
 };
 
-static inline void page_color_again_begin(struct page_color_again *again)
+static inline void page_color_again_begin(struct page_color_again *again,
+					  struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
 	again->nr = 0;
+	again->mm = mm;
+	INIT_LIST_HEAD(&again->ready);
 }
 
 #ifdef CONFIG_MIGRATION
@@ -251,13 +258,12 @@ void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own);
 /* They move, as far as they can at once. No lock is held. */
-void page_color_again_move(struct page_color_again *again, struct mm_struct *mm);
+void page_color_again_move(struct page_color_again *again);
 #else
 static inline void page_color_again_add(struct page_color_again *again,
 					struct vm_area_struct *vma,
 					struct folio *folio, bool own) { }
-static inline void page_color_again_move(struct page_color_again *again,
-					 struct mm_struct *mm) { }
+static inline void page_color_again_move(struct page_color_again *again) { }
 #endif
 
 /*
@@ -572,10 +578,12 @@ void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
 /*
- * A page of a color that an address space lacks, which is held from now on; NULL if
- * there is none, or memory is scarce. Between page_color_begin() and the end.
+ * At most @count pages of colors that an address space lacks, which are held from now
+ * on, to the end of @list, by page->lru; fewer, or none, if memory is scarce. Between
+ * page_color_begin() and the end.
  */
-struct page *page_color_alloc_lacked(struct mm_struct *mm, int nid);
+void page_color_alloc_lacked(struct mm_struct *mm, int nid, unsigned int count,
+			     struct list_head *list);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 				    unsigned long best, unsigned long from);

@@ -646,7 +646,7 @@ static void count_spaces(struct mm_struct *mm)
 	bool counted = false, direct = false;
 	struct count count;
 
-	page_color_again_begin(&count.again);
+	page_color_again_begin(&count.again, mm);
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
 	if (current->mm == mm ? mmap_read_lock_killable(mm) :
@@ -669,7 +669,7 @@ static void count_spaces(struct mm_struct *mm)
 		end_count(space);
 	}
 	mmap_read_unlock(mm);
-	page_color_again_move(&count.again, mm);
+	page_color_again_move(&count.again);
 out:
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
