@@ -37,7 +37,8 @@ pub(super) trait Mover: Send + Sync + std::fmt::Debug {
     /// Moves adjacent pages to adjacent missing pages of an open area.
     ///
     /// # Safety
-    /// As [`Userfaultfd::move_pages`](super::userfaultfd::Userfaultfd::move_pages); the source stays mapped, but missing.
+    /// As [`move_pages`](super::userfaultfd::Userfaultfd::move_pages); the source stays
+    /// mapped, but missing.
     unsafe fn move_run(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress;
 }
 
