@@ -3,7 +3,6 @@
 
 #define pr_fmt(fmt) "page_color: " fmt
 
-#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/string.h>
 #include "page_color.h"
@@ -50,17 +49,6 @@ static int __init page_color_parameter(char *text)
 	return 0;
 }
 early_param("page_color", page_color_parameter);
-
-int page_color_detect_all(void)
-{
-	int err;
-
-	cpus_read_lock();
-	err = page_color_detect_geometry();
-	cpus_read_unlock();
-	page_color_cpusets_update();
-	return err;
-}
 
 static int __init start_geometry(void)
 {

@@ -3,6 +3,7 @@
 
 #define pr_fmt(fmt) "page_color: " fmt
 
+#include <linux/cpu.h>
 #include <linux/init.h>
 #include <linux/kobject.h>
 #include <linux/mm.h>
@@ -31,6 +32,17 @@ int page_color_use_geometry(struct page_color_geometry *geometry,
 		geometry->size >> 10, geometry->ways, geometry->colors);
 	page_color_cpusets_update();
 	return 0;
+}
+
+int page_color_detect_all(void)
+{
+	int err;
+
+	cpus_read_lock();
+	err = page_color_detect_geometry();
+	cpus_read_unlock();
+	page_color_cpusets_update();
+	return err;
 }
 
 static ssize_t refuse(const char *file, const char *text, const char *error)

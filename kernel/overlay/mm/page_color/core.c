@@ -429,6 +429,18 @@ out:
 	return err;
 }
 
+u32 page_color_max_colors(void)
+{
+	unsigned long colors = 0;
+	int nid;
+
+	mutex_lock(&page_color_mutex);
+	for_each_node(nid)
+		colors = max(colors, page_color_geometries[nid].colors);
+	mutex_unlock(&page_color_mutex);
+	return colors;
+}
+
 /* CXL memory, for one, is a node of its own that comes after boot. */
 static void page_color_detect_new(void)
 {

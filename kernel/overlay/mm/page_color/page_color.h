@@ -287,6 +287,8 @@ int page_color_enable(bool enable);
 int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
+/* The most colors of any node, 0 if no node has a cache to color for. Takes the mutex. */
+u32 page_color_max_colors(void);
 
 /* Look for free frames from @pfn to @end; under zone->lock. */
 void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end);
@@ -346,11 +348,31 @@ struct page_color_set {
 	struct page_color_range ranges[] __counted_by(nr);
 };
 
-/* boot.c */
+/* set.c */
+/* On as soon as a task or a cpuset has been given a set, and for good. */
+DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
+/* Before a set is given. Takes cpus_read_lock(). */
+void page_color_sets_begin(void);
+
+/*
+ * A set from a list as for bitmap_parselist(), which is overwritten. NULL if it
+ * names all @colors. -EINVAL if it names none, or others.
+ */
+struct page_color_set *page_color_set_parse(char *list, u32 colors);
+/* Colors that are in both, of sets of the same number of colors. NULL if none. */
+struct page_color_set *page_color_set_both(const struct page_color_set *a,
+					   const struct page_color_set *b);
+/* A reference to the set that is there, or NULL. */
+struct page_color_set *page_color_set_get(struct page_color_set __rcu **from);
+/* @set may be NULL. */
+void page_color_set_put(struct page_color_set *set);
+/* Ascending ranges and a newline. */
+void page_color_set_show(struct seq_file *m, const struct page_color_set *set);
+
+/* control.c */
 /* page_color_detect_geometry() with its locks. */
 int page_color_detect_all(void);
 
-/* control.c */
 /*
  * Checks a geometry, fills its colors and makes it that of all nodes. -EINVAL
  * with the reason in *error, -EBUSY while enabled.
@@ -378,14 +400,6 @@ void page_color_count(const struct zone *zone, u32 first, u32 nr, u32 *counts);
 u32 page_color_zone_colors(const struct zone *zone);
 
 /* task.c */
-/* The most colors of any node, 0 if no node has a cache to color for. */
-u32 page_color_max_colors(void);
-
-/* On as soon as a task or a cpuset has been given a set, and for good. */
-DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
-/* Before a set is given. Takes cpus_read_lock(). */
-void page_color_sets_begin(void);
-
 /* The colors that a task may use, NULL for all; under rcu_read_lock(). */
 struct page_color_set *page_color_task_set(struct task_struct *task);
 
@@ -422,22 +436,6 @@ void page_color_cpusets_update_later(void);
 static inline void page_color_cpusets_update(void) { }
 static inline void page_color_cpusets_update_later(void) { }
 #endif
-
-/* set.c */
-/*
- * A set from a list as for bitmap_parselist(), which is overwritten. NULL if it
- * names all @colors. -EINVAL if it names none, or others.
- */
-struct page_color_set *page_color_set_parse(char *list, u32 colors);
-/* Colors that are in both, of sets of the same number of colors. NULL if none. */
-struct page_color_set *page_color_set_both(const struct page_color_set *a,
-					   const struct page_color_set *b);
-/* A reference to the set that is there, or NULL. */
-struct page_color_set *page_color_set_get(struct page_color_set __rcu **from);
-/* @set may be NULL. */
-void page_color_set_put(struct page_color_set *set);
-/* Ascending ranges and a newline. */
-void page_color_set_show(struct seq_file *m, const struct page_color_set *set);
 
 /* alloc.c, for mm/page_alloc.c */
 

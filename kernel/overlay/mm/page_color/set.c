@@ -5,6 +5,8 @@
 #include <linux/bitmap.h>
 #include <linux/bits.h>
 #include <linux/err.h>
+#include <linux/export.h>
+#include <linux/jump_label.h>
 #include <linux/overflow.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -13,6 +15,16 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 #include "page_color.h"
+
+DEFINE_STATIC_KEY_FALSE(page_color_sets_key);
+/* Drivers choose zero pages by it. */
+EXPORT_SYMBOL_GPL(page_color_sets_key);
+
+void page_color_sets_begin(void)
+{
+	if (!static_key_enabled(&page_color_sets_key))
+		static_branch_enable(&page_color_sets_key);
+}
 
 /*
  * Item by item, because a task may write this and each item may touch the whole

@@ -2,36 +2,12 @@
 /* The color set of a task: changed, shown, inherited and given up. */
 
 #include <linux/err.h>
-#include <linux/export.h>
-#include <linux/mutex.h>
 #include <linux/preempt.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
 #include <linux/string.h>
 #include "page_color.h"
-
-u32 page_color_max_colors(void)
-{
-	unsigned long colors = 0;
-	int nid;
-
-	mutex_lock(&page_color_mutex);
-	for_each_node(nid)
-		colors = max(colors, page_color_geometries[nid].colors);
-	mutex_unlock(&page_color_mutex);
-	return colors;
-}
-
-DEFINE_STATIC_KEY_FALSE(page_color_sets_key);
-/* Drivers choose zero pages by it. */
-EXPORT_SYMBOL_GPL(page_color_sets_key);
-
-void page_color_sets_begin(void)
-{
-	if (!static_key_enabled(&page_color_sets_key))
-		static_branch_enable(&page_color_sets_key);
-}
 
 struct page_color_set *page_color_task_set(struct task_struct *task)
 {
