@@ -53,47 +53,63 @@ static void put_back(struct folio *folio, unsigned long private)
 	folio_put(folio);
 }
 
-/* Of the pages that are ready, one of a node. Those of another node are given back. */
-static struct folio *take_ready(struct page_color_again *again, int nid)
-{
-	struct folio *folio, *next;
-
-	list_for_each_entry_safe(folio, next, &again->ready, lru) {
-		list_del_init(&folio->lru);
-		if (folio_nid(folio) == nid)
-			return folio;
-		put_back(folio, (unsigned long)again);
-	}
-	return NULL;
-}
-
 static struct folio *alloc_for(struct folio *folio, unsigned long private)
 {
 	struct page_color_again *again = (struct page_color_again *)private;
-	int nid = folio_nid(folio);
 	struct folio *other;
 
-	other = take_ready(again, nid);
-	if (other || !page_color_begin(again->mm, PAGE_COLOR_ANON))
-		return other;
-	page_color_alloc_lacked(again->mm, nid, again->nr, &again->ready);
-	current->page_color.whom = NULL;
-	return take_ready(again, nid);
+	if (list_empty(&again->ready) &&
+	    page_color_begin(again->mm, PAGE_COLOR_ANON)) {
+		page_color_alloc_best(again->mm, folio_nid(folio), again->least,
+				      again->nr, &again->ready);
+		current->page_color.whom = NULL;
+	}
+	other = list_first_entry_or_null(&again->ready, struct folio, lru);
+	if (other)
+		list_del_init(&other->lru);
+	return other;
 }
 
+/* Pages of one node. */
 static void move(struct list_head *pages, struct page_color_again *again)
 {
-	if (!list_empty(pages) &&
-	    migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
+	struct folio *folio, *next;
+
+	if (migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
 			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
 		putback_movable_pages(pages);
+	list_for_each_entry_safe(folio, next, &again->ready, lru) {
+		list_del_init(&folio->lru);
+		put_back(folio, (unsigned long)again);
+	}
+}
+
+/* A node that has no page for one of them has none for those that follow. */
+static void move_by_node(struct list_head *pages, struct page_color_again *again)
+{
+	while (!list_empty(pages)) {
+		int nid = folio_nid(list_first_entry(pages, struct folio, lru));
+		struct folio *folio, *next;
+		LIST_HEAD(of_node);
+
+		again->nr = 0;
+		list_for_each_entry_safe(folio, next, pages, lru) {
+			if (folio_nid(folio) != nid)
+				continue;
+			list_move_tail(&folio->lru, &of_node);
+			again->nr++;
+		}
+		move(&of_node, again);
+	}
 }
 
 void page_color_again_move(struct page_color_again *again)
 {
+	again->least = PAGE_COLOR_LACKED;
 	current->page_color.again = true;
-	move(&again->own, again);
+	move_by_node(&again->own, again);
 	current->page_color.again = false;
-	move(&again->others, again);
-	take_ready(again, NUMA_NO_NODE);
+	/* Others have not got the color that it moves to. */
+	again->least |= PAGE_COLOR_FEW;
+	move_by_node(&again->others, again);
 }

@@ -456,7 +456,7 @@ static void note_rest(struct zone *zone, const struct page_color_place *place,
 
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
-			       unsigned int count,
+			       unsigned int least, unsigned int count,
 			       struct page_color_part *parts)
 {
 	struct page_color_wish wish = { .set = ask->set };
@@ -488,7 +488,7 @@ unsigned int page_color_gather(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	first = first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
-		if (ask->lacked && !(wants[i] & PAGE_COLOR_LACKED))
+		if (least & ~wants[i])
 			return 0;
 		/* Nothing that it lacks is free, so there is nothing to share. */
 		if (space && !(wants[i] & PAGE_COLOR_LACKED)) {

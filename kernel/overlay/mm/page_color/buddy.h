@@ -377,7 +377,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (pindex == PCP_COLOR_LIST) {
 		if (color_reuse(zone, pcp, ask, count))
 			return true;
-		nr = page_color_gather(zone, ask, count, parts);
+		nr = page_color_gather(zone, ask, 0, count, parts);
 	} else {
 		nr = page_color_gather_file(zone, count, parts);
 	}
@@ -639,9 +639,9 @@ struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 }
 
 /* From a zone that has enough without any reclaim. Returns how many. */
-static int color_alloc_lacked(struct zone *zone,
-			      const struct page_color_ask *ask,
-			      unsigned int count, struct list_head *list)
+static int color_alloc_best(struct zone *zone, const struct page_color_ask *ask,
+			    unsigned int least, unsigned int count,
+			    struct list_head *list)
 {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	unsigned long flags;
@@ -651,7 +651,7 @@ static int color_alloc_lacked(struct zone *zone,
 	if (!zone_watermark_ok(zone, 0, low_wmark_pages(zone) + count,
 			       gfp_zone(GFP_HIGHUSER_MOVABLE), ALLOC_CMA))
 		return 0;
-	nr = page_color_gather(zone, ask, count, parts);
+	nr = page_color_gather(zone, ask, least, count, parts);
 	if (!nr)
 		return 0;
 	spin_lock_irqsave(&zone->lock, flags);
@@ -661,10 +661,10 @@ static int color_alloc_lacked(struct zone *zone,
 	return taken;
 }
 
-void page_color_alloc_lacked(struct mm_struct *mm, int nid, unsigned int count,
-			     struct list_head *list)
+void page_color_alloc_best(struct mm_struct *mm, int nid, unsigned int least,
+			   unsigned int count, struct list_head *list)
 {
-	struct page_color_ask ask = { .lacked = true };
+	struct page_color_ask ask = {};
 	LIST_HEAD(taken);
 	struct page *page;
 	int nr = 0, i;
@@ -682,7 +682,7 @@ void page_color_alloc_lacked(struct mm_struct *mm, int nid, unsigned int count,
 		struct zone *zone = &NODE_DATA(nid)->node_zones[i];
 
 		if (populated_zone(zone))
-			nr = color_alloc_lacked(zone, &ask, count, &taken);
+			nr = color_alloc_best(zone, &ask, least, count, &taken);
 	}
 	rcu_read_unlock();
 	list_for_each_entry(page, &taken, pcp_list) {

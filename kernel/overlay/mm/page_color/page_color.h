@@ -230,15 +230,17 @@ void page_color_unmark_frames(struct page_color_space *space,
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
- * @nr: how many
+ * @nr: how many; when they move, how many of one list and node
  * @mm: the address space
- * @ready: pages of other colors to move to, of which as many are taken at once as move
+ * @least: what the colors are that they move to, as for page_color_gather()
+ * @ready: pages to move to, of which as many are taken at once as move
  */
 struct page_color_again {
 	struct list_head own;
 	struct list_head others;
 	unsigned int nr;
 	struct mm_struct *mm;
+	unsigned int least;
 	struct list_head ready;
 };
 
@@ -444,13 +446,11 @@ static inline void page_color_cpusets_update_later(void) { }
  * @space: the address space, if it has been given colors
  * @set: colors that the task may use, if not all
  * @file: a page of a file
- * @lacked: nothing but a color that the address space lacks
  */
 struct page_color_ask {
 	struct page_color_space *space;
 	const struct page_color_set *set;
 	bool file;
-	bool lacked;
 };
 
 /* Of the current task, if it is for the geometry of a node, or NULL. */
@@ -469,7 +469,6 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 		return false;
 	ask->space = NULL;
 	ask->set = NULL;
-	ask->lacked = false;
 	ask->file = whom == PAGE_COLOR_FILE;
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask->set = __page_color_ask_set(nid);
@@ -502,13 +501,13 @@ unsigned int page_color_reuse(struct zone *zone,
 			      unsigned int count, struct list_head *freed,
 			      struct list_head *list);
 /*
- * Frames to take: at most @count, in at most PAGE_COLOR_PARTS parts. Colors that
- * the space did not hold are marked. Returns the number of parts; 0 if the
- * default path must decide.
+ * Frames to take: at most @count, in at most PAGE_COLOR_PARTS parts, of colors that
+ * are all of @least: PAGE_COLOR_LACKED, PAGE_COLOR_FEW. Those that the space did not
+ * hold are marked. Returns the number of parts; 0 if the default path must decide.
  */
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
-			       unsigned int count,
+			       unsigned int least, unsigned int count,
 			       struct page_color_part *parts);
 /* The same for whoever is small: colors that few hold. */
 unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
@@ -576,12 +575,13 @@ void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
 /*
- * At most @count pages of colors that an address space lacks, which are held from now
- * on, to the end of @list, by page->lru; fewer, or none, if memory is scarce. Between
- * page_color_begin() and the end.
+ * At most @count pages of the best colors for an address space, which are all of
+ * @least, as for page_color_gather(), and held from now on: to the end of @list, by
+ * page->lru. Fewer, or none, if memory is scarce. Between page_color_begin() and the
+ * end.
  */
-void page_color_alloc_lacked(struct mm_struct *mm, int nid, unsigned int count,
-			     struct list_head *list);
+void page_color_alloc_best(struct mm_struct *mm, int nid, unsigned int least,
+			   unsigned int count, struct list_head *list);
 /* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 				    unsigned long best, unsigned long from);
