@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * One worker per node reads all its pages, before and after KSM merged them.
+ * One worker per node reads its pages, before and after KSM merged them.
  * Regions: 1 before, 2 after, once per worker each, in the order of nodes.
  */
 #define _GNU_SOURCE
@@ -9,6 +9,7 @@
 int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
+	turns = lab_number("turns");
 	start_workers();
 	ksm_set_up();
 	ask_all(FILL, 0);

@@ -39,6 +39,7 @@ struct worker {
 static struct worker workers[MAX_NODES];
 static uint64_t *areas[MAX_AREAS];
 static uint64_t seed, nodes, contents, copies, unique, pages;
+static uint64_t turns; /* pages read by chance; 0: each once */
 static uint64_t base, size; /* of the memory of nodes, as in ksm_frames.h */
 static int binds_memory;
 
@@ -80,18 +81,35 @@ static inline void read_lines(const volatile uint64_t *line, const volatile uint
 		(void)*line;
 }
 
-/* Functions of their own, so that both addresses are in registers. */
-static __attribute__((noinline, unused)) void read_before(const uint64_t *line, const uint64_t *end)
+/* All pages once; or so many of them, each by chance (xorshift64). */
+static inline void read_pages(const uint64_t *area, uint64_t count, uint64_t turns, uint64_t state)
+{
+	if (!turns)
+		read_lines(area, area + count * WORDS);
+	while (turns--) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		const uint64_t *page = area + ((state >> 32) * count >> 32) * WORDS;
+
+		read_lines(page, page + WORDS);
+	}
+}
+
+/* Functions of their own, so that all they need is in registers. */
+static __attribute__((noinline, unused)) void read_before(const uint64_t *area, uint64_t count,
+							  uint64_t turns, uint64_t state)
 {
 	REGION_BEGIN(1);
-	read_lines(line, end);
+	read_pages(area, count, turns, state);
 	REGION_END(1);
 }
 
-static __attribute__((noinline, unused)) void read_after(const uint64_t *line, const uint64_t *end)
+static __attribute__((noinline, unused)) void read_after(const uint64_t *area, uint64_t count,
+							 uint64_t turns, uint64_t state)
 {
 	REGION_BEGIN(2);
-	read_lines(line, end);
+	read_pages(area, count, turns, state);
 	REGION_END(2);
 }
 
@@ -131,7 +149,10 @@ static inline void leave_tick_behind(void)
 
 static inline uint64_t obey(int worker, struct request request)
 {
-	const uint64_t *begin = areas[request.area], *end = begin + pages * WORDS;
+	const uint64_t *area = areas[request.area];
+	/* In the same order before and after. */
+	struct lab_random order = { seed ^ (uint64_t)(worker + 1) << 32 };
+	uint64_t first = lab_next(&order) | 1;
 
 	switch (request.order) {
 	case FILL:
@@ -139,11 +160,11 @@ static inline uint64_t obey(int worker, struct request request)
 		break;
 	case READ_BEFORE:
 		leave_tick_behind();
-		read_before(begin, end);
+		read_before(area, pages, turns, first);
 		break;
 	case READ_AFTER:
 		leave_tick_behind();
-		read_after(begin, end);
+		read_after(area, pages, turns, first);
 		break;
 	case VERIFY:
 		return count_wrong(worker, request.area);

@@ -47,6 +47,10 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("event", "merge,switch,offline", "merge,switch,offline"),
         // Ours alone are sockets and rings: what distance is between is for them.
         ("topology", "hypercube,sockets,ring", "hypercube"),
+        // Of a merge: "l3" puts three levels of caches before memory.
+        ("caches", "none", "none"),
+        // With caches: how often as many pages are read as a worker has, each by chance.
+        ("rereads", "16", "16"),
         ("nodes", "2,4,8", "2"),
         // Of the kernel that is compared with, then of ours: each distance of the topology, or
         // those named.
@@ -74,7 +78,8 @@ pub static EXPERIMENT: Experiment = Experiment {
 
 fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
     let mut cases = Vec::new();
-    for point in settings.grid(&["arch", "config", "topology", "event", "nodes"]) {
+    for point in settings.grid(&["arch", "config", "topology", "event", "caches", "nodes", "seed"])
+    {
         let layout = Layout::new(
             point.parsed("arch")?,
             point.parsed("topology")?,
@@ -121,16 +126,26 @@ fn case(
         _ => bail!("config={}: there are plain and debug", point.text("config")),
     };
     let event = point.text("event");
+    let merging = event == MERGE;
+    let caches = match point.text("caches") {
+        "none" => false,
+        "l3" if merging => true,
+        "l3" => bail!("caches=l3: of event={MERGE} only"),
+        other => bail!("caches={other}: there are none and l3"),
+    };
     let mut fixed = point.json();
+    // As in results from before there were caches.
+    fixed.retain(|name, _| caches || name != "caches");
     fixed.extend(reach.settings());
     let mut arguments: Vec<(String, String)> = layout.arguments();
     arguments.extend(reach.arguments());
     let mut pass = |key: &str, value: String| arguments.push((key.to_owned(), value));
     pass("event", event.to_owned());
+    pass("seed", point.text("seed").to_owned());
     let of_event: &[&str] = match event {
-        STRESS => &["seconds", "rounds", "seed"],
+        STRESS => &["seconds", "rounds"],
         STALE => &[],
-        _ => &["contents", "copies", "unique", "seed"],
+        _ => &["contents", "copies", "unique"],
     };
     for key in of_event.iter().copied() {
         let number: u64 = settings.only(key)?;
@@ -139,7 +154,14 @@ fn case(
     }
     layout.check_room(pages(&fixed), count(&fixed, "contents") * count(&fixed, "copies"))?;
 
-    let merging = event == MERGE;
+    if caches {
+        let rereads: u64 = settings.only("rereads")?;
+        ensure!(rereads > 0, "rereads=0: 1 or more");
+        fixed.insert("rereads".into(), rereads.into());
+    }
+    if merging {
+        pass("turns", turns(&fixed).to_string());
+    }
     let (latency, hop) = (settings.only("latency")?, settings.only("hop")?);
     let mut machine = layout.machine(hop, [OFFLINE, STRESS].contains(&event));
     if event == STRESS {
@@ -159,7 +181,7 @@ fn case(
             _ => "ksm-moves",
         },
         arguments,
-        model: (merging || event == COST).then(|| layout.model(latency, hop)),
+        model: (merging || event == COST).then(|| layout.model(latency, hop, caches)),
         regions: match event {
             MERGE => vec![1, 2],
             COST => vec![1],
@@ -173,6 +195,11 @@ fn case(
 /// Pages of one worker.
 fn pages(settings: &Map<String, Value>) -> u64 {
     count(settings, "contents") * count(settings, "copies") + count(settings, "unique")
+}
+
+/// Pages that one worker reads by chance; none without caches, where it reads each once.
+fn turns(settings: &Map<String, Value>) -> u64 {
+    pages(settings) * count(settings, "rereads")
 }
 
 /// A count among the settings.
@@ -213,6 +240,29 @@ mod tests {
     }
 
     #[test]
+    fn caches_are_of_a_merge_that_reads_by_chance() {
+        let set = ["event=merge", "topology=hypercube", "caches=none,l3", "seed=1,2", "nodes=4"];
+        let cases = cases(&EXPERIMENT, &set).unwrap();
+        let (with, without): (Vec<_>, Vec<_>) =
+            cases.iter().partition(|case| case.settings.contains_key("caches"));
+        assert_eq!(with.len(), without.len());
+        let turns = |case: &Case| {
+            let argument = case.arguments.iter().find(|(key, _)| key == "turns");
+            argument.unwrap().1.parse::<u64>().unwrap()
+        };
+        for case in with {
+            let model = case.model.as_ref().unwrap();
+            model.check().unwrap();
+            assert_eq!(model.levels.len(), 3);
+            assert_eq!(turns(case), 16 * (256 * 2 + 512));
+        }
+        for case in without {
+            assert!(case.model.as_ref().unwrap().levels.is_empty());
+            assert_eq!(turns(case), 0);
+        }
+    }
+
+    #[test]
     fn settings_that_make_no_sense_are_named() {
         refuses(
             &EXPERIMENT,
@@ -229,6 +279,8 @@ mod tests {
                 ("node_mib=100", "node_mib=100"),
                 ("node_mib=1024", "2 GiB"),
                 ("contents=100000", "node_mib"),
+                ("caches=l4", "none and l3"),
+                ("caches=l3", "event=merge only"),
             ],
         );
     }

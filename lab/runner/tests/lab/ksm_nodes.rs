@@ -47,6 +47,26 @@ fn the_quick_form_shows_what_theory_says_on_both_architectures() {
     (experiment().page)(&results).plot.svg().unwrap();
 }
 
+#[test]
+fn with_caches_what_is_read_again_does_not_go_to_memory() {
+    let results = run(&["arch=x86_64", "event=merge", "topology=hypercube", "caches=l3"]);
+    let get = |across, state| {
+        only_row(&results, &[("merge_across_nodes", across), ("state", state)]).clone()
+    };
+    // The L3 holds all pages of a worker: each line comes from memory once in sixteen times.
+    let before = get("0", "unmerged");
+    let share = number(&before, "memory_share");
+    assert!((0.95 / 16.0..1.05 / 16.0).contains(&share), "{share}");
+    for across in ["0", "1"] {
+        assert!(number(&get(across, "merged"), "memory_share") < share);
+    }
+    // What is far weighs less than without caches, and chance is not all of the spread.
+    let spread = |across| number(&get(across, "merged"), "access_time_sd_percent");
+    assert_eq!(number(&get("0", "merged"), "remote_share"), 0.0);
+    assert!(number(&get("1", "merged"), "remote_share") > 0.0);
+    assert!(spread("0") < spread("1") && spread("1") < 13.04, "{} {}", spread("0"), spread("1"));
+}
+
 fn merging(results: &Results, arch: &str) {
     let get = |across, state| {
         let settings =

@@ -10,7 +10,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     boot::{Machine, Node},
-    model::{self, Model},
+    model::{self, Level, Model, Replacement},
 };
 
 /// Memory blocks, the least that can go offline, on both architectures.
@@ -163,8 +163,9 @@ impl Layout {
         machine
     }
 
-    /// No caches: each access is one to memory, and costs what its distance costs.
-    pub fn model(&self, memory_latency: u32, hop: u32) -> Model {
+    /// Without caches each access is one to memory, and costs what its distance costs. With
+    /// them, each node has three levels, as its one CPU has.
+    pub fn model(&self, memory_latency: u32, hop: u32, caches: bool) -> Model {
         let node = |node: u32| {
             let start = self.base() + u64::from(node) * self.size;
             model::Node { memory: vec![(start, start + self.size)], cpus: vec![node] }
@@ -173,9 +174,23 @@ impl Layout {
             nodes: (0..self.nodes).map(node).collect(),
             distances: self.distances(hop),
             page_times: true,
+            levels: if caches { levels() } else { Vec::new() },
             ..Model::uncached(memory_latency)
         }
     }
+}
+
+/// Sizes and latencies as of servers of the source's time, but for the last level: half of
+/// what a worker reads by default, as that of a server is less than what its guests use.
+fn levels() -> Vec<Level> {
+    let level = |name, size, ways, latency| {
+        Level::private(name, size, ways, Replacement::TreePlru, latency)
+    };
+    vec![
+        level("L1", Bytes::kib(32), 8, 4),
+        level("L2", Bytes::kib(256), 8, 12),
+        level("L3", Bytes::kib(2048), 16, 40),
+    ]
 }
 
 #[cfg(test)]
@@ -207,7 +222,7 @@ mod tests {
     #[test]
     fn nodes_follow_each_other_from_where_memory_begins() {
         let layout = layout(Topology::Hypercube, 2);
-        let model = layout.model(100, 6);
+        let model = layout.model(100, 6, false);
         assert_eq!(model.nodes[0].memory, [(0x4000_0000, 0x4800_0000)]);
         assert_eq!(model.nodes[1].memory, [(0x4800_0000, 0x5000_0000)]);
         assert_eq!(layout.machine(6, false).memory, Bytes(256 << 20));

@@ -3,9 +3,9 @@
 
 use super::{COST, MERGE, OFFLINE, STRESS, SWITCH};
 use crate::results::{
-    Axis,
+    Axis, Boots,
     Column::{self, Number, Of, Percent, Set, Text},
-    Page, Panel, Plot, Results, Row, Series, Table, distinct, number, table_of,
+    Page, Panel, Plot, Results, Row, Series, Table, cell, distinct, percent, table_of,
 };
 
 /// What the source measured in guests on 2, 4 and 8 nodes, by
@@ -146,10 +146,53 @@ pub(super) fn page(results: &Results) -> Page {
 
 fn tables(results: &Results) -> Vec<(String, Table)> {
     let table = |&(heading, event, ours, columns): &Described| {
-        let rows = rows(results, event).filter(|row| ours.is_none_or(|ours| is_ours(row) == ours));
-        (heading.to_owned(), table_of(columns, rows))
+        let is = |row: &&Row| !has_caches(row) && ours.is_none_or(|ours| is_ours(row) == ours);
+        (heading.to_owned(), table_of(columns, rows(results, event).filter(is)))
     };
-    TABLES.iter().map(table).filter(|(_, table)| !table.is_empty()).collect()
+    let mut tables: Vec<_> = TABLES.iter().map(table).collect();
+    tables.push(("With caches, over seeds (modelled)".to_owned(), with_caches(results)));
+    tables.retain(|(_, table)| !table.is_empty());
+    tables
+}
+
+/// Boots that differ by their seed make a row.
+fn with_caches(results: &Results) -> Table {
+    let mut table = Table::new([
+        "arch",
+        "topology",
+        "nodes",
+        "merged",
+        "state",
+        "boots",
+        "sd of workers, %",
+        "95 % interval",
+        "sd of pages, %",
+        "mean, ns",
+        "accesses to memory",
+        "of these remote",
+    ]);
+    let of = |row: &Row| {
+        let set = ["arch", "topology", "nodes"].map(|name| row.setting(name));
+        [&set[..], &[reach(row), row.setting("state")]].concat()
+    };
+    let all: Vec<&Row> = rows(results, MERGE).filter(|row| has_caches(row)).collect();
+    for group in distinct(all.iter().map(|row| of(row))) {
+        let boots = Boots::of(all.iter().copied().filter(|row| of(row) == group));
+        let text = |name: &str, digits| boots.text(name, |value| format!("{value:.digits$}"));
+        let interval = boots.interval("access_time_sd_percent");
+        let interval = cell(interval, |(low, high)| format!("{low:.2} to {high:.2}"));
+        let figures = [
+            boots.values("access_time_mean").len().to_string(),
+            text("access_time_sd_percent", 2),
+            interval,
+            text("page_time_sd_percent", 2),
+            text("access_time_mean", 1),
+            boots.text("memory_share", percent),
+            boots.text("remote_share", percent),
+        ];
+        table.row(group.into_iter().chain(figures));
+    }
+    table
 }
 
 fn rows<'a>(results: &'a Results, event: &'a str) -> impl Iterator<Item = &'a Row> {
@@ -177,6 +220,10 @@ fn is_ours(row: &Row) -> bool {
     row.settings.contains_key("merge_distance")
 }
 
+fn has_caches(row: &Row) -> bool {
+    row.settings.contains_key("caches")
+}
+
 /// Different values of a setting, in order of appearance.
 fn values(results: &Results, event: &str, name: &str) -> Vec<String> {
     let all = rows(results, event).map(|row| row.setting(name));
@@ -188,9 +235,11 @@ fn merged<'a>(
     results: &'a Results,
     arch: &'a str,
     across: &'a str,
+    caches: bool,
 ) -> impl Iterator<Item = &'a Row> {
     rows(results, MERGE).filter(move |row| {
         row.setting("state") == "merged"
+            && has_caches(row) == caches
             && row.setting("arch") == arch
             && row.setting("topology") == "hypercube"
             && row.setting("merge_across_nodes") == across
@@ -204,29 +253,40 @@ fn against_source(results: &Results) -> (String, Table) {
         cells.extend(figures.iter().map(|(_, figure)| figure.to_string()));
         table.row(cells);
         for arch in values(results, MERGE, "arch") {
-            for (name, words) in
-                [("access_time_sd_percent", "of workers"), ("page_time_sd_percent", "of pages")]
-            {
-                let mut cells = vec![across.to_owned(), format!("{words}, {arch}, modelled")];
-                cells.extend(figures.iter().map(|(nodes, _)| {
-                    let row = merged(results, &arch, across)
-                        .find(|row| row.setting("nodes") == nodes.to_string());
-                    number(row.and_then(|row| row.metric(name)), 2)
-                }));
-                table.row(cells);
+            for (name, words, caches) in [
+                ("access_time_sd_percent", "of workers", false),
+                ("page_time_sd_percent", "of pages", false),
+                ("access_time_sd_percent", "of workers, with caches", true),
+            ] {
+                let figure = |(nodes, _): &(u32, f64)| {
+                    let rows = merged(results, &arch, across, caches);
+                    let boots = rows.filter(|row| row.setting("nodes") == nodes.to_string());
+                    Boots::of(boots).text(name, |value| format!("{value:.2}"))
+                };
+                let cells: Vec<String> = figures.iter().map(figure).collect();
+                if cells.iter().any(|cell| cell != "–") {
+                    let what = format!("{words}, {arch}, modelled");
+                    table.row([across.to_owned(), what].into_iter().chain(cells));
+                }
             }
         }
     }
     ("Standard deviation of access time in percent of the mean, beside the source".into(), table)
 }
 
-fn series(results: &Results, arch: &str, metric: &str) -> Vec<Series> {
-    let point = |row: &Row| Some((row.setting("nodes").parse().ok()?, row.metric(metric)?));
+/// Means over seeds, by number of nodes.
+fn series(results: &Results, arch: &str, caches: bool) -> Vec<Series> {
     let line = |across: &String| {
-        let points = merged(results, arch, across).filter_map(point).collect();
+        let point = |nodes: String| {
+            let rows = merged(results, arch, across, caches);
+            let boots = Boots::of(rows.filter(|row| row.setting("nodes") == nodes));
+            Some((nodes.parse().ok()?, boots.mean("access_time_sd_percent")?))
+        };
+        let points = values(results, MERGE, "nodes").into_iter().filter_map(point).collect();
         Series::new(format!("merge_across_nodes={across}"), points)
     };
-    values(results, MERGE, "merge_across_nodes").iter().map(line).collect()
+    let lines = values(results, MERGE, "merge_across_nodes");
+    lines.iter().map(line).filter(|line| !line.points.is_empty()).collect()
 }
 
 /// What merging saves against what it costs: for each number of nodes a curve over
@@ -239,6 +299,7 @@ fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
                 && row.setting("topology") == topology
                 && row.setting("nodes") == nodes
                 && is_ours(row) == ours
+                && !has_caches(row)
         };
         let point =
             |row: &Row| Some((100.0 * row.metric("saved_share")?, row.metric("access_time_mean")?));
@@ -263,26 +324,30 @@ fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
 fn plot(results: &Results) -> Plot {
     let archs = values(results, MERGE, "arch");
     let mut panels = Vec::new();
-    for arch in &archs {
-        let mut lines = series(results, arch, "access_time_sd_percent");
+    for (arch, caches) in archs.iter().flat_map(|arch| [(arch, false), (arch, true)]) {
+        let mut lines = series(results, arch, caches);
+        if lines.is_empty() {
+            continue;
+        }
         lines.extend(SOURCE.map(|(across, figures)| {
             // The legend has one gray line for both.
             let which = if across == "1" { "upper" } else { "lower" };
             let points = figures.map(|(nodes, figure)| (f64::from(nodes), figure)).to_vec();
             Series::reference(format!("source: {which}, ={across}"), points)
         }));
-        let heading = format!("access time of workers, {arch}: sd in % of the mean");
+        let with = if caches { ", with caches" } else { "" };
+        let heading = format!("access time of workers, {arch}{with}: sd in % of the mean");
         panels.push(Panel::new(heading, "nodes", Axis::Doublings, lines));
     }
     if let Some(arch) = archs.first() {
-        for topology in values(results, MERGE, "topology") {
-            panels.push(saved_against_time(results, arch, &topology));
-        }
+        let topologies = values(results, MERGE, "topology");
+        let saved = topologies.iter().map(|topology| saved_against_time(results, arch, topology));
+        panels.extend(saved.filter(|panel| !panel.series.is_empty()));
     }
     Plot {
         title: "KSM on several nodes".into(),
         caption: format!(
-            "Modelled: every access costs its distance. Pages merged: counted. Linux {}",
+            "Modelled: every access to memory costs its distance. Pages merged: counted. Linux {}",
             results.kernel.version
         ),
         panels,

@@ -5,7 +5,7 @@ use anyhow::{Context, ensure};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use super::{MERGE, SWITCH, count, pages, times};
+use super::{MERGE, SWITCH, count, pages, times, turns};
 use crate::{
     boot::Report,
     experiment::{Case, Found, map},
@@ -128,10 +128,13 @@ pub(super) fn merged(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>>
                     all - state.local
                 );
             }
-            let workers =
-                times::of_workers(&report.records, region, state.on.len(), pages(&case.settings))?;
+            let pages = match turns(&case.settings) {
+                0 => pages(&case.settings),
+                turns => turns,
+            };
+            let workers = times::of_workers(&report.records, region, state.on.len(), pages)?;
             let mut metrics = times::metrics(&workers);
-            let read = times::loads(pages(&case.settings)) * workers.len() as u64;
+            let read = times::loads(pages) * workers.len() as u64;
             let stray = count(&metrics, "accesses") - read;
             metrics.insert("stray_accesses".into(), stray.into());
             metrics.extend(sharing(&state));
@@ -175,7 +178,11 @@ pub(super) fn of_domains(domains: &Domains) -> Map<String, Value> {
 pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
     let fresh: Vec<Row> = rows
         .iter()
-        .filter(|row| row.setting("event") == MERGE && row.setting("state") == "merged")
+        .filter(|row| {
+            row.setting("event") == MERGE
+                && row.setting("state") == "merged"
+                && !row.settings.contains_key("caches")
+        })
         .cloned()
         .collect();
     for row in rows.iter_mut().filter(|row| row.setting("event") == SWITCH) {
@@ -185,7 +192,7 @@ pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
             } else {
                 "merge_across_nodes"
             };
-            ["arch", "config", "topology", "nodes"]
+            ["arch", "config", "topology", "nodes", "seed"]
                 .iter()
                 .all(|name| other.setting(name) == row.setting(name))
                 && other.setting(knob) == row.setting("to")

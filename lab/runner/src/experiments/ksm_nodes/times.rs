@@ -57,13 +57,15 @@ pub(super) fn metrics(workers: &[&Record]) -> Map<String, Value> {
     let own = |(cpu, record): (usize, &&Record)| record.nodes[cpu];
     let all: u64 = workers.iter().map(|record| record.nodes.iter().sum::<u64>()).sum();
     let local: u64 = workers.iter().enumerate().map(own).sum();
+    let accesses: u64 = workers.iter().map(|record| record.accesses).sum();
     map([
         ("access_time_sd_percent", (100.0 * deviation / mean).into()),
         ("page_time_sd_percent", (100.0 * over_pages / mean).into()),
         ("access_time_mean", mean.into()),
         ("access_time_by_worker", json!(means)),
         ("remote_share", ((all - local) as f64 / all as f64).into()),
-        ("accesses", workers.iter().map(|record| record.accesses).sum::<u64>().into()),
+        ("memory_share", (all as f64 / accesses as f64).into()),
+        ("accesses", accesses.into()),
     ])
 }
 
