@@ -12,7 +12,17 @@
 #include <inttypes.h>
 #include <sys/wait.h>
 
-enum { IN_ORDER = 1, UNMAP, AT_RANDOM, COPY, FILE_WRITE, FILE_FREE, FILE_READ };
+enum {
+	IN_ORDER = 1,
+	UNMAP,
+	AT_RANDOM,
+	COPY,
+	FILE_WRITE,
+	FILE_FREE,
+	FILE_READ,
+	UNMAP_RANDOM,
+	FILE_FORGET,
+};
 
 static size_t pages;
 static uint32_t *order;
@@ -49,7 +59,10 @@ static void touch_at_random(uint64_t round)
 		*(volatile char *)(memory + order[i] * PAGE) = 1;
 	REGION_END(AT_RANDOM);
 	tell("touch at random", round);
+	REGION_BEGIN(UNMAP_RANDOM);
 	munmap(memory, pages * PAGE);
+	REGION_END(UNMAP_RANDOM);
+	tell("unmap after random", round);
 }
 
 /* A child copies all pages, and frees them as it ends. */
@@ -112,7 +125,10 @@ static void read_disk(uint64_t round)
 	REGION_END(FILE_READ);
 	tell("read a disk", round);
 	close(disk);
+	REGION_BEGIN(FILE_FORGET);
 	lab_write("/proc/sys/vm/drop_caches", "1");
+	REGION_END(FILE_FORGET);
+	tell("forget a disk", round);
 }
 
 int main(int argc, char **argv)

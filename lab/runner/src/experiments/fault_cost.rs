@@ -21,14 +21,24 @@ use crate::{
 };
 
 /// Kinds of work with the guest's regions.
-const WORKS: [(&str, u32); 7] = [
+const WORKS: [(&str, u32); 9] = [
     ("touch in order", 1),
     ("unmap", 2),
     ("touch at random", 3),
+    ("unmap after random", 8),
     ("fork, copy, exit", 4),
     ("write a file", 5),
     ("free a file", 6),
     ("read a disk", 7),
+    ("forget a disk", 9),
+];
+
+/// From nothing to nothing: what one work takes, another gives back.
+const LIVES: [[&str; 2]; 4] = [
+    ["touch in order", "unmap"],
+    ["touch at random", "unmap after random"],
+    ["write a file", "free a file"],
+    ["read a disk", "forget a disk"],
 ];
 
 /// The experiment.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `fault-cost` as tables and picture.
 
-use super::WORKS;
+use super::{LIVES, WORKS};
 use crate::results::{Page, Panel, Plot, Results, Row, Table, cell};
 
 pub(super) fn page(results: &Results) -> Page {
@@ -21,6 +21,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     let colored = || policies.iter().filter(|policy| *policy != "stock");
     let mut counts = Table::wide(&["arch", "work"], &policies);
     let mut more = Table::wide(&["arch", "work"], colored());
+    let mut lives = Table::wide(&["arch", "work"], colored());
     for arch in results.values("arch") {
         for (work, _) in WORKS {
             let of = |policy: &String| row(results, &arch, policy, work);
@@ -35,13 +36,28 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
             let cells = colored().map(|policy| cell(beyond(of(policy)), |b| format!("{b:+.2} %")));
             more.wide_row([&arch, work], cells);
         }
+        for works in LIVES {
+            let beyond = |policy: &String| life_beyond(results, &arch, policy, works);
+            let cells = colored().map(|policy| cell(beyond(policy), |b| format!("{b:+.2} %")));
+            lives.wide_row([&arch, &works.join(", ")], cells);
+        }
     }
     let mut tables =
         vec![("Instructions per page: mean of rounds (least–most)".to_owned(), counts)];
     if colored().next().is_some() {
         tables.push(("Beyond the stock kernel".to_owned(), more));
+        tables.push(("A page from taken to given back, beyond the stock kernel".to_owned(), lives));
     }
     tables
+}
+
+/// Of two works together, percent beyond stock.
+fn life_beyond(results: &Results, arch: &str, policy: &str, works: [&str; 2]) -> Option<f64> {
+    let both = |policy| {
+        let cost = |work| row(results, arch, policy, work)?.metric("instructions_per_page");
+        Some(cost(works[0])? + cost(works[1])?)
+    };
+    Some(100.0 * (both(policy)? / both("stock")? - 1.0))
 }
 
 fn plot(results: &Results) -> Plot {
@@ -65,7 +81,7 @@ fn plot(results: &Results) -> Plot {
 fn wanted(policy: &str, work: &str) -> f64 {
     match (policy, work) {
         ("off", _) => 0.1,
-        (_, "unmap" | "free a file") => 0.0,
+        (_, "unmap" | "unmap after random" | "free a file" | "forget a disk") => 0.0,
         _ => 1.0,
     }
 }
