@@ -566,6 +566,28 @@ static void color_drop_run(struct zone *zone, struct per_cpu_pages *pcp,
 	page_color_space_put(dropped);
 }
 
+/* The lists of a CPU have been emptied and go. */
+static void color_forget_run(struct zone *zone, int cpu)
+{
+	struct per_cpu_pages *pcp = per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	unsigned long __maybe_unused UP_flags;
+	struct page_color_space *space;
+
+	pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
+	space = pcp->color_run.space;
+	pcp->color_run.space = NULL;
+	pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
+	page_color_space_put(space);
+}
+
+static void color_forget_runs(struct zone *zone)
+{
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		color_forget_run(zone, cpu);
+}
+
 /*
  * Pages that CPUs have ready for a space go back. A CPU that begins a run just
  * now is not waited for.
