@@ -85,10 +85,11 @@ void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr);
 /*
- * What @from held has moved to @page. The color of @from was held meanwhile, so
- * that nobody took it.
+ * What @nr pages from @from on held has moved to those from @page on. The colors were
+ * held meanwhile, so that nobody took them.
  */
-void page_color_move(struct mm_struct *mm, struct page *from, struct page *page);
+void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
+		     unsigned long nr);
 /* Pages that an mmu_gather has collected are mapped no more. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
@@ -167,7 +168,7 @@ static inline void page_color_map(struct mm_struct *mm, struct page *page,
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }
 static inline void page_color_move(struct mm_struct *mm, struct page *from,
-				   struct page *page) { }
+				   struct page *page, unsigned long nr) { }
 static inline void page_color_unmap_batch(struct mm_struct *mm,
 					  struct encoded_page **pages,
 					  unsigned int nr) { }

@@ -167,7 +167,8 @@ static u32 color_in(struct page_color_space *space, struct page *page)
 	return page_to_pfn(page) % space->held.colors;
 }
 
-void page_color_move(struct mm_struct *mm, struct page *from, struct page *page)
+void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
+		     unsigned long nr)
 {
 	enum page_color_kind kind = kind_of(page);
 	struct page_color_space *space;
@@ -182,8 +183,8 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page)
 		return;
 	/* Else another page has the color that it had. */
 	if (!current->page_color.again)
-		change_pages(mm, kind, from, 1, page_color_unmark);
-	change_pages(mm, kind, page, 1, page_color_mark);
+		change_pages(mm, kind, from, nr, page_color_unmark);
+	change_pages(mm, kind, page, nr, page_color_mark);
 }
 
 /* Who was larger than the cache and is so no more is counted on its next fault. */
