@@ -649,7 +649,7 @@ struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 	spin_lock_irqsave(&zone->lock, flags);
 	/* Obey watermarks as __isolate_free_page() does. */
 	if (zone_watermark_ok(zone, 0, watermark, 0, ALLOC_CMA) &&
-	    color_take(zone, pfn, 1, 0))
+	    color_take(zone, pfn, 1, ALLOC_CMA))
 		page = pfn_to_page(pfn);
 	spin_unlock_irqrestore(&zone->lock, flags);
 	if (!page)

@@ -7,15 +7,19 @@
 
 #include "page_color.h"
 
+/* Frames that are looked at from the last one down, where colors are few. */
+#define PAGE_COLOR_LAST		65536
+
 /* Of a copy of a word, from the last copy down to @from; in pageblocks in use. */
 static bool find_last(const struct page_color_memory *memory, u32 color,
 		      u64 some, unsigned long from, unsigned long *found)
 {
 	unsigned long at = (memory->first + memory->copies - 1) *
 			   memory->colors + color;
-	unsigned int tries;
+	unsigned int tries = max(PAGE_COLOR_COPIES,
+				 PAGE_COLOR_LAST / memory->colors);
 
-	for (tries = 0; tries < PAGE_COLOR_COPIES && at >= from; tries++) {
+	for (; tries && at >= from; tries--) {
 		u64 free = page_color_free_word(memory->free, at) & some;
 
 		if (free && page_color_free_in_block(memory->free, at) <
@@ -154,6 +158,17 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 	rcu_read_unlock();
 	page_color_space_put(owner);
 	return done;
+}
+
+bool page_color_keeps(struct zone *zone)
+{
+	struct page_color_place place;
+	bool keeps;
+
+	rcu_read_lock();
+	keeps = page_color_place_of(&place, zone) && place.node->live;
+	rcu_read_unlock();
+	return keeps;
 }
 
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,

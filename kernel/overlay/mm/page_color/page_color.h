@@ -538,6 +538,12 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
 			   unsigned long *found);
 /*
+ * Whether a page for which there is no such place stays where it is, if nobody in
+ * particular needs the block. In the cache of one processor, which programs do not
+ * fill together, it takes any frame.
+ */
+bool page_color_keeps(struct zone *zone);
+/*
  * Where compaction's free scanner is, after it has placed @colored pages by
  * itself: it passes as many free frames.
  */
