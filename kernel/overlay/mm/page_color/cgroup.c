@@ -102,6 +102,16 @@ static struct page_color_set *find_common(struct task_struct *task,
 }
 
 /*
+ * A fork may have copied one of the two before and the other after its parent got
+ * them.
+ */
+static bool has_set(struct task_struct *task)
+{
+	return rcu_access_pointer(task->page_color.set) ||
+	       rcu_access_pointer(task->page_color.both);
+}
+
+/*
  * A task has come to another cpuset, or its cpuset has got another set;
  * cpuset_mutex held. Who loses its own set this way has not asked for it.
  */
@@ -109,7 +119,7 @@ static void combine(struct task_struct *task)
 {
 	struct page_color_set *both;
 
-	if (!rcu_access_pointer(task->page_color.set))
+	if (!has_set(task))
 		return;
 	both = find_common(task, held(task->page_color.set));
 	if (IS_ERR(both)) {
@@ -297,8 +307,7 @@ void page_color_cpuset_attach(struct cgroup_taskset *tset)
  */
 void page_color_cpuset_fork(struct task_struct *task)
 {
-	if (!static_key_enabled(&page_color_sets_key) ||
-	    !rcu_access_pointer(task->page_color.set))
+	if (!static_key_enabled(&page_color_sets_key) || !has_set(task))
 		return;
 	cpuset_lock();
 	combine(task);
