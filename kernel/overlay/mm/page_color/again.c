@@ -53,7 +53,7 @@ static void put_back(struct folio *folio, unsigned long private)
 	folio_put(folio);
 }
 
-static struct folio *alloc_for(struct folio *folio, unsigned long private)
+static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private)
 {
 	struct page_color_again *again = (struct page_color_again *)private;
 	struct folio *other;
@@ -68,6 +68,11 @@ static struct folio *alloc_for(struct folio *folio, unsigned long private)
 	if (other)
 		list_del_init(&other->lru);
 	return other;
+}
+
+static struct folio *alloc_for(struct folio *folio, unsigned long private)
+{
+	return alloc_hooks(alloc_for_noprof(folio, private));
 }
 
 /* Pages of one node. */
