@@ -5,11 +5,13 @@
  * when too much has happened that nobody tells of.
  */
 
+#include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/pagewalk.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
 #include <linux/task_work.h>
@@ -473,8 +475,15 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	return 0;
 }
 
+/* Huge mappings of devices would be split, and nobody holds what they map. */
+static int skip_vma(unsigned long start, unsigned long end, struct mm_walk *walk)
+{
+	return walk->vma->vm_flags & VM_PFNMAP || vma_is_dax(walk->vma);
+}
+
 static const struct mm_walk_ops count_ops = {
 	.pmd_entry = count_pmd,
+	.test_walk = skip_vma,
 	.walk_lock = PGWALK_RDLOCK,
 };
 
@@ -582,8 +591,11 @@ static void use_seen(struct page_color_space *space,
 	spin_unlock_irq(&space->lock);
 }
 
-/* What was neither seen nor marked meanwhile is not held. */
-static void end_count(struct page_color_space *space)
+/*
+ * What was neither seen nor marked meanwhile is not held, if all was looked at. Else it
+ * is counted later.
+ */
+static void end_count(struct page_color_space *space, bool whole)
 {
 	struct page_color_held *seen = space->seen;
 	u32 word;
@@ -591,9 +603,11 @@ static void end_count(struct page_color_space *space)
 	WRITE_ONCE(space->counted, false);
 	kvfree(space->walked);
 	space->walked = NULL;
+	if (!whole)
+		WRITE_ONCE(space->recount, true);
 	if (!seen)
 		return;
-	for (word = 0; word < page_color_words(seen->colors); word++) {
+	for (word = 0; whole && word < page_color_words(seen->colors); word++) {
 		struct page_color_node *node;
 
 		rcu_read_lock();
@@ -622,36 +636,71 @@ static void end_crowd(struct page_color_space *space, unsigned int moving)
 	WRITE_ONCE(space->crowd, 0);
 }
 
+/* Who counts for others does not wait for them. */
+static bool lock_to_count(struct mm_struct *mm)
+{
+	return current->mm == mm ? !mmap_read_lock_killable(mm) :
+				   mmap_read_trylock(mm);
+}
+
+/* Between parts of this size others may have mmap_lock. */
+#define PAGE_COLOR_WALK	SZ_64M
+
+/*
+ * Pages that come meanwhile are marked. Those that mremap() moves to where was looked
+ * before are missed until the next count. False, without mmap_lock, if not all was
+ * looked at.
+ */
+static bool walk(struct mm_struct *mm, struct count *count)
+{
+	struct vm_area_struct *vma;
+	unsigned long at = 0, end;
+
+	while ((vma = find_vma(mm, at))) {
+		at = max(at, vma->vm_start);
+		end = min(ALIGN(at + 1, PAGE_COLOR_WALK), vma->vm_end);
+		walk_page_range(mm, at, end, &count_ops, count);
+		at = end;
+		if (!mmap_lock_is_contended(mm))
+			continue;
+		mmap_read_unlock(mm);
+		cond_resched();
+		if (!lock_to_count(mm))
+			return false;
+	}
+	return true;
+}
+
 /* Where pages may move, huge ones are counted first, for they do not. */
-static void count_all(struct mm_struct *mm, struct count *count, bool direct)
+static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
 {
 	count->huge = true;
 	count->small = !direct;
-	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
+	if (!walk(mm, count))
+		return false;
 	if (!direct)
-		return;
+		return true;
 	/* Pages that have just come could not be moved. */
 	lru_add_drain();
 	count->huge = false;
 	count->small = true;
-	walk_page_range(mm, 0, ULONG_MAX, &count_ops, count);
+	return walk(mm, count);
 }
 
 /*
  * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
- * once. Who counts for others does not wait for them.
+ * once.
  */
 static void count_spaces(struct mm_struct *mm)
 {
+	bool counted = false, direct = false, whole = true;
 	struct page_color_space *first, *space;
-	bool counted = false, direct = false;
 	struct count count;
 
 	page_color_again_begin(&count.again, mm);
 	if (cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
-	if (current->mm == mm ? mmap_read_lock_killable(mm) :
-				!mmap_read_trylock(mm))
+	if (!lock_to_count(mm))
 		goto out;
 	drop_stale(mm);
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
@@ -664,12 +713,13 @@ static void count_spaces(struct mm_struct *mm)
 		direct = direct || space->walked;
 	}
 	if (counted)
-		count_all(mm, &count, direct);
+		whole = count_all(mm, &count, direct);
 	for (space = first; space; space = space->next) {
 		end_crowd(space, count.again.nr);
-		end_count(space);
+		end_count(space, whole);
 	}
-	mmap_read_unlock(mm);
+	if (whole)
+		mmap_read_unlock(mm);
 	page_color_again_move(&count.again);
 out:
 	/* Whoever counts next sees what this has changed. */
