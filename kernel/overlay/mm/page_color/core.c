@@ -61,15 +61,13 @@ static void free_live(struct page_color_live *live)
 }
 
 /*
- * As many bits to a count as there may be pages of a color, and one more: pages
- * are shared.
+ * Pages are shared, so a color may have more address spaces than pages: who forks many
+ * children that end again must not take his colors off the counts.
  */
 static struct page_color_live *make_live(int nid, u32 colors)
 {
-	unsigned long copies = DIV_ROUND_UP(node_present_pages(nid), colors);
-	unsigned int planes = clamp(fls_long(copies) + 1, 3,
-				    PAGE_COLOR_PLANES_MAX);
-	struct page_color_live *live = make_counts(nid, colors, planes);
+	struct page_color_live *live = make_counts(nid, colors,
+						   PAGE_COLOR_PLANES_MAX);
 
 	if (!live)
 		return NULL;
