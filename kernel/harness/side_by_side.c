@@ -345,13 +345,14 @@ static void choose_copy(struct both *both)
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last;
 	u64 some = page_color_wanted(&wish, colors, word, want), best = 0, mine = 0;
 	unsigned int before = 0;
-	bool found, goes = false, may_go = false, poor = both->memory.poor;
+	bool found, first, goes = false, may_go = false, poor = both->memory.poor;
 
 	for (u32 i = 0; i < 64; i++)
 		SAME(some >> i & 1, 64 * word + i < colors &&
 		     twin_wants(both, &wish, 64 * word + i, want));
 	taken.frame = random_frame(both) / colors * colors + 64 * word;
 	found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
+	first = found;
 	if (found) {
 		SAME(part.word, word);
 		SAME(part.frame % colors, 64 * word);
@@ -381,7 +382,13 @@ static void choose_copy(struct both *both)
 		if (found && frame == part.frame)
 			mine = score;
 	}
+	/* A search may end before it has found what is free: the next ones go on. */
+	for (unsigned long more = both->memory.copies / PAGE_COLOR_SEARCHED;
+	     !found && best && more; more--)
+		found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
 	SAME(found, best != 0);
+	if (found != first)
+		return;
 	/* Not all copies of a pageblock are looked at. */
 	if (may_go)
 		SAME(goes, true);

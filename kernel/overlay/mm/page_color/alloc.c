@@ -78,6 +78,9 @@ static unsigned int gather(const struct page_color_place *place,
 		u64 some;
 
 		step = 1;
+		/* All words had none. */
+		if (gone > words && nr == before)
+			break;
 		/* It is worth a look as long as it finds something. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
@@ -460,7 +463,7 @@ unsigned int page_color_gather(struct zone *zone,
 			       struct page_color_part *parts)
 {
 	struct page_color_wish wish = { .set = ask->set };
-	unsigned int first, i, nr = 0, run = 0;
+	unsigned int first, i, nr = 0, run = 0, differs, tried = 0;
 	struct page_color_space *space;
 	struct page_color_place place;
 
@@ -486,6 +489,8 @@ unsigned int page_color_gather(struct zone *zone,
 	}
 	wish.count = count;
 	wish.cursor = cursor_of(space, place.zone);
+	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
+		  (wish.live ? PAGE_COLOR_FEW : 0);
 	first = first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
@@ -495,6 +500,10 @@ unsigned int page_color_gather(struct zone *zone,
 			count = run;
 			wish.count = run;
 		}
+		/* It was searched for in vain. */
+		if (tried & BIT(wants[i] & differs))
+			continue;
+		tried |= BIT(wants[i] & differs);
 		if (!i)
 			nr = gather_first(&place, space, &wish, parts);
 		else

@@ -98,7 +98,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		return true;
 	if (copies > PAGE_COLOR_COPIES)
 		copy = memory->next % copies;
-	for (looked = 0; looked < copies; looked++) {
+	for (looked = 0; looked < min(copies, PAGE_COLOR_SEARCHED); looked++) {
 		unsigned long frame = copy_frame(memory, copy, 64 * word);
 		u64 free = page_color_free_word(memory->free, frame) & some;
 		unsigned int nr = min_t(unsigned int, hweight64(free), count);
@@ -123,8 +123,10 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		part->mask = free;
 		memory->next = copy;
 	}
-	if (!best)
+	if (!best) {
+		memory->next = copy;
 		return false;
+	}
 	WRITE_ONCE(memory->last, part->frame);
 	WRITE_ONCE(memory->poor, !(best >> 32));
 	return true;

@@ -23,6 +23,9 @@
 /* Copies of a word that are compared; the first is another one each time. */
 #define PAGE_COLOR_COPIES	64
 
+/* Copies that are looked at for one that is free; the next search goes on there. */
+#define PAGE_COLOR_SEARCHED	(256UL * PAGE_COLOR_COPIES)
+
 /* Copies that are looked at in the pageblock that was chosen last. */
 #define PAGE_COLOR_GO_ON	8
 
