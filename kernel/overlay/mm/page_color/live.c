@@ -123,6 +123,29 @@ static u64 alike(u64 bits, u32 number, unsigned int p)
 	return bits ^ ((number >> p & 1) - 1ULL);
 }
 
+/* One count, of bit @bit, by itself: pages that are unmapped by chance come one by one. */
+static __always_inline void change_one(struct page_color_live *live, u64 *plane,
+				       unsigned int bit, bool up)
+{
+	u32 most = (1U << live->planes) - 1, level = READ_ONCE(live->level);
+	u32 was = 0, lower, turned;
+	unsigned int p;
+
+	for (p = 0; p < live->planes; p++)
+		was |= (u32)(plane[p] >> bit & 1) << p;
+	if (was == (up ? most : 0))
+		return;
+	lower = up ? was : was - 1;
+	turned = was ^ (up ? was + 1 : was - 1);
+	for (p = 0; turned >> p; p++)
+		WRITE_ONCE(plane[p], plane[p] ^ 1ULL << bit);
+	/* It comes to the level, or leaves it; or to what is below. */
+	if (lower == level)
+		atomic_add(up ? -1 : 1, &live->left);
+	else if (lower + 1 == level)
+		atomic_add(up ? -1 : 1, &live->below);
+}
+
 /*
  * Counts go up or down by one. Who had the level before it went up, or one more
  * before it went down, crosses it; so do those next to them for what is below.
@@ -141,6 +164,11 @@ static __always_inline void change(struct page_color_live *live, u32 word,
 	if (!mask)
 		return;
 	spin_lock_irqsave(lock, flags);
+	if (!(mask & (mask - 1))) {
+		change_one(live, plane, __ffs64(mask), up);
+		spin_unlock_irqrestore(lock, flags);
+		return;
+	}
 	level = READ_ONCE(live->level) + !up;
 	for (p = 0; p < planes && (carry | cross | cross_below); p++) {
 		u64 bits = plane[p];

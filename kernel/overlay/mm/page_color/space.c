@@ -203,6 +203,19 @@ static void note_shrunk(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
+/* @space is that of the last row: mostly the same. Under rcu_read_lock(). */
+static void unmap_row(struct mm_struct *mm, struct page *page, unsigned long nr,
+		      struct page_color_space **space)
+{
+	enum page_color_kind kind = kind_of(page);
+	int nid = page_to_nid(page);
+
+	if (!*space || (*space)->nid != nid || (*space)->kind != kind)
+		*space = page_color_space(mm, nid, kind);
+	if (*space)
+		for_words(*space, page_to_pfn(page), nr, page_color_unmark);
+}
+
 /*
  * Pages that follow each other in memory are unmapped as one; a huge page is told
  * of where it is unmapped as a whole.
@@ -210,12 +223,14 @@ static void note_shrunk(struct mm_struct *mm)
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
 {
+	struct page_color_space *space = NULL;
 	struct page *first = NULL;
 	unsigned long count = 0;
 	unsigned int i;
 
 	if (!rcu_access_pointer(mm->page_color.spaces))
 		return;
+	rcu_read_lock();
 	for (i = 0; i < nr; i++) {
 		struct page *page = encoded_page_ptr(pages[i]);
 		unsigned long in_row = 1;
@@ -234,12 +249,13 @@ void page_color_unmap_batch(struct mm_struct *mm,
 			continue;
 		}
 		if (count)
-			__page_color_unmap(mm, first, count);
+			unmap_row(mm, first, count, &space);
 		first = page;
 		count = in_row;
 	}
 	if (count)
-		__page_color_unmap(mm, first, count);
+		unmap_row(mm, first, count, &space);
+	rcu_read_unlock();
 	note_shrunk(mm);
 }
 
