@@ -124,8 +124,8 @@ static void read_disk(uint64_t round)
 			lab_fail("read the disk at %zu", at);
 	REGION_END(FILE_READ);
 	tell("read a disk", round);
-	close(disk);
 	REGION_BEGIN(FILE_FORGET);
+	close(disk);
 	lab_write("/proc/sys/vm/drop_caches", "1");
 	REGION_END(FILE_FORGET);
 	tell("forget a disk", round);
