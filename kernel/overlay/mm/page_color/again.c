@@ -79,10 +79,12 @@ static struct folio *alloc_for(struct folio *folio, unsigned long private)
 static void move(struct list_head *pages, struct page_color_again *again)
 {
 	struct folio *folio, *next;
+	unsigned int moved = 0;
 
 	if (migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
-			  MIGRATE_ASYNC, MR_COMPACTION, NULL))
+			  MIGRATE_ASYNC, MR_COMPACTION, &moved))
 		putback_movable_pages(pages);
+	again->moved += moved;
 	list_for_each_entry_safe(folio, next, &again->ready, lru) {
 		list_del_init(&folio->lru);
 		put_back(folio, (unsigned long)again);
@@ -108,8 +110,10 @@ static void move_by_node(struct list_head *pages, struct page_color_again *again
 	}
 }
 
-void page_color_again_move(struct page_color_again *again)
+bool page_color_again_move(struct page_color_again *again)
 {
+	bool full = again->nr == PAGE_COLOR_AGAIN;
+
 	again->least = PAGE_COLOR_LACKED;
 	current->page_color.again = true;
 	move_by_node(&again->own, again);
@@ -117,4 +121,5 @@ void page_color_again_move(struct page_color_again *again)
 	/* Others have not got the color that it moves to. */
 	again->least |= PAGE_COLOR_FEW;
 	move_by_node(&again->others, again);
+	return full && again->moved >= PAGE_COLOR_AGAIN / 2;
 }

@@ -231,6 +231,7 @@ void page_color_unmark_frames(struct page_color_space *space,
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
  * @nr: how many; when they move, how many of one list and node
+ * @moved: of them, how many have moved
  * @mm: the address space
  * @least: what the colors are that they move to, as for page_color_gather()
  * @ready: pages to move to, of which as many are taken at once as move
@@ -239,6 +240,7 @@ struct page_color_again {
 	struct list_head own;
 	struct list_head others;
 	unsigned int nr;
+	unsigned int moved;
 	struct mm_struct *mm;
 	unsigned int least;
 	struct list_head ready;
@@ -250,6 +252,7 @@ static inline void page_color_again_begin(struct page_color_again *again,
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
 	again->nr = 0;
+	again->moved = 0;
 	again->mm = mm;
 	INIT_LIST_HEAD(&again->ready);
 }
@@ -259,13 +262,19 @@ static inline void page_color_again_begin(struct page_color_again *again,
 void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own);
-/* They move, as far as they can at once. No lock is held. */
-void page_color_again_move(struct page_color_again *again);
+/*
+ * They move, as far as they can at once. No lock is held. Whether more may be left that
+ * can move, too: there were as many as move at once, and most have.
+ */
+bool page_color_again_move(struct page_color_again *again);
 #else
 static inline void page_color_again_add(struct page_color_again *again,
 					struct vm_area_struct *vma,
 					struct folio *folio, bool own) { }
-static inline void page_color_again_move(struct page_color_again *again) { }
+static inline bool page_color_again_move(struct page_color_again *again)
+{
+	return false;
+}
 #endif
 
 /*

@@ -736,7 +736,9 @@ static void count_spaces(struct mm_struct *mm)
 	}
 	if (whole)
 		mmap_read_unlock(mm);
-	page_color_again_move(&count.again);
+	if (page_color_again_move(&count.again))
+		for (space = first; space; space = space->next)
+			WRITE_ONCE(space->recount, true);
 out:
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
