@@ -25,6 +25,10 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     for arch in results.values("arch") {
         for (work, _) in WORKS {
             let of = |policy: &String| row(results, &arch, policy, work);
+            // Results from before it was counted.
+            if policies.iter().all(|policy| of(policy).is_none()) {
+                continue;
+            }
             let count = |policy: &String| {
                 let number = |name| of(policy)?.metric(name);
                 let mean = number("instructions_per_page");
@@ -38,8 +42,10 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
         }
         for works in LIVES {
             let beyond = |policy: &String| life_beyond(results, &arch, policy, works);
-            let cells = colored().map(|policy| cell(beyond(policy), |b| format!("{b:+.2} %")));
-            lives.wide_row([&arch, &works.join(", ")], cells);
+            if colored().any(|policy| beyond(policy).is_some()) {
+                let cells = colored().map(|policy| cell(beyond(policy), |b| format!("{b:+.2} %")));
+                lives.wide_row([&arch, &works.join(", ")], cells);
+            }
         }
     }
     let mut tables =
