@@ -48,23 +48,25 @@ fn the_quick_form_shows_what_theory_says_on_both_architectures() {
 }
 
 #[test]
-fn with_caches_what_is_read_again_does_not_go_to_memory() {
-    let results = run(&["arch=x86_64", "event=merge", "topology=hypercube", "caches=l3"]);
-    let get = |across, state| {
-        only_row(&results, &[("merge_across_nodes", across), ("state", state)]).clone()
+fn with_caches_the_spread_is_that_of_what_they_do_not_have() {
+    let set = ["arch=x86_64", "event=merge", "caches=l3", "contents=256", "unique=512"];
+    let results = run(&set);
+    let get = |across, state, name| {
+        let row = only_row(&results, &[("merge_across_nodes", across), ("state", state)]);
+        number(row, name)
     };
-    // The L3 holds all pages of a worker: each line comes from memory once in sixteen times.
-    let before = get("0", "unmerged");
-    let share = number(&before, "memory_share");
-    assert!((0.95 / 16.0..1.05 / 16.0).contains(&share), "{share}");
+    // The L3 has room for half of the pages of a worker, and merging leaves three quarters.
+    let share = get("0", "unmerged", "memory_share");
+    assert!((0.45..0.55).contains(&share), "{share}");
     for across in ["0", "1"] {
-        assert!(number(&get(across, "merged"), "memory_share") < share);
+        assert!(get(across, "merged", "memory_share") < share - 0.1);
     }
-    // What is far weighs less than without caches, and chance is not all of the spread.
-    let spread = |across| number(&get(across, "merged"), "access_time_sd_percent");
-    assert_eq!(number(&get("0", "merged"), "remote_share"), 0.0);
-    assert!(number(&get("1", "merged"), "remote_share") > 0.0);
-    assert!(spread("0") < spread("1") && spread("1") < 13.04, "{} {}", spread("0"), spread("1"));
+    // What is far is a part of that, and all other spread is chance.
+    assert!(get("0", "merged", "remote_share") < 0.01);
+    assert!(get("1", "merged", "remote_share") > 0.1);
+    let spread = |across| get(across, "merged", "access_time_sd_percent");
+    assert!(spread("0") < 1.0, "{}", spread("0"));
+    assert!((2.0..13.0).contains(&spread("1")), "{}", spread("1"));
 }
 
 fn merging(results: &Results, arch: &str) {
