@@ -96,6 +96,14 @@ static inline void read_pages(const uint64_t *area, uint64_t count, uint64_t tur
 	}
 }
 
+/* Of a worker's order of pages: the same before and after. */
+static inline uint64_t first_state(int worker)
+{
+	struct lab_random random = { seed ^ (uint64_t)(worker + 1) << 32 };
+
+	return lab_next(&random) | 1;
+}
+
 /* Functions of their own, so that all they need is in registers. */
 static __attribute__((noinline, unused)) void read_before(const uint64_t *area, uint64_t count,
 							  uint64_t turns, uint64_t state)
@@ -150,9 +158,6 @@ static inline void leave_tick_behind(void)
 static inline uint64_t obey(int worker, struct request request)
 {
 	const uint64_t *area = areas[request.area];
-	/* In the same order before and after. */
-	struct lab_random order = { seed ^ (uint64_t)(worker + 1) << 32 };
-	uint64_t first = lab_next(&order) | 1;
 
 	switch (request.order) {
 	case FILL:
@@ -160,11 +165,11 @@ static inline uint64_t obey(int worker, struct request request)
 		break;
 	case READ_BEFORE:
 		leave_tick_behind();
-		read_before(area, pages, turns, first);
+		read_before(area, pages, turns, first_state(worker));
 		break;
 	case READ_AFTER:
 		leave_tick_behind();
-		read_after(area, pages, turns, first);
+		read_after(area, pages, turns, first_state(worker));
 		break;
 	case VERIFY:
 		return count_wrong(worker, request.area);

@@ -16,6 +16,10 @@ fn beyond(row: Option<&Row>) -> Option<f64> {
     Some(100.0 * row?.metric("beyond_stock")?)
 }
 
+fn signed(percent: Option<f64>) -> String {
+    cell(percent, |percent| format!("{percent:+.2} %"))
+}
+
 fn tables(results: &Results) -> Vec<(String, Table)> {
     let policies = results.values("policy");
     let colored = || policies.iter().filter(|policy| *policy != "stock");
@@ -37,13 +41,12 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
                 })
             };
             counts.wide_row([&arch, work], policies.iter().map(count));
-            let cells = colored().map(|policy| cell(beyond(of(policy)), |b| format!("{b:+.2} %")));
-            more.wide_row([&arch, work], cells);
+            more.wide_row([&arch, work], colored().map(|policy| signed(beyond(of(policy)))));
         }
         for works in LIVES {
             let beyond = |policy: &String| life_beyond(results, &arch, policy, works);
             if colored().any(|policy| beyond(policy).is_some()) {
-                let cells = colored().map(|policy| cell(beyond(policy), |b| format!("{b:+.2} %")));
+                let cells = colored().map(|policy| signed(beyond(policy)));
                 lives.wide_row([&arch, &works.join(", ")], cells);
             }
         }
