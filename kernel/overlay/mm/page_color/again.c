@@ -61,7 +61,7 @@ static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private
 	if (list_empty(&again->ready) &&
 	    page_color_begin(again->mm, PAGE_COLOR_ANON)) {
 		page_color_alloc_best(again->mm, folio_nid(folio), again->least,
-				      again->nr, &again->ready);
+				      again->batch, &again->ready);
 		current->page_color.whom = NULL;
 	}
 	other = list_first_entry_or_null(&again->ready, struct folio, lru);
@@ -99,12 +99,12 @@ static void move_by_node(struct list_head *pages, struct page_color_again *again
 		struct folio *folio, *next;
 		LIST_HEAD(of_node);
 
-		again->nr = 0;
+		again->batch = 0;
 		list_for_each_entry_safe(folio, next, pages, lru) {
 			if (folio_nid(folio) != nid)
 				continue;
 			list_move_tail(&folio->lru, &of_node);
-			again->nr++;
+			again->batch++;
 		}
 		move(&of_node, again);
 	}
@@ -112,8 +112,6 @@ static void move_by_node(struct list_head *pages, struct page_color_again *again
 
 bool page_color_again_move(struct page_color_again *again)
 {
-	bool full = again->nr == PAGE_COLOR_AGAIN;
-
 	again->least = PAGE_COLOR_LACKED;
 	current->page_color.again = true;
 	move_by_node(&again->own, again);
@@ -121,5 +119,6 @@ bool page_color_again_move(struct page_color_again *again)
 	/* Others have not got the color that it moves to. */
 	again->least |= PAGE_COLOR_FEW;
 	move_by_node(&again->others, again);
-	return full && again->moved >= PAGE_COLOR_AGAIN / 2;
+	return again->nr == PAGE_COLOR_AGAIN &&
+	       again->moved >= PAGE_COLOR_AGAIN / 2;
 }

@@ -140,6 +140,17 @@ static bool find_other(struct zone *zone, struct page_color_space *space,
 	       find_wanted(&place, space, from, found);
 }
 
+bool page_color_keeps(struct zone *zone)
+{
+	struct page_color_place place;
+	bool keeps;
+
+	rcu_read_lock();
+	keeps = page_color_place_of(&place, zone) && place.node->live;
+	rcu_read_unlock();
+	return keeps;
+}
+
 bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
 			   unsigned long *found)
@@ -150,25 +161,15 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 	rcu_read_lock();
 	done = find_same(zone, folio_pfn(folio), from, found);
 	rcu_read_unlock();
-	if (done)
-		return true;
+	/* Who has it does not matter where no other color is chosen. */
+	if (done || !page_color_keeps(zone))
+		return done;
 	owner = owner_of(folio);
 	rcu_read_lock();
 	done = find_other(zone, owner, best, from, found);
 	rcu_read_unlock();
 	page_color_space_put(owner);
 	return done;
-}
-
-bool page_color_keeps(struct zone *zone)
-{
-	struct page_color_place place;
-	bool keeps;
-
-	rcu_read_lock();
-	keeps = page_color_place_of(&place, zone) && place.node->live;
-	rcu_read_unlock();
-	return keeps;
 }
 
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,

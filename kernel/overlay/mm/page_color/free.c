@@ -75,10 +75,6 @@ static void change_block(struct page_color_free *free, unsigned long frame,
 {
 	unsigned long end = frame + (1UL << order);
 
-	if (!order) {
-		change_word(free, frame & ~63UL, 1ULL << frame % 64, set);
-		return;
-	}
 	if (order < 6) {
 		change_word(free, frame & ~63UL,
 			    page_color_low_bits(1UL << order) << frame % 64,

@@ -141,35 +141,23 @@ static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 		WRITE_ONCE(plane[p], plane[p] ^ 1ULL << bit);
 	/* It comes to the level, or leaves it; or to what is below. */
 	if (lower == level)
-		atomic_add(up ? -1 : 1, &live->left);
+		count(live, up ? -1 : 1, 0);
 	else if (lower + 1 == level)
-		atomic_add(up ? -1 : 1, &live->below);
+		count(live, 0, up ? -1 : 1);
 }
 
 /*
  * Counts go up or down by one. Who had the level before it went up, or one more
  * before it went down, crosses it; so do those next to them for what is below.
  */
-static __always_inline void change(struct page_color_live *live, u32 word,
-				   u64 mask, bool up)
+static __always_inline void change_many(struct page_color_live *live, u64 *plane,
+					u64 mask, bool up)
 {
-	u64 *plane = &live->plane[(size_t)word * live->planes];
 	u64 carry = mask, cross = mask, cross_below = mask;
+	u32 level = READ_ONCE(live->level) + !up;
 	unsigned int planes = live->planes, p;
-	spinlock_t *lock = lock_of(live, word);
-	unsigned long flags;
 	int left, below;
-	u32 level;
 
-	if (!mask)
-		return;
-	spin_lock_irqsave(lock, flags);
-	if (!(mask & (mask - 1))) {
-		change_one(live, plane, __ffs64(mask), up);
-		spin_unlock_irqrestore(lock, flags);
-		return;
-	}
-	level = READ_ONCE(live->level) + !up;
 	for (p = 0; p < planes && (carry | cross | cross_below); p++) {
 		u64 bits = plane[p];
 
@@ -185,6 +173,22 @@ static __always_inline void change(struct page_color_live *live, u32 word,
 	left = hweight64(cross & ~carry);
 	below = hweight64(cross_below & ~carry);
 	count(live, up ? -left : left, up ? -below : below);
+}
+
+static __always_inline void change(struct page_color_live *live, u32 word,
+				   u64 mask, bool up)
+{
+	u64 *plane = &live->plane[(size_t)word * live->planes];
+	spinlock_t *lock = lock_of(live, word);
+	unsigned long flags;
+
+	if (!mask)
+		return;
+	spin_lock_irqsave(lock, flags);
+	if (mask & (mask - 1))
+		change_many(live, plane, mask, up);
+	else
+		change_one(live, plane, __ffs64(mask), up);
 	spin_unlock_irqrestore(lock, flags);
 }
 

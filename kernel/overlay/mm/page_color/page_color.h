@@ -230,8 +230,9 @@ void page_color_unmark_frames(struct page_color_space *space,
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
- * @nr: how many; when they move, how many of one list and node
+ * @nr: how many
  * @moved: of them, how many have moved
+ * @batch: how many move now: those of one list and node
  * @mm: the address space
  * @least: what the colors are that they move to, as for page_color_gather()
  * @ready: pages to move to, of which as many are taken at once as move
@@ -241,6 +242,7 @@ struct page_color_again {
 	struct list_head others;
 	unsigned int nr;
 	unsigned int moved;
+	unsigned int batch;
 	struct mm_struct *mm;
 	unsigned int least;
 	struct list_head ready;
