@@ -33,6 +33,10 @@ pub mod palette {
 const SIZE: u32 = 14;
 /// The length of the mark at a tick.
 const MARK: f64 = 4.0;
+/// How wide a letter is, about.
+pub const LETTER: f64 = 7.5;
+/// From a line of labels to the next.
+pub const LABEL_LINE: f64 = 17.0;
 
 /// Where data lie in a picture, in pixels; `top` is above `bottom`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,15 +55,23 @@ impl Frame {
     /// Draws the axis below the frame, the lines of the grid that rise from its ticks,
     /// and what it shows.
     pub fn x_axis(&self, svg: &mut Svg, axis: &Axis, label: &str) {
-        for (value, text) in axis.ticks() {
+        self.x_axis_in_lines(svg, axis, label, 1);
+    }
+
+    /// The same with its labels in so many lines in turn, for names that are wider than
+    /// from a tick to the next: each more line takes [`LABEL_LINE`] below the frame.
+    pub fn x_axis_in_lines(&self, svg: &mut Svg, axis: &Axis, label: &str, lines: usize) {
+        for (number, (value, text)) in axis.ticks().iter().enumerate() {
             let x = axis.at(*value, (self.left, self.right));
+            let y = self.bottom + 19.0 + (number % lines) as f64 * LABEL_LINE;
             svg.line((x, self.top), (x, self.bottom), 1.0, GRID);
             svg.line((x, self.bottom), (x, self.bottom + MARK), 1.0, LINE);
-            svg.text((x, self.bottom + 19.0), SIZE, PALE, Anchor::Middle, text);
+            svg.text((x, y), SIZE, PALE, Anchor::Middle, text);
         }
         svg.line((self.left, self.bottom), (self.right, self.bottom), 1.0, LINE);
         let middle = (self.left + self.right) / 2.0;
-        svg.text((middle, self.bottom + 42.0), SIZE, PALE, Anchor::Middle, label);
+        let y = self.bottom + 42.0 + (lines - 1) as f64 * LABEL_LINE;
+        svg.text((middle, y), SIZE, PALE, Anchor::Middle, label);
     }
 
     /// Draws the axis to the left of the frame, and the lines of the grid from its ticks.

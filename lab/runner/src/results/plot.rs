@@ -3,8 +3,9 @@
 
 use huepage_present::{
     axis,
-    chart::{Frame, INK, PALE, palette},
+    chart::{Frame, INK, LABEL_LINE, LETTER, PALE, palette},
     number::trimmed,
+    paragraph::fold,
     svg::{Anchor, Svg},
 };
 
@@ -134,13 +135,18 @@ impl Plot {
         anyhow::ensure!(!names.is_empty(), "nothing to draw: no row has the metrics of the plot");
         let columns = self.panels.len().clamp(1, 3);
         let width = columns as f64 * PANEL.0;
-        let legend_top = TOP + self.panels.len().div_ceil(columns) as f64 * PANEL.1;
+        let caption = fold(&self.caption, ((width - 48.0) / LETTER) as usize);
+        let top = TOP + (caption.len() - 1) as f64 * LABEL_LINE;
+        let legend_top = top + self.panels.len().div_ceil(columns) as f64 * PANEL.1;
         let mut svg = Svg::default();
         svg.text((24.0, 32.0), TITLE, INK, Anchor::Start, &self.title);
-        svg.text((24.0, 56.0), TEXT, PALE, Anchor::Start, &self.caption);
+        for (number, line) in caption.iter().enumerate() {
+            let y = 56.0 + number as f64 * LABEL_LINE;
+            svg.text((24.0, y), TEXT, PALE, Anchor::Start, line);
+        }
         for (number, panel) in self.panels.iter().enumerate() {
             let (column, row) = (number % columns, number / columns);
-            let corner = (column as f64 * PANEL.0, TOP + row as f64 * PANEL.1);
+            let corner = (column as f64 * PANEL.0, top + row as f64 * PANEL.1);
             panel.draw(&mut svg, corner, &names);
         }
         let per_line = (width / 260.0).max(1.0) as usize;
@@ -198,14 +204,15 @@ impl Panel {
         let across = Figures::of(points().map(|point| self.scaled(point.0)));
         let up = Figures::of(points().map(|point| point.1));
         let Some((across, up)) = across.zip(up) else { return };
+        let (x, y) = (self.x_axis(across), self.y_axis(up));
+        let lines = self.lines_of_names(x.ticks());
         let frame = Frame {
             left: left + LEFT,
             right: left + PANEL.0 - RIGHT,
             top: top + ABOVE,
-            bottom: top + PANEL.1 - BELOW,
+            bottom: top + PANEL.1 - BELOW - (lines - 1) as f64 * LABEL_LINE,
         };
-        let (x, y) = (self.x_axis(across), self.y_axis(up));
-        frame.x_axis(svg, &x, &self.x_label);
+        frame.x_axis_in_lines(svg, &x, &self.x_label, lines);
         frame.y_axis(svg, &y);
         for series in &self.series {
             let look = look(names, &series.name, series.reference);
@@ -218,6 +225,14 @@ impl Panel {
             svg.polyline(&points, 2.0, look.0);
             points.iter().for_each(|&at| mark(svg, at, look));
         }
+    }
+
+    /// In how many lines names stand, so that none reaches into the next.
+    fn lines_of_names(&self, ticks: &[(f64, String)]) -> usize {
+        let Axis::Names(_) = self.x else { return 1 };
+        let widest = ticks.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
+        let apart = (PANEL.0 - LEFT - RIGHT) / ticks.len() as f64;
+        (widest as f64 * LETTER / apart).ceil().max(1.0) as usize
     }
 
     fn scaled(&self, x: f64) -> f64 {
@@ -299,6 +314,32 @@ mod tests {
         let svg = plot(vec![run, curve]).svg().unwrap();
         assert!(!svg.contains("1.25"));
         assert!(svg.contains("0.5"));
+    }
+
+    #[test]
+    fn long_names_stand_in_lines_of_their_own_and_long_captions_too() {
+        let heights = |svg: &str, word: &str| {
+            let texts = svg.split("<text").filter(|text| text.contains(word));
+            let y =
+                |text: &str| text.split("y=\"").nth(1).unwrap().split('"').next().unwrap().into();
+            texts.map(y).collect::<Vec<String>>()
+        };
+        let draw = |name: &str, caption: &str| {
+            let names: Vec<String> = (0..9).map(|number| format!("{name}{number}")).collect();
+            let line = ["stock".to_owned()];
+            let panel = Panel::of_names("cost", "work", &names, &line, |_, x| Some(x as f64));
+            let (title, caption) = ("cost".into(), caption.to_owned());
+            Plot { title, caption, panels: vec![panel] }.svg().unwrap()
+        };
+        let lines = |svg: &str, word: &str| {
+            let mut found = heights(svg, word);
+            found.sort();
+            found.dedup();
+            found.len()
+        };
+        assert_eq!(lines(&draw("n", "short"), ">n"), 1);
+        assert_eq!(lines(&draw("touch in order ", "short"), ">touch"), 3);
+        assert_eq!(lines(&draw("n", &"caption ".repeat(20)), ">caption"), 3);
     }
 
     #[test]
