@@ -11,26 +11,39 @@ use crate::color::{
 
 /// Times that pages are looked at before they are given up.
 pub(super) const LOOKS: u32 = 5;
-/// After the first look in vain, twice as long after each further one. All of them are a
-/// small part of what a discovery takes.
+/// The same for pages that have just been found: the pauses between them are together as
+/// long as the discovery that would else have been in vain.
+pub(super) const LOOKS_WHEN_MADE: u32 = 10;
+/// After the first look in vain, twice as long after each further one. All pauses of
+/// [`LOOKS`] are a small part of what a discovery takes.
 const PAUSE: Duration = Duration::from_millis(4);
 
-/// Looks at some of the pages of a standard until what is found is `enough`; what the last
-/// look found.
+/// Looks at some of the pages of a standard until what is found is `enough`, at most `looks`
+/// times; what the last look found.
 ///
 /// # Errors
 /// [`ColorError::Pin`].
 pub(super) fn look(
     standard: &mut Standard,
+    looks: u32,
     enough: impl Fn(&Check) -> bool,
 ) -> Result<Check, ColorError> {
-    let mut found = standard.check()?;
-    for look in 1..LOOKS {
+    look_by(|| standard.check(), looks, enough, thread::sleep)
+}
+
+fn look_by(
+    mut check: impl FnMut() -> Result<Check, ColorError>,
+    looks: u32,
+    enough: impl Fn(&Check) -> bool,
+    mut sleep: impl FnMut(Duration),
+) -> Result<Check, ColorError> {
+    let mut found = check()?;
+    for look in 1..looks {
         if enough(&found) {
             break;
         }
-        thread::sleep(PAUSE * 2_u32.pow(look - 1));
-        found = standard.check()?;
+        sleep(PAUSE * 2_u32.pow(look - 1));
+        found = check()?;
     }
     Ok(found)
 }
@@ -39,6 +52,35 @@ pub(super) fn look(
 ///
 /// # Errors
 /// [`ColorError::Pin`].
-pub(super) fn holds(standard: &mut Standard) -> Result<bool, ColorError> {
-    Ok(look(standard, |found| *found == Check::Holds)? == Check::Holds)
+pub(super) fn holds(standard: &mut Standard, looks: u32) -> Result<bool, ColorError> {
+    Ok(look(standard, looks, |found| *found == Check::Holds)? == Check::Holds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found at last if so many looks are spoiled, and how long was waited for it.
+    fn found_after(spoiled: u32, looks: u32) -> (Check, Duration) {
+        let (mut left, mut waited) = (spoiled, Duration::ZERO);
+        let check = || {
+            let found = if left > 0 { Check::Stale } else { Check::Holds };
+            left = left.saturating_sub(1);
+            Ok(found)
+        };
+        let enough = |found: &Check| *found == Check::Holds;
+        (look_by(check, looks, enough, |pause| waited += pause).unwrap(), waited)
+    }
+
+    #[test]
+    fn a_palette_is_looked_at_for_longer_when_it_is_made_than_when_it_is_opened() {
+        assert_eq!(found_after(0, LOOKS), (Check::Holds, Duration::ZERO));
+        assert_eq!(found_after(4, LOOKS), (Check::Holds, Duration::from_millis(60)));
+        assert_eq!(found_after(5, LOOKS), (Check::Stale, Duration::from_millis(60)));
+        let most = LOOKS_WHEN_MADE - 1;
+        assert_eq!(
+            found_after(most, LOOKS_WHEN_MADE),
+            (Check::Holds, PAUSE * (2_u32.pow(most) - 1))
+        );
+    }
 }

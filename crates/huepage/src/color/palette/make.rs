@@ -157,7 +157,7 @@ fn make(
     let stamp = crate::seed().max(1);
     // SAFETY: the pages are writable, and nobody else knows of them.
     unsafe { stock.stamp(stamp) };
-    if look::holds(&mut standard)? {
+    if look::holds(&mut standard, look::LOOKS_WHEN_MADE)? {
         return finish(options, place, origin, stock, stamp, standard);
     }
     discard(&stock);

@@ -208,7 +208,7 @@ impl Palette {
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the palette's CPU.
     pub fn verify(&mut self) -> Result<bool, ColorError> {
-        look::holds(&mut self.standard)
+        look::holds(&mut self.standard, look::LOOKS)
     }
 
     /// As [`MeasuredOracle::pressure`](super::MeasuredOracle::pressure).

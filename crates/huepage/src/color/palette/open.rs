@@ -10,7 +10,7 @@ use super::{
     identity::MachineIdentity,
     inspection::{Condition, Inspection},
     lock::Lock,
-    look::look,
+    look::{LOOKS, look},
     make::{self, Made},
     options::{Audience, PaletteOptions},
     place::{self, Place},
@@ -280,7 +280,7 @@ fn look_in(place: &Place, measure: &MeasureOptions) -> Result<Found, ColorError>
     // SAFETY: the pages are those of `frames`, which outlives the standard here, or
     // goes into one value with it.
     let mut standard = unsafe { Standard::new(&sets, &record.known, record.colors, measure) }?;
-    match look(&mut standard, |found| matches!(found, Check::Holds | Check::Moved(_)))? {
+    match look(&mut standard, LOOKS, |found| matches!(found, Check::Holds | Check::Moved(_)))? {
         Check::Holds => {
             let made = Made { record, frames, standard };
             let palette = palette(made, PaletteState::Found, Some(place.audience()));
