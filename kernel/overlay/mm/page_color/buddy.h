@@ -223,6 +223,11 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 
 	if (run && run->space)
 		page_color_unmark_frames(run->space, first, nr);
+	if (nr == 1) {
+		color_freed(zone, first, 0, mt);
+		__free_one_page(pfn_to_page(first), first, zone, 0, mt, FPI_NONE);
+		return 1;
+	}
 	end = first + nr;
 	for (pfn = first; pfn < end; pfn += 1UL << order) {
 		order = page_color_block_order(pfn, end);
@@ -421,6 +426,15 @@ static int color_bulk(struct zone *zone, unsigned long count,
 	return taken;
 }
 
+/* Whether a list of a CPU has pages for those that ask. */
+static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex,
+					   const struct page_color_ask *ask)
+{
+	return !list_empty(&pcp->lists[pindex]) &&
+	       (pindex == PCP_FILE_LIST ||
+		page_color_run_fits(&pcp->color_run, ask));
+}
+
 /* A page from the list of this CPU that is for those that ask. */
 static struct page *color_rmqueue_pcp(struct zone *zone,
 				      unsigned int alloc_flags,
@@ -429,8 +443,8 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 	int pindex = ask->file && !ask->set ? PCP_FILE_LIST : PCP_COLOR_LIST;
 	unsigned long __maybe_unused UP_flags;
 	struct per_cpu_pages *pcp;
-	struct page *page = NULL;
 	struct list_head *list;
+	struct page *page;
 	int tries = 4;
 
 	/* As in rmqueue_pcplist(). */
@@ -445,9 +459,7 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 	list = &pcp->lists[pindex];
 	do {
 		/* What was chosen may be gone when it is taken: choose again. */
-		while (tries-- && (list_empty(list) ||
-				   (pindex == PCP_COLOR_LIST &&
-				    !page_color_run_fits(&pcp->color_run, ask))))
+		while (unlikely(!color_is_ready(pcp, pindex, ask)) && tries-- > 0)
 			if (!color_refill(zone, alloc_flags, pcp, pindex, ask))
 				break;
 		page = list_first_entry_or_null(list, struct page, pcp_list);
@@ -492,7 +504,7 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 					   unsigned int order,
 					   unsigned int alloc_flags)
 {
-	struct page_color_ask ask;
+	struct page_color_ask ask = {};
 	struct page *page = NULL;
 
 	/* Guard pages are neither free nor in use. */

@@ -42,8 +42,8 @@ static unsigned int in_part(const struct page_color_free *free,
 	return in_block >> free->block_order ? 0 : in_block;
 }
 
-static void change_word(struct page_color_free *free, unsigned long frame,
-			u64 mask, bool set)
+static __always_inline void change_word(struct page_color_free *free,
+					unsigned long frame, u64 mask, bool set)
 {
 	struct page_color_chunk *chunk = chunk_of(free, frame);
 	unsigned long at = frame % PAGE_COLOR_CHUNK;
@@ -70,8 +70,9 @@ static void change_word(struct page_color_free *free, unsigned long frame,
 			   frame & ~((1UL << free->block_order) - 1));
 }
 
-static void change_block(struct page_color_free *free, unsigned long frame,
-			 unsigned int order, bool set)
+static __always_inline void change_block(struct page_color_free *free,
+					 unsigned long frame,
+					 unsigned int order, bool set)
 {
 	unsigned long end = frame + (1UL << order);
 

@@ -35,9 +35,14 @@ static struct compared compare(const struct page_color_live *live, u32 word,
 	const u64 *plane = &live->plane[(size_t)word * live->planes];
 	u64 same = page_color_valid(live->colors, word), below = 0;
 	unsigned int p = live->planes;
+	u64 above = 0;
 
 	if (level >> p)
 		return (struct compared) { same, same };
+	/* Most levels are low: of the bits above, none may be set. */
+	while (p && !(level >> (p - 1)))
+		above |= READ_ONCE(plane[--p]);
+	same &= ~above;
 	while (p--) {
 		u64 bits = READ_ONCE(plane[p]);
 
@@ -129,10 +134,16 @@ static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 {
 	u32 most = (1U << live->planes) - 1, level = READ_ONCE(live->level);
 	u32 was = 0, lower, turned;
+	u64 higher = 0;
 	unsigned int p;
 
-	for (p = 0; p < live->planes; p++)
-		was |= (u32)(plane[p] >> bit & 1) << p;
+	/* Most counts are 0 or 1. */
+	for (p = 1; p < live->planes; p++)
+		higher |= plane[p];
+	if (higher >> bit & 1)
+		for (p = live->planes; --p;)
+			was = (was | (plane[p] >> bit & 1)) << 1;
+	was |= plane[0] >> bit & 1;
 	if (was == (up ? most : 0))
 		return;
 	lower = up ? was : was - 1;

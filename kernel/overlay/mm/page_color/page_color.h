@@ -468,9 +468,10 @@ struct page_color_ask {
 const struct page_color_set *__page_color_ask_set(int nid);
 
 /*
- * For whom the current task allocates. False if nobody in particular asks; else
- * under rcu_read_lock() while used. Interrupts ask for nobody, and neither does who
- * reclaims memory on the way: its pages are not those that the task will use.
+ * For whom the current task allocates, in @ask, which is zeroed. False if nobody in
+ * particular asks; else under rcu_read_lock() while used. Interrupts ask for nobody,
+ * and neither does who reclaims memory on the way: its pages are not those that the
+ * task will use.
  */
 static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 {
@@ -478,13 +479,12 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 
 	if (!in_task() || current->flags & PF_MEMALLOC)
 		return false;
-	ask->space = NULL;
-	ask->set = NULL;
-	ask->file = whom == PAGE_COLOR_FILE;
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask->set = __page_color_ask_set(nid);
-	if (ask->file)
+	if (unlikely(whom == PAGE_COLOR_FILE)) {
+		ask->file = true;
 		return true;
+	}
 	if (whom)
 		ask->space = page_color_space(whom, nid,
 					      current->page_color.kind);

@@ -57,18 +57,28 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 	return fresh;
 }
 
+/* Under the lock of the space. */
+static u64 unmark(struct page_color_space *space, struct page_color_live *live,
+		  u32 word, u64 mask)
+{
+	u64 gone;
+
+	if (space->gone)
+		return 0;
+	gone = page_color_held_unmark(&space->held, word, mask);
+	if (live && word < space->full_from)
+		page_color_live_sub(live, word, gone);
+	return gone;
+}
+
 u64 page_color_unmark(struct page_color_space *space,
 		      struct page_color_live *live, u32 word, u64 mask)
 {
 	unsigned long flags;
-	u64 gone = 0;
+	u64 gone;
 
 	spin_lock_irqsave(&space->lock, flags);
-	if (!space->gone) {
-		gone = page_color_held_unmark(&space->held, word, mask);
-		if (live && word < space->full_from)
-			page_color_live_sub(live, word, gone);
-	}
+	gone = unmark(space, live, word, mask);
 	spin_unlock_irqrestore(&space->lock, flags);
 	return gone;
 }
@@ -82,33 +92,41 @@ static struct page_color_node *node_of(const struct page_color_space *space)
 	return node && node->id == space->node ? node : NULL;
 }
 
-/* @fn for each word of colors that frames in a row have. */
+/* @fn for each word of colors that frames in a row have, in a node with these counts. */
 static __always_inline void
-for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
-	  u64 (*fn)(struct page_color_space *space, struct page_color_live *live,
-		    u32 word, u64 mask))
+for_words_of(struct page_color_space *space, struct page_color_live *live,
+	     unsigned long frame, unsigned long nr,
+	     u64 (*fn)(struct page_color_space *space,
+		       struct page_color_live *live, u32 word, u64 mask))
 {
-	struct page_color_node *node = node_of(space);
-	u32 colors = space->held.colors, color;
+	u32 colors = space->held.colors, color = frame % colors;
 
-	if (!node)
-		return;
-	color = frame % colors;
 	if (nr == 1) {
-		fn(space, node->live, color / 64, 1ULL << color % 64);
+		fn(space, live, color / 64, 1ULL << color % 64);
 		return;
 	}
 	while (nr) {
 		unsigned long part = min3(nr, 64UL - color % 64,
 					  (unsigned long)colors - color);
 
-		fn(space, node->live, color / 64,
+		fn(space, live, color / 64,
 		   page_color_low_bits(part) << color % 64);
 		nr -= part;
 		color += part;
 		if (color == colors)
 			color = 0;
 	}
+}
+
+static __always_inline void
+for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
+	  u64 (*fn)(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask))
+{
+	struct page_color_node *node = node_of(space);
+
+	if (node)
+		for_words_of(space, node->live, frame, nr, fn);
 }
 
 void page_color_take_frames(struct page_color_space *space, unsigned long frame,
@@ -203,17 +221,74 @@ static void note_shrunk(struct mm_struct *mm)
 	rcu_read_unlock();
 }
 
-/* @space is that of the last row: mostly the same. Under rcu_read_lock(). */
-static void unmap_row(struct mm_struct *mm, struct page *page, unsigned long nr,
-		      struct page_color_space **space)
-{
-	enum page_color_kind kind = kind_of(page);
-	int nid = page_to_nid(page);
+/**
+ * struct unmapping - pages that are unmapped
+ * @mm: their address space
+ * @first: of the row that is collected: pages of a kind that follow each other
+ * @nr: how many pages it has
+ * @kind: what they are
+ * @space: that of the last row, mostly the same; locked, or NULL
+ * @live: the counts of its node
+ * @flags: of its lock
+ * @left: how much more is done before others may have the lock
+ */
+struct unmapping {
+	struct mm_struct *mm;
+	struct page *first;
+	unsigned long nr;
+	enum page_color_kind kind;
+	struct page_color_space *space;
+	struct page_color_live *live;
+	unsigned long flags;
+	long left;
+};
 
-	if (!*space || (*space)->nid != nid || (*space)->kind != kind)
-		*space = page_color_space(mm, nid, kind);
-	if (*space)
-		for_words(*space, page_to_pfn(page), nr, page_color_unmark);
+/* Rows, and words of colors of long ones: who waits for the lock may have zone->lock. */
+#define PAGE_COLOR_UNMAPPED	16
+/* Pages after which a row ends. */
+#define PAGE_COLOR_ROW		512
+
+static void unlock_space(struct unmapping *unmapping)
+{
+	struct page_color_space *space = unmapping->space;
+
+	unmapping->space = NULL;
+	if (space)
+		spin_unlock_irqrestore(&space->lock, unmapping->flags);
+}
+
+/* That of the row, if there is one; under rcu_read_lock(). */
+static void lock_space(struct unmapping *unmapping, int nid)
+{
+	struct page_color_space *space;
+	struct page_color_node *node;
+
+	unlock_space(unmapping);
+	space = page_color_space(unmapping->mm, nid, unmapping->kind);
+	node = space ? node_of(space) : NULL;
+	if (!node)
+		return;
+	spin_lock_irqsave(&space->lock, unmapping->flags);
+	unmapping->space = space;
+	unmapping->live = node->live;
+	unmapping->left = PAGE_COLOR_UNMAPPED;
+}
+
+static void unmap_row(struct unmapping *unmapping)
+{
+	struct page_color_space *space = unmapping->space;
+	int nid = page_to_nid(unmapping->first);
+
+	if (!space || space->nid != nid || space->kind != unmapping->kind ||
+	    unmapping->left <= 0) {
+		lock_space(unmapping, nid);
+		space = unmapping->space;
+	}
+	if (!space)
+		return;
+	for_words_of(space, unmapping->live, page_to_pfn(unmapping->first),
+		     unmapping->nr, unmark);
+	unmapping->left -= 1 + unmapping->nr / 64;
 }
 
 /*
@@ -223,9 +298,7 @@ static void unmap_row(struct mm_struct *mm, struct page *page, unsigned long nr,
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
 {
-	struct page_color_space *space = NULL;
-	struct page *first = NULL;
-	unsigned long count = 0;
+	struct unmapping unmapping = { .mm = mm };
 	unsigned int i;
 
 	if (!rcu_access_pointer(mm->page_color.spaces))
@@ -234,6 +307,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 	for (i = 0; i < nr; i++) {
 		struct page *page = encoded_page_ptr(pages[i]);
 		unsigned long in_row = 1;
+		enum page_color_kind kind;
 		struct folio *folio;
 
 		if (encoded_page_flags(pages[i]) & ENCODED_PAGE_BIT_NR_PAGES_NEXT)
@@ -244,17 +318,21 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		if (in_row == 1 && folio_test_pmd_mappable(folio) &&
 		    page == &folio->page)
 			continue;
-		if (first + count == page && count) {
-			count += in_row;
+		kind = page_color_kind_of(folio);
+		if (page == unmapping.first + unmapping.nr &&
+		    kind == unmapping.kind && unmapping.nr < PAGE_COLOR_ROW) {
+			unmapping.nr += in_row;
 			continue;
 		}
-		if (count)
-			unmap_row(mm, first, count, &space);
-		first = page;
-		count = in_row;
+		if (unmapping.nr)
+			unmap_row(&unmapping);
+		unmapping.first = page;
+		unmapping.nr = in_row;
+		unmapping.kind = kind;
 	}
-	if (count)
-		unmap_row(mm, first, count, &space);
+	if (unmapping.nr)
+		unmap_row(&unmapping);
+	unlock_space(&unmapping);
 	rcu_read_unlock();
 	note_shrunk(mm);
 }
