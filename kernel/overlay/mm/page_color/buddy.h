@@ -32,17 +32,38 @@ static void color_taken(struct zone *zone, struct page *page,
 		page_color_free_clear(free, page_to_pfn(page), order);
 }
 
-/* The last @nr pages of a list have just been taken. */
+/* The last @nr pages of a list have just been taken; mostly they follow each other. */
 static void color_taken_list(struct zone *zone, struct list_head *list, int nr,
 			     unsigned int order)
 {
+	struct page_color_free *free = page_color_zone_free(zone);
+	/* Of 64 frames, those taken. */
+	unsigned long first = 0;
+	u64 taken = 0;
 	struct page *page;
 
+	if (!free)
+		return;
 	list_for_each_entry_reverse(page, list, pcp_list) {
+		unsigned long pfn;
+
 		if (!nr--)
 			break;
-		color_taken(zone, page, order);
+		pfn = page_to_pfn(page);
+		if (order >= 6) {
+			page_color_free_clear(free, pfn, order);
+			continue;
+		}
+		if (pfn - first >= 64) {
+			if (taken)
+				page_color_free_clear_mask(free, first, taken);
+			first = pfn & ~63UL;
+			taken = 0;
+		}
+		taken |= page_color_low_bits(1UL << order) << pfn % 64;
 	}
+	if (taken)
+		page_color_free_clear_mask(free, first, taken);
 }
 
 /*
@@ -435,17 +456,27 @@ static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex
 		page_color_run_fits(&pcp->color_run, ask));
 }
 
-/* A page from the list of this CPU that is for those that ask. */
-static struct page *color_rmqueue_pcp(struct zone *zone,
-				      unsigned int alloc_flags,
+/* The same after it was filled, if need be; what was chosen may be gone when it is taken. */
+static noinline bool color_make_ready(struct zone *zone, unsigned int alloc_flags,
+				      struct per_cpu_pages *pcp, int pindex,
 				      const struct page_color_ask *ask)
 {
-	int pindex = ask->file && !ask->set ? PCP_FILE_LIST : PCP_COLOR_LIST;
+	int tries = 4;
+
+	while (tries-- && !color_is_ready(pcp, pindex, ask))
+		if (!color_refill(zone, alloc_flags, pcp, pindex, ask))
+			break;
+	return !list_empty(&pcp->lists[pindex]);
+}
+
+/* A page from a list of this CPU for those that ask. */
+static __always_inline struct page *
+color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags, int pindex,
+		  const struct page_color_ask *ask)
+{
 	unsigned long __maybe_unused UP_flags;
 	struct per_cpu_pages *pcp;
-	struct list_head *list;
 	struct page *page;
-	int tries = 4;
 
 	/* As in rmqueue_pcplist(). */
 	pcp_trylock_prepare(UP_flags);
@@ -456,15 +487,13 @@ static struct page *color_rmqueue_pcp(struct zone *zone,
 	}
 	pcp->free_count >>= 1;
 	pcp->color_run.idle = false;
-	list = &pcp->lists[pindex];
 	do {
-		/* What was chosen may be gone when it is taken: choose again. */
-		while (unlikely(!color_is_ready(pcp, pindex, ask)) && tries-- > 0)
-			if (!color_refill(zone, alloc_flags, pcp, pindex, ask))
-				break;
-		page = list_first_entry_or_null(list, struct page, pcp_list);
-		if (!page)
+		if (unlikely(!color_is_ready(pcp, pindex, ask)) &&
+		    !color_make_ready(zone, alloc_flags, pcp, pindex, ask)) {
+			page = NULL;
 			break;
+		}
+		page = list_first_entry(&pcp->lists[pindex], struct page, pcp_list);
 		list_del(&page->pcp_list);
 		pcp->count--;
 	} while (check_new_pages(page, 0));
@@ -515,8 +544,12 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 		if (order)
 			page = color_rmqueue_block(zone, order, alloc_flags,
 						   &ask);
+		else if (ask.file && !ask.set)
+			page = color_rmqueue_pcp(zone, alloc_flags,
+						 PCP_FILE_LIST, &ask);
 		else
-			page = color_rmqueue_pcp(zone, alloc_flags, &ask);
+			page = color_rmqueue_pcp(zone, alloc_flags,
+						 PCP_COLOR_LIST, &ask);
 	}
 	if (page && ask.space && !READ_ONCE(ask.space->recount))
 		current->page_color.done = true;
