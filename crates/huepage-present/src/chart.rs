@@ -37,6 +37,8 @@ const MARK: f64 = 4.0;
 pub const LETTER: f64 = 7.5;
 /// From a line of labels to the next.
 pub const LABEL_LINE: f64 = 17.0;
+/// Labels reach no farther to the right of a frame: every picture has as much there.
+const SPARE: f64 = 20.0;
 
 /// Where data lie in a picture, in pixels; `top` is above `bottom`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,6 +68,8 @@ impl Frame {
             let y = self.bottom + 19.0 + (number % lines) as f64 * LABEL_LINE;
             svg.line((x, self.top), (x, self.bottom), 1.0, GRID);
             svg.line((x, self.bottom), (x, self.bottom + MARK), 1.0, LINE);
+            let half = text.chars().count() as f64 * LETTER / 2.0;
+            let x = x.min(self.right + SPARE - half);
             svg.text((x, y), SIZE, PALE, Anchor::Middle, text);
         }
         svg.line((self.left, self.bottom), (self.right, self.bottom), 1.0, LINE);
@@ -109,5 +113,20 @@ mod tests {
         assert!(text.contains("what &amp; why"));
         assert_eq!(text.matches(GRID).count(), x.ticks().len() + y.ticks().len());
         assert_eq!(frame.at(&x, &y, (5.0, 10.0)), (200.0, 100.0));
+    }
+
+    #[test]
+    fn a_long_label_at_the_end_stays_in_the_picture() {
+        let frame = Frame { left: 100.0, right: 300.0, top: 50.0, bottom: 150.0 };
+        let label_at = |label: &str| {
+            let x = Axis::with_ticks(0.0..1.0, vec![(1.0, label.to_owned())]);
+            let mut svg = Svg::default();
+            frame.x_axis(&mut svg, &x, "");
+            let text = svg.finish(400.0, 200.0);
+            let label = text.split("<text").find(|text| text.contains(label)).unwrap();
+            label.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert_eq!(label_at("short"), 300.0);
+        assert_eq!(label_at("a long label") + 6.0 * LETTER, 320.0);
     }
 }
