@@ -18,6 +18,11 @@ pub(super) const LOOKS_WHEN_MADE: u32 = 10;
 /// [`LOOKS`] are a small part of what a discovery takes.
 const PAUSE: Duration = Duration::from_millis(4);
 
+/// The pauses between so many looks.
+pub(super) fn pauses(looks: u32) -> impl Iterator<Item = Duration> {
+    (1..looks).map(|look| PAUSE * 2_u32.pow(look - 1))
+}
+
 /// Looks at some of the pages of a standard until what is found is `enough`, at most `looks`
 /// times; what the last look found.
 ///
@@ -38,11 +43,11 @@ fn look_by(
     mut sleep: impl FnMut(Duration),
 ) -> Result<Check, ColorError> {
     let mut found = check()?;
-    for look in 1..looks {
+    for pause in pauses(looks) {
         if enough(&found) {
             break;
         }
-        sleep(PAUSE * 2_u32.pow(look - 1));
+        sleep(pause);
         found = check()?;
     }
     Ok(found)

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Making palettes, by discovery or from an older palette.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    thread,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use super::{
     error::PaletteError,
@@ -121,7 +124,7 @@ pub(super) fn kept(
     };
     let least = least_per_color(record.known.ways);
     let mut all = standard(&record.pages)?;
-    let pages = proven(&record.pages, least, || all.examine())?;
+    let pages = proven(&record.pages, least, || all.examine(), thread::sleep)?;
     let kept = Record { pages, ..record.clone() };
     if !are_enough(&kept.pages, least) {
         let why = format!(
@@ -185,7 +188,7 @@ fn proven_standard(
         }
     };
     let mut first = standard(stock)?;
-    stock.sets = proven(&stock.sets, least, || first.examine())?;
+    stock.sets = proven(&stock.sets, least, || first.examine(), thread::sleep)?;
     if !are_enough(&stock.sets, least) {
         discard(stock);
         let why = "two looks at its pages told different colors";
@@ -229,18 +232,21 @@ fn finish(
 
 /// Of each set, the pages that `examine` tells their color of, in the order of the sets.
 /// While some sets have fewer than `least`, pages that were told none are looked at again:
-/// a noisy neighbor does that. What moved is told another color, and once is enough.
+/// a noisy neighbor does that, and it is looked for as long as at a palette just made. What
+/// moved is told another color, and once is enough.
 fn proven<T: Copy>(
     sets: &[Vec<T>],
     least: usize,
     mut examine: impl FnMut() -> Result<Vec<Option<Color>>, ColorError>,
+    mut sleep: impl FnMut(Duration),
 ) -> Result<Vec<Vec<T>>, ColorError> {
     let mut told = examine()?;
     let mut proven = of_their_color(sets, &told);
-    for _ in 1..look::LOOKS {
+    for pause in look::pauses(look::LOOKS_WHEN_MADE) {
         if are_enough(&proven, least) || told.iter().all(Option::is_some) {
             break;
         }
+        sleep(pause);
         for (told, again) in told.iter_mut().zip(examine()?) {
             *told = told.or(again);
         }
@@ -285,13 +291,15 @@ mod tests {
     /// and how many looks it took.
     fn proven_by(looks: &[&str], least: usize) -> (Vec<Vec<u32>>, usize) {
         let sets: Vec<Vec<u32>> = SETS.iter().map(|set| set.to_vec()).collect();
-        let mut taken = 0;
+        let (mut taken, mut waited) = (0, Duration::ZERO);
         let examine = || {
             let look = looks[taken];
             taken += 1;
             Ok(look.chars().map(|c| c.to_digit(10).map(Color)).collect())
         };
-        (proven(&sets, least, examine).unwrap(), taken)
+        let proven = proven(&sets, least, examine, |pause| waited += pause).unwrap();
+        assert!(waited.is_zero() == (taken == 1), "each further look waits");
+        (proven, taken)
     }
 
     #[test]
@@ -313,7 +321,7 @@ mod tests {
 
     #[test]
     fn pages_that_never_tell_are_given_up() {
-        let looks = ["--0111"; look::LOOKS as usize];
+        let looks = ["--0111"; look::LOOKS_WHEN_MADE as usize];
         assert_eq!(proven_by(&looks, 2), (vec![vec![12], vec![20, 21, 22]], looks.len()));
     }
 }
