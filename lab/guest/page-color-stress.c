@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * Workers map, touch, verify, fork and free memory by a seed, while the first
- * process compacts memory, takes it away and brings it back, has processes killed,
- * and turns every switch of page coloring. Every page is verified before it goes.
+ * process compacts memory, takes it away and brings it back, as it does a CPU, has
+ * processes killed, and turns every switch of page coloring. Every page is verified before it goes.
  */
 #define _GNU_SOURCE
 #include "stress_kernel.h"
@@ -170,7 +170,7 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 	if (colors)
 		lab_write(COLOR "cache_size", "4M,ways=1");
 	for (uint64_t round = 0; round < rounds || lab_seconds() - begin < seconds; round++) {
-		switch (lab_below(random, 9)) {
+		switch (lab_below(random, 10)) {
 		case 0:
 			lab_write("/proc/sys/vm/compact_memory", "1");
 			done->compact++;
@@ -188,6 +188,9 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 			break;
 		case 4:
 			stress_contiguous(random, done);
+			break;
+		case 5:
+			stress_cpu(done);
 			break;
 		default:
 			if (colors)
@@ -240,6 +243,7 @@ int main(int argc, char **argv)
 		   ",\"killed\":%" PRIu64 ",\"compact\":%" PRIu64 ",\"drop\":%" PRIu64
 		   ",\"offline\":%" PRIu64 ",\"offline_refused\":%" PRIu64 ",\"online\":%" PRIu64
 		   ",\"contiguous\":%" PRIu64 ",\"contiguous_refused\":%" PRIu64
+		   ",\"cpu\":%" PRIu64
 		   ",\"huge\":%" PRIu64 ",\"collapsed\":%" PRIu64
 		   ",\"coloring\":%s,\"enabled\":%" PRIu64 ",\"disabled\":%" PRIu64
 		   ",\"geometry\":%" PRIu64 ",\"table\":%" PRIu64
@@ -247,6 +251,7 @@ int main(int argc, char **argv)
 		   seconds, counts->pages_written, counts->pages_verified, counts->zeros_read,
 		   counts->areas, counts->forks, done.killed, done.compact, done.drop, done.offline,
 		   done.offline_refused, done.online, done.contiguous, done.contiguous_refused,
+		   done.cpu,
 		   huge ? lab_read_named("/proc/vmstat", "thp_fault_alloc") : 0,
 		   huge ? lab_read_named("/proc/vmstat", "thp_collapse_alloc") : 0,
 		   is_there(COLOR "enabled") ? "true" : "false",

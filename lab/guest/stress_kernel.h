@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the stress asks of the kernel beside memory: compaction, memory that goes
- * and comes, contiguous memory, kills, and the switches of page coloring. What a
+ * What the stress asks of the kernel beside memory: compaction, memory and a CPU that
+ * go and come, contiguous memory, kills, and the switches of page coloring. What a
  * kernel does not have is left out and told of.
  */
 #ifndef HUEPAGE_STRESS_KERNEL_H
@@ -14,16 +14,18 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #define COLOR "/sys/kernel/mm/page_color/"
 #define GROUP "/cgroup/victims"
 #define MEMORY_BLOCKS "/sys/devices/system/memory/"
+#define SECOND_CPU "/sys/devices/system/cpu/cpu1/online"
 #define CONTIGUOUS "/sys/kernel/debug/cma/reserved/"
 
 /* How often each was done, and how often the kernel said that it could not. */
 struct done {
 	uint64_t compact, drop, offline, online, offline_refused, killed;
-	uint64_t contiguous, contiguous_refused;
+	uint64_t contiguous, contiguous_refused, cpu;
 	uint64_t enabled, disabled, geometry, table;
 };
 
@@ -70,6 +72,19 @@ static inline void stress_hotplug(struct lab_random *random, struct done *done)
 		lab_write(path, "online_movable");
 		done->online++;
 	}
+}
+
+/* The second CPU goes with all that it has ready for whom it ran, and comes back. */
+static inline void stress_cpu(struct done *done)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+
+	if (!is_there(SECOND_CPU))
+		return;
+	lab_write(SECOND_CPU, "0");
+	nanosleep(&pause, NULL);
+	lab_write(SECOND_CPU, "1");
+	done->cpu++;
 }
 
 /* Pages in a row are taken from an area that lends its memory to users. */

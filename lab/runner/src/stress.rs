@@ -62,6 +62,8 @@ pub struct Done {
     pub contiguous: u64,
     /// Such runs that the kernel could not clear of users' pages.
     pub contiguous_refused: u64,
+    /// Times that a CPU went and came back.
+    pub cpu: u64,
     /// Faults that got a huge page.
     pub huge: u64,
     /// Huge pages that khugepaged allocated.

@@ -27,6 +27,7 @@ fn memory(done: &Done) {
         done.killed,
         done.compact,
         done.drop,
+        done.cpu,
     ] {
         assert!(count > 0, "{done:?}");
     }
