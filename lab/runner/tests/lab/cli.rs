@@ -44,6 +44,23 @@ fn settings_are_listed_and_a_wrong_one_is_named() {
 }
 
 #[test]
+fn the_standard_grid_has_boots_of_each_experiment() {
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/../standard/list");
+    let list = fs::read_to_string(list).unwrap();
+    let lines = list.lines().filter(|line| !line.starts_with('#'));
+    let lines: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
+    let names: Vec<&str> = lines.iter().map(|words| words[0]).collect();
+    let all: Vec<&str> = huepage_lab::experiments::ALL.iter().map(|e| e.name).collect();
+    assert_eq!(names, all);
+    for words in &lines {
+        let sets: Vec<String> = words[1..].iter().map(|set| format!("--set={set}")).collect();
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let (code, boots, error) = lab(&[&["cases", words[0]], &sets[..]].concat());
+        assert!(code == Some(0) && !boots.is_empty(), "{words:?}: {error}");
+    }
+}
+
+#[test]
 fn selftests_refuse_what_does_not_fit_together() {
     for (words, why) in [
         (&["--variant", "stock", "--coloring"][..], "has no page coloring"),
