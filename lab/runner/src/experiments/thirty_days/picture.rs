@@ -34,7 +34,7 @@ pub fn plot(results: &Results) -> Plot {
         kinds.iter().map(move |kind| Panel {
             top: 100.0,
             ..Panel::new(
-                format!("{kind}: {} (%)", heading.to_lowercase()),
+                format!("{heading} (%), {kind} days"),
                 "day",
                 Axis::Linear,
                 series(kind, metric),
