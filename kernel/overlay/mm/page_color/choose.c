@@ -7,7 +7,7 @@
 #include "set.h"
 #include "words.h"
 
-/* Places that a block of many colors is looked for at. */
+/* Places with all the colors wanted that are compared for a block of many colors. */
 #define PAGE_COLOR_STRETCHES	64
 
 u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
@@ -170,36 +170,50 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
  * How many colors of a stretch are not in the set, how many are held, and how many
  * are held by many. Pages that leave are not counted among the held colors, nor among
  * those of many: for the latter this is a guess, since others may hold them, too.
+ * What is not below @least is only told to be so: counts take the most time.
  */
 static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
-		unsigned int order)
+		unsigned int order, u64 least)
 {
-	u32 word, last = (color + (1U << order) - 1) / 64;
+	u32 first = color / 64, last = (color + (1U << order) - 1) / 64, word;
 	unsigned int outside = 0, held = 0, many = 0, leaving = 0;
-	u64 mask = ~0ULL;
+	u64 mask = ~0ULL, score;
 
 	if (order < 6)
 		mask = page_color_low_bits(1UL << order) << color % 64;
-	for (word = color / 64; word <= last; word++) {
+	if (wish->leaving)
+		leaving = page_color_leaving_pages(wish->leaving, color >> order);
+	for (word = first; word <= last; word++) {
+		u64 others = mask & ~page_color_wanted(wish, colors, word,
+						       PAGE_COLOR_LACKED);
+
+		if (!others)
+			continue;
+		held += hweight64(others);
 		if (wish->set)
 			outside += hweight64(mask &
 					     ~page_color_set_word(wish->set, word));
-		held += hweight64(mask & ~page_color_wanted(wish, colors, word,
-							    PAGE_COLOR_LACKED));
-		many += hweight64(mask & ~page_color_wanted(wish, colors, word,
-							    PAGE_COLOR_FEW));
 	}
-	if (wish->leaving)
-		leaving = page_color_leaving_pages(wish->leaving, color >> order);
 	held -= min(held, leaving);
+	score = (u64)outside << 48 | (u64)held << 32;
+	for (word = first; word <= last && score < least; word++) {
+		u64 others = mask & ~page_color_wanted(wish, colors, word,
+						       PAGE_COLOR_FEW);
+
+		if (!others)
+			continue;
+		many += hweight64(others);
+		if (many > leaving && (score | (many - leaving)) >= least)
+			break;
+	}
 	many -= min(many, leaving);
-	return (u64)outside << 48 | (u64)held << 32 | many;
+	return score | many;
 }
 
 unsigned int page_color_stay(const struct page_color_wish *wish, u32 colors,
 			     u32 color, unsigned int order)
 {
-	return rank(wish, colors, color, order) >> 32 & 0xffff;
+	return rank(wish, colors, color, order, 0) >> 32 & 0xffff;
 }
 
 bool page_color_choose_block(struct page_color_memory *memory,
@@ -207,7 +221,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			     unsigned int order, unsigned long *frame)
 {
 	u32 colors = memory->colors, size = 1U << order;
-	u32 stretches = colors >> order, at, tries, found = 0;
+	u32 stretches = colors >> order, at, tries, more = PAGE_COLOR_STRETCHES;
 	u64 least = U64_MAX, now;
 	unsigned long one;
 
@@ -215,21 +229,20 @@ bool page_color_choose_block(struct page_color_memory *memory,
 	if (!stretches || colors % size)
 		return false;
 	at = wish->cursor >> order;
-	for (tries = 0; tries < stretches && found < PAGE_COLOR_STRETCHES;
-	     tries++, at++) {
+	for (tries = 0; tries < stretches && more && least; tries++, at++) {
 		if (at >= stretches)
 			at = 0;
-		now = rank(wish, colors, at << order, order);
+		/* Of those with only lacked colors, not all are compared. */
+		if (least < 1ULL << 32)
+			more--;
+		now = rank(wish, colors, at << order, order, least);
 		if (now >= least ||
 		    !find_free(memory, at << order, order, &one))
 			continue;
-		found++;
 		least = now;
 		*frame = one;
-		if (!least)
-			break;
 	}
-	return found;
+	return least != U64_MAX;
 }
 
 u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,
