@@ -81,5 +81,5 @@ fn means_are_over_days_and_worst_is_of_any_boot() {
     let source = page.source.1.markdown();
     // 1 / (0.4 / 336 + 0.6 / 85).
     assert!(source.contains("121"), "{source}");
-    assert!(page.plot.svg().unwrap().contains("mixed: pages in conflict"));
+    assert!(page.plot.svg().unwrap().contains("Pages in conflict (%), mixed days"));
 }
