@@ -2,7 +2,8 @@
 /*
  * Workers map, touch, verify, fork and free memory by a seed, while the first
  * process compacts memory, takes it away and brings it back, as it does a CPU, has
- * processes killed, and turns every switch of page coloring. Every page is verified before it goes.
+ * processes killed, and turns every switch of page coloring. Every page is verified
+ * before it goes.
  */
 #define _GNU_SOURCE
 #include "stress_kernel.h"
