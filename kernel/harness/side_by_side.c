@@ -443,7 +443,7 @@ static bool twin_block_free(struct both *both, unsigned long frame, unsigned lon
 	return true;
 }
 
-/* The best stretch of colors that has a free block, where all are looked at. */
+/* The best stretch of colors that has a free block, by what is lacked of it at least. */
 static void choose_block(struct both *both)
 {
 	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
@@ -469,7 +469,7 @@ static void choose_block(struct both *both)
 		     twin_rank(both, &wish, frame % colors, size,
 			       pages[frame % colors / size]) >> 32 & 0xffff);
 	}
-	if (colors % size || stretches > 64 || both->memory.copies > 512)
+	if (colors % size || both->memory.copies > 512)
 		return;
 	for (u32 color = 0; color < colors; color += size) {
 		u64 rank = twin_rank(both, &wish, color, size, pages[color / size]);
@@ -480,9 +480,14 @@ static void choose_block(struct both *both)
 				least = rank;
 	}
 	SAME(found, least != UINT64_MAX);
-	if (found)
-		SAME(twin_rank(both, &wish, frame % colors, size,
-			       pages[frame % colors / size]), least);
+	if (!found)
+		return;
+	u64 mine = twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]);
+
+	SAME(mine >> 32, least >> 32);
+	/* Of more, not all with only lacked colors are compared. */
+	if (stretches <= 64)
+		SAME(mine, least);
 }
 
 static u32 twin_lacked(struct both *both, const struct page_color_wish *wish, u32 first, u32 size)
