@@ -12,28 +12,97 @@ const LEAST: f64 = 0.05;
 /// times a second would see it always or never.
 const MORE: f64 = 0.05;
 
-/// The pause after a look that took `cost` of the CPU.
-pub fn pause(cost: Duration, rng: &mut fastrand::Rng) -> Duration {
-    let usual = LEAST + MORE * rng.f64();
-    Duration::from_secs_f64(usual.max(cost.as_secs_f64() / MOST))
+/// When looks come, from what those before them took of the CPU.
+#[derive(Debug, Default)]
+pub struct Pace {
+    spent: Duration,
+    costliest: Duration,
+}
+
+impl Pace {
+    /// When the next look may begin after one that took `cost` of the CPU and
+    /// ended at `now`, both since the watch began. A watch may end right after a
+    /// look, so the next begins only when the run could pay for one as costly as
+    /// the costliest yet: beside a neighbor some take fifty times the usual.
+    pub fn next_look(
+        &mut self,
+        cost: Duration,
+        now: Duration,
+        rng: &mut fastrand::Rng,
+    ) -> Duration {
+        self.spent += cost;
+        self.costliest = self.costliest.max(cost);
+        let usual = Duration::from_secs_f64(LEAST + MORE * rng.f64());
+        let payable = (self.spent + self.costliest).div_f64(MOST);
+        payable.max(now + usual.max(cost.div_f64(MOST)))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// The shares of the CPU that a run had taken when each of its looks ended.
+    fn shares(costs: impl IntoIterator<Item = Duration>) -> Vec<f64> {
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut pace = Pace::default();
+        let (mut begins, mut spent) = (Duration::ZERO, Duration::ZERO);
+        let shares = costs.into_iter().map(|cost| {
+            let ends = begins + cost;
+            spent += cost;
+            begins = pace.next_look(cost, ends, &mut rng);
+            spent.div_duration_f64(ends)
+        });
+        shares.collect()
+    }
+
     #[test]
     fn looks_come_some_ten_times_a_second_and_never_take_two_percent() {
         let mut rng = fastrand::Rng::with_seed(1);
         for micros in [0, 300, 600, 750, 1000, 5000, 100_000] {
             let cost = Duration::from_micros(micros);
-            for _ in 0..100 {
-                let pause = pause(cost, &mut rng);
+            let mut pace = Pace::default();
+            let mut now = Duration::ZERO;
+            for look in 0..100 {
+                let ends = now + cost;
+                now = pace.next_look(cost, ends, &mut rng);
+                let pause = now - ends;
                 let share = cost.as_secs_f64() / (cost + pause).as_secs_f64();
                 assert!(share <= MOST, "{micros}: {share}");
                 assert!(pause >= Duration::from_millis(50));
-                assert!(micros > 750 || pause <= Duration::from_millis(100), "{pause:?}");
+                let usual = micros <= 750 && look > 0;
+                assert!(!usual || pause <= Duration::from_millis(100), "{pause:?}");
             }
         }
+    }
+
+    /// Whenever a run ends, and however its looks' costs change: but for a look
+    /// that costs more than any before, no run has taken more than its share.
+    #[test]
+    fn a_run_that_ends_with_a_costly_look_has_not_taken_more() {
+        let costs = |look: u64| Duration::from_micros(if look % 7 == 6 { 40_000 } else { 900 });
+        let shares = shares((0..100).map(costs));
+        // The first look is its own time, and the first costly one is a surprise.
+        let later = shares.iter().enumerate().filter(|&(look, _)| look != 0 && look != 6);
+        later.for_each(|(look, &share)| assert!(share <= MOST, "{look}: {share}"));
+    }
+
+    /// Costs that grow from look to look, each a surprise, as a watch beside a
+    /// neighbor had them: what is spent after 3.5 seconds, in which a pause of
+    /// each look's own cost alone allowed 2.2 %.
+    #[test]
+    fn surprises_do_not_add_up() {
+        let millis = [0.4, 0.95, 1.0, 1.6, 1.7, 1.4, 1.5, 11.5, 19.0, 40.0];
+        let mut rng = fastrand::Rng::with_seed(1);
+        let mut pace = Pace::default();
+        let (mut begins, mut spent) = (Duration::ZERO, Duration::ZERO);
+        for cost in millis.map(|millis| Duration::from_secs_f64(millis * 1e-3)) {
+            if begins > Duration::from_millis(3500) {
+                break;
+            }
+            spent += cost;
+            begins = pace.next_look(cost, begins + cost, &mut rng);
+        }
+        assert!(spent.as_secs_f64() < 0.02 * 3.5, "{spent:?}");
     }
 }

@@ -11,7 +11,7 @@ use huepage::color::{MeasuredOracle, Pressure};
 use super::{
     bins::Bins,
     clocks::{self, Clocks},
-    pace::pause,
+    pace::Pace,
     report::{Covers, PressureReport, Subject},
     tally::{Look, Tally},
 };
@@ -55,6 +55,7 @@ pub fn watch(
     let mut interval = run.clone();
     let mut own = clocks::own();
     let mut next_look = Duration::ZERO;
+    let mut pace = Pace::default();
     while go_on && plan.count.is_none_or(|count| done < count) {
         if signals.wait(next_look.min(end).saturating_sub(begin.elapsed())) {
             break;
@@ -65,7 +66,8 @@ pub fn watch(
             interval.add(&look);
             bins.add(look, begin.elapsed());
             let before = std::mem::replace(&mut own, clocks::own());
-            next_look = begin.elapsed() + pause(own.saturating_sub(before), &mut rng);
+            let cost = own.saturating_sub(before);
+            next_look = pace.next_look(cost, begin.elapsed(), &mut rng);
             continue;
         }
         let clocks = Clocks::read(subject.cpu);
