@@ -423,12 +423,14 @@ static void let_leave(struct both *both, struct page_color_leaving *leaving, u32
 static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 color,
 		     u32 size, u32 leaving)
 {
+	struct page_color_wish of_all = *wish;
 	u64 outside = 0, held = 0, many = 0;
 
+	of_all.set = NULL;
 	for (u32 i = color; i < color + size; i++) {
 		outside += wish->set && !both->set.has[i];
 		held += !twin_wants(both, wish, i, PAGE_COLOR_LACKED);
-		many += !twin_wants(both, wish, i, PAGE_COLOR_FEW);
+		many += !twin_wants(both, &of_all, i, PAGE_COLOR_FEW);
 	}
 	held = held > leaving ? held - leaving : 0;
 	many = many > leaving ? many - leaving : 0;
@@ -465,7 +467,7 @@ static void choose_block(struct both *both)
 		SAME(colors % size, 0);
 		SAME(frame % size, 0);
 		SAME(twin_block_free(both, frame, size), true);
-		SAME(page_color_stay(&wish, colors, frame % colors, order),
+		SAME(page_color_stay(&wish, frame % colors, order),
 		     twin_rank(both, &wish, frame % colors, size,
 			       pages[frame % colors / size]) >> 32 & 0xffff);
 	}

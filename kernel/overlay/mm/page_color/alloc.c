@@ -591,7 +591,7 @@ bool page_color_gather_block(struct zone *zone,
 	if (!space)
 		return false;
 	wish.held = &space->held;
-	wish.live = place.node->live;
+	wish.live = live_for(space, &place);
 	wish.cursor = cursor_of(space, place.zone);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
@@ -599,13 +599,17 @@ bool page_color_gather_block(struct zone *zone,
 	trace_page_color_choose_block(zone, order, chosen);
 	colors = place.zone->memory.colors;
 	if (leaving && chosen)
-		leaving->stay = page_color_stay(&wish, colors, *frame % colors,
-						order);
+		leaving->stay = page_color_stay(&wish, *frame % colors, order);
 	else if (leaving && !(colors % (1U << order)))
 		leaving->stay = 1U << order;
-	if (!chosen || page_color_full(space))
-		return chosen;
-	rest = page_color_choose_rest(&wish, colors, order, *frame % colors);
+	if (!chosen)
+		return false;
+	/* Who is larger goes through all stretches in turn. */
+	if (page_color_full(space))
+		rest = (*frame % colors + (1U << order)) % colors;
+	else
+		rest = page_color_choose_rest(&wish, colors, order,
+					      *frame % colors);
 	if (rest != wish.cursor)
 		WRITE_ONCE(space->cursor, rest);
 	return true;

@@ -10,13 +10,25 @@
 /* Places with all the colors wanted that are compared for a block of many colors. */
 #define PAGE_COLOR_STRETCHES	64
 
+/* Of a word, colors that are not in the set: none if there is no set. */
+static u64 outside_word(const struct page_color_wish *wish, u32 word)
+{
+	return wish->set ? ~page_color_set_word(wish->set, word) : 0;
+}
+
+/* Those, and colors that are held. */
+static u64 unwanted_word(const struct page_color_wish *wish, u32 word)
+{
+	u64 held = wish->held ? page_color_held_word(wish->held, word) : 0;
+
+	return held | outside_word(wish, word);
+}
+
 u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		      unsigned int want)
 {
-	u64 some = page_color_valid(colors, word);
+	u64 some = page_color_valid(colors, word) & ~outside_word(wish, word);
 
-	if (wish->set)
-		some &= page_color_set_word(wish->set, word);
 	if (want & PAGE_COLOR_LACKED && wish->held)
 		some &= ~page_color_held_word(wish->held, word);
 	if (want & PAGE_COLOR_FEW && wish->live)
@@ -166,13 +178,21 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
 	return least != UINT_MAX;
 }
 
+/* Huge pages hold whole words: most have all bits, or none. */
+static unsigned int weight(u64 bits)
+{
+	if (!bits || !~bits)
+		return bits & 64;
+	return hweight64(bits);
+}
+
 /*
  * How many colors of a stretch are not in the set, how many are held, and how many
  * are held by many. Pages that leave are not counted among the held colors, nor among
  * those of many: for the latter this is a guess, since others may hold them, too.
  * What is not below @least is only told to be so: counts take the most time.
  */
-static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
+static u64 rank(const struct page_color_wish *wish, u32 color,
 		unsigned int order, u64 least)
 {
 	u32 first = color / 64, last = (color + (1U << order) - 1) / 64, word;
@@ -183,26 +203,14 @@ static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 		mask = page_color_low_bits(1UL << order) << color % 64;
 	if (wish->leaving)
 		leaving = page_color_leaving_pages(wish->leaving, color >> order);
-	for (word = first; word <= last; word++) {
-		u64 others = mask & ~page_color_wanted(wish, colors, word,
-						       PAGE_COLOR_LACKED);
-
-		if (!others)
-			continue;
-		held += hweight64(others);
-		if (wish->set)
-			outside += hweight64(mask &
-					     ~page_color_set_word(wish->set, word));
-	}
+	for (word = first; word <= last; word++)
+		held += weight(mask & unwanted_word(wish, word));
+	for (word = first; word <= last && wish->set; word++)
+		outside += weight(mask & outside_word(wish, word));
 	held -= min(held, leaving);
 	score = (u64)outside << 48 | (u64)held << 32;
-	for (word = first; word <= last && score < least; word++) {
-		u64 others = mask & ~page_color_wanted(wish, colors, word,
-						       PAGE_COLOR_FEW);
-
-		if (!others)
-			continue;
-		many += hweight64(others);
+	for (word = first; word <= last && wish->live && score < least; word++) {
+		many += weight(mask & ~page_color_live_few(wish->live, word));
 		if (many > leaving && (score | (many - leaving)) >= least)
 			break;
 	}
@@ -210,10 +218,10 @@ static u64 rank(const struct page_color_wish *wish, u32 colors, u32 color,
 	return score | many;
 }
 
-unsigned int page_color_stay(const struct page_color_wish *wish, u32 colors,
-			     u32 color, unsigned int order)
+unsigned int page_color_stay(const struct page_color_wish *wish, u32 color,
+			     unsigned int order)
 {
-	return rank(wish, colors, color, order, 0) >> 32 & 0xffff;
+	return rank(wish, color, order, 0) >> 32 & 0xffff;
 }
 
 bool page_color_choose_block(struct page_color_memory *memory,
@@ -235,7 +243,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		/* Of those with only lacked colors, not all are compared. */
 		if (least < 1ULL << 32)
 			more--;
-		now = rank(wish, colors, at << order, order, least);
+		now = rank(wish, at << order, order, least);
 		if (now >= least ||
 		    !find_free(memory, at << order, order, &one))
 			continue;
@@ -263,8 +271,7 @@ u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,
 		if (at == taken >> order)
 			continue;
 		for (word = at * (size / 64); word < (at + 1) * (size / 64); word++)
-			lacked += hweight64(page_color_wanted(wish, colors, word,
-							      PAGE_COLOR_LACKED));
+			lacked += weight(~unwanted_word(wish, word));
 		if (lacked == size || lacked <= most)
 			continue;
 		most = lacked;

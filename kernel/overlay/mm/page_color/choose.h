@@ -118,8 +118,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
  * How many colors of the block at @color the wish does not lack, other than those of
  * the pages that leave.
  */
-unsigned int page_color_stay(const struct page_color_wish *wish, u32 colors,
-			     u32 color, unsigned int order);
+unsigned int page_color_stay(const struct page_color_wish *wish, u32 color,
+			     unsigned int order);
 
 /*
  * Where small pages go on once a block has taken the stretch of 2^@order colors with

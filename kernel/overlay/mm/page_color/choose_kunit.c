@@ -169,9 +169,9 @@ static void a_block_takes_the_place_of_small_pages(struct kunit *test)
 							&frame));
 	KUNIT_EXPECT_EQ(test, frame, START + 1536);
 	/* Two of its 512 colors are those of pages that leave. */
-	KUNIT_EXPECT_EQ(test, page_color_stay(&wish, 2048, 1536, 9), 510);
+	KUNIT_EXPECT_EQ(test, page_color_stay(&wish, 1536, 9), 510);
 	wish.leaving = NULL;
-	KUNIT_EXPECT_EQ(test, page_color_stay(&wish, 2048, 1536, 9), 512);
+	KUNIT_EXPECT_EQ(test, page_color_stay(&wish, 1536, 9), 512);
 }
 
 static void small_pages_go_on_where_blocks_cannot(struct kunit *test)

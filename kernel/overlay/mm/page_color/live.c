@@ -56,9 +56,23 @@ static struct compared compare(const struct page_color_live *live, u32 word,
 	return (struct compared) { below, below | same };
 }
 
+/* Colors that nobody holds: most often these are asked for. */
+static u64 unheld(const struct page_color_live *live, u32 word)
+{
+	const u64 *plane = &live->plane[(size_t)word * live->planes];
+	u64 held = ~page_color_valid(live->colors, word);
+	unsigned int p;
+
+	for (p = 0; p < live->planes && ~held; p++)
+		held |= READ_ONCE(plane[p]);
+	return ~held;
+}
+
 u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
 			    u32 level)
 {
+	if (!level)
+		return unheld(live, word);
 	return compare(live, word, level).at_most;
 }
 
