@@ -80,6 +80,25 @@ static __always_inline void page_color_end(struct mm_struct *whom,
 		__page_color_end(whom, kind, gfp, folio);
 }
 
+/* A fault is about to allocate a huge page, which was @asked for or not. */
+static __always_inline void page_color_huge_begin(bool asked)
+{
+	if (page_color_enabled())
+		current->page_color.huge = asked ? PAGE_COLOR_HUGE :
+						   PAGE_COLOR_HUGE_OR_SMALL;
+}
+
+static __always_inline void page_color_huge_end(void)
+{
+	current->page_color.huge = PAGE_COLOR_HUGE;
+}
+
+/* It shall fall back to small pages instead of taking any block of @order. */
+static __always_inline bool page_color_wants_small(unsigned int order)
+{
+	return order && current->page_color.huge == PAGE_COLOR_SMALL;
+}
+
 /* @nr pages in a row are mapped by an address space, or no more. */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
@@ -160,6 +179,9 @@ static inline bool page_color_begin(struct mm_struct *whom,
 static inline void page_color_end(struct mm_struct *whom,
 				  enum page_color_kind kind, gfp_t gfp,
 				  struct folio *folio) { }
+static inline void page_color_huge_begin(bool asked) { }
+static inline void page_color_huge_end(void) { }
+static inline bool page_color_wants_small(unsigned int order) { return false; }
 static inline void page_color_leave(struct page_color_leaving *leaving,
 				    struct page *page) { }
 static inline void page_color_settle(struct mm_struct *mm) { }

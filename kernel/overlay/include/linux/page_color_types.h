@@ -21,6 +21,16 @@ enum page_color_kind {
 	PAGE_COLOR_KINDS,
 };
 
+/* Of a huge page that a fault allocates. */
+enum page_color_huge {
+	/* It was asked for, or nobody has said. */
+	PAGE_COLOR_HUGE,
+	/* Small ones do as well. */
+	PAGE_COLOR_HUGE_OR_SMALL,
+	/* Small ones get better colors. */
+	PAGE_COLOR_SMALL,
+};
+
 /**
  * struct page_color_task - what coloring knows of a task
  * @set: colors that it was given, or NULL; changed under cpuset_mutex
@@ -31,6 +41,7 @@ enum page_color_kind {
  *        for a page of a file, or NULL
  * @leaving: pages that it will take the place of, or NULL
  * @kind: what kind of page it will be
+ * @huge: whether small pages do as well as the huge one that it allocates
  * @done: the page that it got is marked as held, and nothing else is to be done
  * @again: it moves pages whose colors other pages of the same address space have
  */
@@ -42,6 +53,7 @@ struct page_color_task {
 	struct mm_struct *whom;
 	struct page_color_leaving *leaving;
 	enum page_color_kind kind;
+	enum page_color_huge huge;
 	bool done;
 	bool again;
 };

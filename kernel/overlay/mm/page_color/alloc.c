@@ -574,6 +574,27 @@ void page_color_file_low(struct zone *zone, unsigned long frame)
 		WRITE_ONCE(free->lowest, pageblock_start_pfn(frame));
 }
 
+/*
+ * Whether most colors of a huge page are held by the address space that it is for,
+ * which did not ask for it: small pages get colors that it lacks, and khugepaged may
+ * join them later. Where none was @chosen, any is expected to be as what is held.
+ */
+static bool small_is_better(const struct page_color_space *space,
+			    const struct page_color_wish *wish, bool chosen,
+			    u32 color, unsigned int order)
+{
+	u32 colors = space->held.colors, taken = READ_ONCE(space->held.taken);
+	u32 size = 1U << order;
+
+	if (current->page_color.huge == PAGE_COLOR_HUGE || wish->leaving ||
+	    wish->set || !space->direct || page_color_full(space))
+		return false;
+	if (colors % size || colors - taken < size)
+		return false;
+	return chosen ? 2 * page_color_stay(wish, color, order) > size :
+			2 * taken > colors;
+}
+
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
@@ -602,6 +623,11 @@ bool page_color_gather_block(struct zone *zone,
 		leaving->stay = page_color_stay(&wish, *frame % colors, order);
 	else if (leaving && !(colors % (1U << order)))
 		leaving->stay = 1U << order;
+	if (small_is_better(space, &wish, chosen, chosen ? *frame % colors : 0,
+			    order)) {
+		current->page_color.huge = PAGE_COLOR_SMALL;
+		return false;
+	}
 	if (!chosen)
 		return false;
 	/* Who is larger goes through all stretches in turn. */

@@ -511,6 +511,9 @@ static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
 	unsigned long pfn, flags;
 	int tries = 4;
 
+	/* In another zone they may be worse. */
+	if (page_color_wants_small(order))
+		current->page_color.huge = PAGE_COLOR_HUGE_OR_SMALL;
 	/* What was chosen may be gone when it is taken: choose again. */
 	while (!page && tries-- &&
 	       page_color_gather_block(zone, ask, order, &pfn)) {
