@@ -49,6 +49,7 @@ static const struct load {
 	{ "memcg", load_memcg, true },
 	{ "shrunk", load_shrunk, false },
 	{ "kcompactd", load_kcompactd, true },
+	{ "thp-pieces", load_thp_pieces, false },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
 };

@@ -80,6 +80,52 @@ static inline void load_thp_always(struct mixed *mixed)
 	mixed->tally->huge_pages = huge_pages_mapped();
 }
 
+/* That much is left to the system while a process holds the rest. */
+#define LEFT_FREE (16 << 20)
+
+/*
+ * Holds memory, from which it gives back all pages of the lower half of the colors, and
+ * of the others every second one: there are blocks of 2 MiB in the lower half only.
+ */
+static inline void hold_pieces(const struct mixed *mixed)
+{
+	uint32_t colors = mixed->tally->colors;
+	size_t most = lab_read_named("/proc/meminfo", "MemTotal:") * 1024 / PAGE, pages = 0;
+	char *memory = small_pages(most);
+
+	/* Whoever sets what huge pages are for raises it again. */
+	lab_write("/proc/sys/vm/min_free_kbytes", "2048");
+	while (pages < most && (pages % 256 ||
+	       lab_read_named("/proc/meminfo", "MemFree:") * 1024 > LEFT_FREE))
+		touch_page(memory, pages++);
+	for (size_t i = 0; i < pages; i++) {
+		uint64_t frame = frame_of(memory + i * PAGE);
+		bool lower = frame % colors < colors / 2;
+
+		if ((lower || (frame ^ frame / colors) & 1) &&
+		    madvise(memory + i * PAGE, PAGE, MADV_DONTNEED))
+			lab_fail("free a page");
+	}
+}
+
+/* As thp-always, where blocks of 2 MiB have half of the colors only. */
+static inline void load_thp_pieces(struct mixed *mixed)
+{
+	pid_t holder = lab_fork();
+
+	if (!holder) {
+		hold_pieces(mixed);
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	int status;
+
+	if (waitpid(holder, &status, WUNTRACED) != holder || !WIFSTOPPED(status))
+		lab_fail("wait for who holds memory");
+	load_thp_always(mixed);
+	stop_child(holder);
+}
+
 static inline void load_mthp(struct mixed *mixed)
 {
 	static const char faults[] = MTHP "stats/anon_fault_alloc";

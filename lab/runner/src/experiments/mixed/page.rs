@@ -30,7 +30,8 @@ fn fits(kind: &Kind) -> bool {
 
 /// Loads of which some pages are larger ones.
 fn has_larger(kind: &Kind) -> bool {
-    ["half-huge", "thp-always", "mthp", "collapse", "khugepaged"].contains(&&*kind.load)
+    ["half-huge", "thp-always", "thp-pieces", "mthp", "collapse", "khugepaged"]
+        .contains(&&*kind.load)
 }
 
 /// A table by load: heading, metric, which loads, and how a figure is written.
