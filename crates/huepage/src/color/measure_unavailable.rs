@@ -59,6 +59,12 @@ impl MeasuredOracle {
 
     /// # Errors
     /// Never called.
+    pub fn pressure_within(&mut self, _: Duration, _: f64) -> Result<Pressure, ColorError> {
+        match self.0 {}
+    }
+
+    /// # Errors
+    /// Never called.
     ///
     /// # Safety
     /// As [`ColorOracle::classify`].

@@ -11,7 +11,7 @@ use huepage::color::{MeasuredOracle, Pressure};
 use super::{
     bins::Bins,
     clocks::{self, Clocks},
-    pace::Pace,
+    pace::{LEAST, Pace, UPKEEP},
     report::{Covers, PressureReport, Subject},
     tally::{Look, Tally},
 };
@@ -53,21 +53,29 @@ pub fn watch(
     let mut end = plan.interval;
     let mut last_clocks = beginning;
     let mut interval = run.clone();
-    let mut own = clocks::own();
+    let own_before = clocks::own();
+    let mut own = own_before;
     let mut next_look = Duration::ZERO;
     let mut pace = Pace::default();
     while go_on && plan.count.is_none_or(|count| done < count) {
         if signals.wait(next_look.min(end).saturating_sub(begin.elapsed())) {
             break;
         }
+        // Lines printed meanwhile have taken their part; to wake up takes little.
+        let payable = pace.payable(clocks::own().saturating_sub(own_before));
+        if next_look < end && payable > begin.elapsed() + LEAST {
+            next_look = payable;
+            continue;
+        }
         if next_look < end {
-            let look = Look(oracle.pressure(Pressure::WAIT)?);
+            let look = Look(oracle.pressure_within(Pressure::WAIT, UPKEEP)?);
             run.add(&look);
             interval.add(&look);
             bins.add(look, begin.elapsed());
             let before = std::mem::replace(&mut own, clocks::own());
             let cost = own.saturating_sub(before);
-            next_look = pace.next_look(cost, begin.elapsed(), &mut rng);
+            let spent = own.saturating_sub(own_before);
+            next_look = pace.next_look(cost, spent, begin.elapsed(), &mut rng);
             continue;
         }
         let clocks = Clocks::read(subject.cpu);

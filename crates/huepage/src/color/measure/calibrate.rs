@@ -69,6 +69,11 @@ impl Gauge {
         }
     }
 
+    /// Pages read in all: nearly all are those that empty the cache.
+    pub fn reads(&self) -> usize {
+        self.targets.len().div_ceil(self.batch.max(1)) * (self.few.len() + 2 * self.flush.len())
+    }
+
     /// Takes pages of known color: `flush` has as many of each as the cache and
     /// more, one of each color after the other, and none of `targets`.
     #[cfg(feature = "serde")]

@@ -32,6 +32,30 @@ const FALSE_ALARM: f64 = 0.01;
 /// again after so long, one pattern of lines at a time.
 const CALIBRATE_AFTER: Duration = Duration::from_millis(500);
 
+/// A read from memory beside neighbors, until it is known better: 5 to 7 us were measured
+/// in a guest with pages of 4 KiB, whose host and guest tables were in no cache either.
+const COLD_READ: Duration = Duration::from_micros(8);
+
+/// What it takes to make a canary again, and to measure limits again.
+#[derive(Clone, Copy, Debug)]
+struct Upkeep {
+    began: Instant,
+    /// Time taken since.
+    spent: Duration,
+    /// What it takes to see how much is gone by itself: as long as the last time.
+    making: Duration,
+    /// To measure one limit: as long as the last time, if there was one.
+    calibrating: Duration,
+}
+
+impl Upkeep {
+    /// Whether all of it, and `cost` more, is at most `share` of the time until `now`.
+    fn affords(&self, cost: Duration, share: f64, now: Instant) -> bool {
+        let since = now.saturating_duration_since(self.began);
+        (self.spent + cost).as_secs_f64() <= share * since.as_secs_f64()
+    }
+}
+
 /// Pages held, and what is gone of them by itself.
 #[derive(Clone, Debug)]
 pub(super) struct Canary {
@@ -42,6 +66,7 @@ pub(super) struct Canary {
     /// Whether it was seen what is gone by itself.
     settled: bool,
     made: Instant,
+    upkeep: Upkeep,
     calibrated: Instant,
 }
 
@@ -57,6 +82,26 @@ impl Canary {
         count: ColorCount,
     ) -> Self {
         tester.recalibrate();
+        let began = Instant::now();
+        let mut canary = Canary::fitting(tester, sets, shape, count);
+        canary.upkeep = Upkeep {
+            began,
+            spent: Duration::ZERO,
+            making: began.elapsed(),
+            calibrating: COLD_READ * tester.calibration_reads(),
+        };
+        // Its first look will be a cold one.
+        canary.upkeep.making +=
+            COLD_READ * (5 * canary.pages.len() * tester.lines_per_page()) as u32;
+        canary
+    }
+
+    fn fitting<P: Prober>(
+        tester: &mut Tester<P>,
+        sets: &[Vec<PageId>],
+        shape: Shape,
+        count: ColorCount,
+    ) -> Self {
         let ways = match shape.colors {
             Some(_) => shape.ways as usize,
             None => counted_ways(tester, sets) as usize,
@@ -86,6 +131,12 @@ impl Canary {
             most_quiet: 0,
             settled: false,
             made: now,
+            upkeep: Upkeep {
+                began: now,
+                spent: Duration::ZERO,
+                making: Duration::ZERO,
+                calibrating: Duration::ZERO,
+            },
             calibrated: now,
         };
         canary.bound_by(0.0);
@@ -110,7 +161,7 @@ impl Canary {
             }
             for _ in 0..LOOKS_PER_ROUND {
                 // A look of which every sample was disturbed says nothing good.
-                shares.push(self.look(tester, Duration::ZERO, count).share().unwrap_or(1.0));
+                shares.push(self.look(tester, Duration::ZERO, 0.0, count).share().unwrap_or(1.0));
             }
         }
         shares.sort_unstable_by(f64::total_cmp);
@@ -118,30 +169,48 @@ impl Canary {
     }
 
     /// Makes it again if that did not succeed some time before `now`: the
-    /// neighbor may have left.
+    /// neighbor may have left. Upkeep takes at most `share` of the time.
     pub fn renew<P: Prober>(
         &mut self,
         now: Instant,
+        share: f64,
         tester: &mut Tester<P>,
         sets: &[Vec<PageId>],
         shape: Shape,
         count: ColorCount,
     ) {
-        if !self.settled && now.saturating_duration_since(self.made) >= UNSETTLED_FOR {
-            *self = Canary::new(tester, sets, shape, count);
+        let due = now.saturating_duration_since(self.made) >= UNSETTLED_FOR;
+        let mut upkeep = self.upkeep;
+        if self.settled || !due || !upkeep.affords(upkeep.making, share, now) {
+            return;
         }
+        let begin = Instant::now();
+        let limits = upkeep.calibrating * tester.probes();
+        if upkeep.affords(upkeep.making + limits, share, now) {
+            tester.recalibrate();
+        }
+        let fitting = Instant::now();
+        *self = Canary::fitting(tester, sets, shape, count);
+        upkeep.making = fitting.elapsed();
+        upkeep.spent += begin.elapsed();
+        self.upkeep = upkeep;
     }
 
-    /// One look: what others evict within `wait`.
+    /// One look: what others evict within `wait`. Upkeep takes at most `share` of the time.
     pub fn look<P: Prober>(
         &mut self,
         tester: &mut Tester<P>,
         wait: Duration,
+        share: f64,
         count: ColorCount,
     ) -> Pressure {
-        if self.calibrated.elapsed() > CALIBRATE_AFTER {
+        let due = self.calibrated.elapsed() > CALIBRATE_AFTER;
+        let began = Instant::now();
+        if due && self.upkeep.affords(self.upkeep.calibrating, share, began) {
             tester.recalibrate_next();
             self.calibrated = Instant::now();
+            self.upkeep.calibrating = began.elapsed();
+            self.upkeep.spent += self.upkeep.calibrating;
         }
         tester.rng.shuffle(&mut self.pages);
         let targets: Vec<PageId> = self.pages.iter().map(|&(page, _)| page).collect();
@@ -240,7 +309,7 @@ mod tests {
     fn looks(canary: &mut Canary, tester: &mut Tester<Simulated>, looks: usize) -> Pressure {
         let mut sum = Pressure::none(count());
         for _ in 0..looks {
-            sum += &canary.look(tester, WAIT, count());
+            sum += &canary.look(tester, WAIT, 1.0, count());
         }
         sum
     }
@@ -296,7 +365,7 @@ mod tests {
         let count = ColorCount::new(tester.prober.machine.colors()).unwrap();
         let mut canary = Canary::new(&mut tester, &sets, shape, count);
         assert_eq!((canary.pages.len(), canary.settled), (32 * 7, true));
-        let looks = (0..100).map(|_| canary.look(&mut tester, WAIT, count).quiet_looks);
+        let looks = (0..100).map(|_| canary.look(&mut tester, WAIT, 1.0, count).quiet_looks);
         assert!(looks.sum::<u64>() >= 90);
     }
 
@@ -312,7 +381,7 @@ mod tests {
             assert_eq!(sum.quiet_looks, 0, "{ways}: {sum:?}");
             let renew = |canary: &mut Canary, tester: &mut Tester<Simulated>, after| {
                 let now = canary.made + after;
-                canary.renew(now, tester, &sets, SHAPE, count());
+                canary.renew(now, 1.0, tester, &sets, SHAPE, count());
             };
             renew(&mut canary, &mut tester, UNSETTLED_FOR);
             let sum = looks(&mut canary, &mut tester, 50);
@@ -333,13 +402,18 @@ mod tests {
         let (_, sets) = machine_of(machine(), SHAPE);
         let made = canary.made;
         let soon = made + UNSETTLED_FOR / 2;
-        canary.renew(soon, &mut tester, &sets, SHAPE, count());
+        canary.renew(soon, 1.0, &mut tester, &sets, SHAPE, count());
         assert_eq!((canary.settled, canary.made), (false, made));
-        canary.renew(made + UNSETTLED_FOR, &mut tester, &sets, SHAPE, count());
+        // Nor as long as making it would take more than a hundredth of the time.
+        canary.upkeep.making = UNSETTLED_FOR / 50;
+        canary.upkeep.began = made;
+        canary.renew(made + UNSETTLED_FOR * 19 / 10, 0.01, &mut tester, &sets, SHAPE, count());
+        assert_eq!(canary.made, made);
+        canary.renew(made + UNSETTLED_FOR * 2, 0.01, &mut tester, &sets, SHAPE, count());
         assert!(canary.settled && canary.made > made);
         // And then it stays.
         let made = canary.made;
-        canary.renew(made + 10 * UNSETTLED_FOR, &mut tester, &sets, SHAPE, count());
+        canary.renew(made + 10 * UNSETTLED_FOR, 1.0, &mut tester, &sets, SHAPE, count());
         assert_eq!(canary.made, made);
     }
 

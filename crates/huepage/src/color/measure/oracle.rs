@@ -174,13 +174,23 @@ impl MeasuredOracle {
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
     pub fn pressure(&mut self, wait: Duration) -> Result<Pressure, ColorError> {
+        self.pressure_within(wait, 1.0)
+    }
+
+    /// As [`pressure`](Self::pressure), for those who watch for long: to try again,
+    /// and to measure again what tells hits from misses, which takes ten milliseconds
+    /// and more beside a neighbor, takes at most `share` of the time, between 0 and 1.
+    ///
+    /// # Errors
+    /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
+    pub fn pressure_within(&mut self, wait: Duration, share: f64) -> Result<Pressure, ColorError> {
         let _pinned = Pinned::to(self.cpu)?;
         let first = &mut self.runs.first;
         let (tester, sets) = (&mut first.tester, &first.found.sets);
         let canary =
             self.canary.get_or_insert_with(|| Canary::new(tester, sets, first.shape, self.count));
-        canary.renew(Instant::now(), tester, sets, first.shape, self.count);
-        Ok(canary.look(tester, wait, self.count))
+        canary.renew(Instant::now(), share, tester, sets, first.shape, self.count);
+        Ok(canary.look(tester, wait, share, self.count))
     }
 
     /// RunPair `work` with `pages` in the tables of both runs.

@@ -131,8 +131,8 @@ impl<P: Prober> Reference<P> {
     pub fn pressure(&mut self, wait: Duration) -> Pressure {
         let (tester, sets, shape, count) = (&mut self.tester, &self.sets, self.shape, self.count);
         let canary = self.canary.get_or_insert_with(|| Canary::new(tester, sets, shape, count));
-        canary.renew(Instant::now(), tester, sets, shape, count);
-        canary.look(tester, wait, count)
+        canary.renew(Instant::now(), 1.0, tester, sets, shape, count);
+        canary.look(tester, wait, 1.0, count)
     }
 
     /// Other lines, and other pages to look at and to calibrate with.

@@ -120,6 +120,16 @@ impl<P: Prober> Tester<P> {
         }
     }
 
+    /// Patterns of lines in use.
+    pub fn probes(&self) -> u32 {
+        self.probes.len() as u32
+    }
+
+    /// Reads that it takes to measure a limit again, at most.
+    pub fn calibration_reads(&self) -> u32 {
+        (self.gauge.reads() * self.lines_per_page()) as u32
+    }
+
     /// Lines read of each page of a set.
     pub fn lines_per_page(&self) -> usize {
         self.probes.first().map_or(1, |probe| probe.pattern.set.len())
