@@ -451,6 +451,7 @@ static void choose_block(struct both *both)
 	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
 	struct page_color_wish wish = random_wish(both);
 	unsigned long frame = 0, size = 1UL << order;
+	unsigned int stay = 0;
 	u32 colors = both->twin.colors, stretches = colors >> order;
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
@@ -462,12 +463,12 @@ static void choose_block(struct both *both)
 		let_leave(both, &leaving, pages, stretches);
 		wish.leaving = &leaving;
 	}
-	found = page_color_choose_block(&both->memory, &wish, order, &frame);
+	found = page_color_choose_block(&both->memory, &wish, order, &frame, &stay);
 	if (found) {
 		SAME(colors % size, 0);
 		SAME(frame % size, 0);
 		SAME(twin_block_free(both, frame, size), true);
-		SAME(page_color_stay(&wish, frame % colors, order),
+		SAME(stay,
 		     twin_rank(both, &wish, frame % colors, size,
 			       pages[frame % colors / size]) >> 32 & 0xffff);
 	}

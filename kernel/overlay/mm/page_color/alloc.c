@@ -577,11 +577,12 @@ void page_color_file_low(struct zone *zone, unsigned long frame)
 /*
  * Whether most colors of a huge page are held by the address space that it is for,
  * which did not ask for it: small pages get colors that it lacks, and khugepaged may
- * join them later. Where none was @chosen, any is expected to be as what is held.
+ * join them later. @stay of the block that was @chosen are held; where none was, any
+ * is expected to be as what is held.
  */
 static bool small_is_better(const struct page_color_space *space,
 			    const struct page_color_wish *wish, bool chosen,
-			    u32 color, unsigned int order)
+			    unsigned int stay, unsigned int order)
 {
 	u32 colors = space->held.colors, taken = READ_ONCE(space->held.taken);
 	u32 size = 1U << order;
@@ -591,8 +592,7 @@ static bool small_is_better(const struct page_color_space *space,
 		return false;
 	if (colors % size || colors - taken < size)
 		return false;
-	return chosen ? 2 * page_color_stay(wish, color, order) > size :
-			2 * taken > colors;
+	return chosen ? 2 * stay > size : 2 * taken > colors;
 }
 
 bool page_color_gather_block(struct zone *zone,
@@ -603,6 +603,7 @@ bool page_color_gather_block(struct zone *zone,
 	struct page_color_wish wish = { .set = ask->set };
 	struct page_color_space *space;
 	struct page_color_place place;
+	unsigned int stay = 1U << order;
 	u32 colors, rest;
 	bool chosen;
 
@@ -616,18 +617,17 @@ bool page_color_gather_block(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
-	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame);
-	trace_page_color_choose_block(zone, order, chosen);
+	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame,
+					 &stay);
 	colors = place.zone->memory.colors;
-	if (leaving && chosen)
-		leaving->stay = page_color_stay(&wish, *frame % colors, order);
-	else if (leaving && !(colors % (1U << order)))
-		leaving->stay = 1U << order;
-	if (small_is_better(space, &wish, chosen, chosen ? *frame % colors : 0,
-			    order)) {
+	if (leaving && !(colors % (1U << order)))
+		leaving->stay = stay;
+	if (small_is_better(space, &wish, chosen, stay, order)) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
+		trace_page_color_leave_block(zone, order);
 		return false;
 	}
+	trace_page_color_choose_block(zone, order, chosen);
 	if (!chosen)
 		return false;
 	/* Who is larger goes through all stretches in turn. */

@@ -27,10 +27,10 @@ static u64 unwanted_word(const struct page_color_wish *wish, u32 word)
 u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		      unsigned int want)
 {
-	u64 some = page_color_valid(colors, word) & ~outside_word(wish, word);
+	u64 some = page_color_valid(colors, word);
 
-	if (want & PAGE_COLOR_LACKED && wish->held)
-		some &= ~page_color_held_word(wish->held, word);
+	some &= ~(want & PAGE_COLOR_LACKED ? unwanted_word(wish, word) :
+					     outside_word(wish, word));
 	if (want & PAGE_COLOR_FEW && wish->live)
 		some &= page_color_live_few(wish->live, word);
 	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately)
@@ -218,15 +218,10 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 	return score | many;
 }
 
-unsigned int page_color_stay(const struct page_color_wish *wish, u32 color,
-			     unsigned int order)
-{
-	return rank(wish, color, order, 0) >> 32 & 0xffff;
-}
-
 bool page_color_choose_block(struct page_color_memory *memory,
 			     const struct page_color_wish *wish,
-			     unsigned int order, unsigned long *frame)
+			     unsigned int order, unsigned long *frame,
+			     unsigned int *stay)
 {
 	u32 colors = memory->colors, size = 1U << order;
 	u32 stretches = colors >> order, at, tries, more = PAGE_COLOR_STRETCHES;
@@ -249,6 +244,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			continue;
 		least = now;
 		*frame = one;
+		*stay = now >> 32 & 0xffff;
 	}
 	return least != U64_MAX;
 }

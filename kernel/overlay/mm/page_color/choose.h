@@ -107,19 +107,14 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 
 /*
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
- * the set, the wish lacks the most and few others hold the most. False if there is
- * none, or if blocks of this order do not divide the colors.
+ * the set, the wish lacks the most and few others hold the most. @stay is how many it
+ * does not lack, other than those of the pages that leave. False if there is no
+ * block, or if those of this order do not divide the colors.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     const struct page_color_wish *wish,
-			     unsigned int order, unsigned long *frame);
-
-/*
- * How many colors of the block at @color the wish does not lack, other than those of
- * the pages that leave.
- */
-unsigned int page_color_stay(const struct page_color_wish *wish, u32 color,
-			     unsigned int order);
+			     unsigned int order, unsigned long *frame,
+			     unsigned int *stay);
 
 /*
  * Where small pages go on once a block has taken the stretch of 2^@order colors with

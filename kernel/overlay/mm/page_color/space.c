@@ -404,7 +404,7 @@ static unsigned long large(int nid)
 }
 
 /* Pages that a small program has, of which few are used all the time. */
-#define PAGE_COLOR_SMALL	128
+#define PAGE_COLOR_SMALL_PROGRAM	128
 
 /*
  * Whether the pages that are there when an address space becomes large are held.
@@ -415,7 +415,7 @@ static unsigned long large(int nid)
 static bool counts_first(const struct page_color_space *space,
 			 unsigned long pages)
 {
-	return space->direct || (pages >= PAGE_COLOR_SMALL &&
+	return space->direct || (pages >= PAGE_COLOR_SMALL_PROGRAM &&
 				 pages < space->held.colors);
 }
 

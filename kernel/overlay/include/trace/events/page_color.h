@@ -51,6 +51,20 @@ TRACE_EVENT(page_color_choose_block,
 		      __entry->zone, __entry->order, __entry->chosen)
 );
 
+/* Nobody asked for a block of this order, and small pages get better colors. */
+TRACE_EVENT(page_color_leave_block,
+	    TP_PROTO(struct zone *zone, unsigned int order),
+	    TP_ARGS(zone, order),
+	    TP_STRUCT__entry(__field(int, nid)
+			     __field(int, zone)
+			     __field(unsigned int, order)),
+	    TP_fast_assign(__entry->nid = zone_to_nid(zone);
+			   __entry->zone = zone_idx(zone);
+			   __entry->order = order;),
+	    TP_printk("nid=%d zone=%d order=%u", __entry->nid, __entry->zone,
+		      __entry->order)
+);
+
 #endif /* _TRACE_PAGE_COLOR_H */
 
 #include <trace/define_trace.h>
