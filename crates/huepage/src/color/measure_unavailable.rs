@@ -11,7 +11,7 @@ use crate::mapping::PageAddr;
 #[cfg(feature = "serde")]
 mod standard_unavailable;
 #[cfg(feature = "serde")]
-pub(super) use standard_unavailable::{Check, L1_WAYS, Standard};
+pub(super) use standard_unavailable::Standard;
 
 /// Never exists in this build.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl MeasuredOracle {
 
     /// What another process needs to use pages of these colors.
     #[cfg(feature = "serde")]
-    pub(super) fn known(&self) -> super::discovery_facts::DiscoveryFacts {
+    pub(super) fn known(&self) -> super::measurement::DiscoveryFacts {
         match self.0 {}
     }
 

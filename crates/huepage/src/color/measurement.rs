@@ -8,6 +8,11 @@ use super::Color;
 use super::palette::PaletteOptions;
 use crate::topology::CacheGeometry;
 
+/// The most ways of an L1 data cache in the field (Intel since Sunny Cove, AMD
+/// since Zen 5).
+#[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
+pub(super) const L1_WAYS: usize = 12;
+
 /// How to measure. Begin with [`MeasureOptions::new`]: features add fields.
 #[derive(Clone, Debug)]
 pub struct MeasureOptions {
@@ -57,4 +62,31 @@ pub struct Survey {
     pub assign: Duration,
     /// Time for telling them again by the other run, and comparing.
     pub verify: Duration,
+}
+
+/// What discovery knows of a cache, and a process that did not discover needs.
+#[cfg(feature = "serde")]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(super) struct DiscoveryFacts {
+    /// Associativity, declared or assumed.
+    pub ways: u32,
+    /// XOR masks between lines that can meet in one set.
+    pub masks: Vec<u8>,
+    /// Lines that discovery read.
+    pub lines: Vec<u8>,
+}
+
+/// What a look at reference pages found.
+#[cfg(feature = "serde")]
+#[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Check {
+    /// They have the colors that they are said to have.
+    Holds,
+    /// Most have; so many were told another color, twice.
+    Moved(usize),
+    /// They do not evict each other as they are said to.
+    Stale,
+    /// Hits and misses take the same time now: nothing can be told.
+    Unclear,
 }

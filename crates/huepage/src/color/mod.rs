@@ -27,8 +27,6 @@
 #[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
 mod agreement;
 mod choose;
-#[cfg(feature = "serde")]
-mod discovery_facts;
 mod error;
 mod evidence;
 mod frame_number;

@@ -5,23 +5,11 @@ use std::{convert::Infallible, time::Duration};
 
 use crate::{
     color::{
-        Color, ColorCount, ColorError, MeasureOptions, Pressure, discovery_facts::DiscoveryFacts,
+        Color, ColorError, MeasureOptions, Pressure,
+        measurement::{Check, DiscoveryFacts},
     },
     mapping::PageAddr,
 };
-
-/// The most ways of an L1 data cache in the field.
-pub(in crate::color) const L1_WAYS: usize = 12;
-
-/// What a look at reference pages finds, where there can be one.
-#[allow(dead_code)]
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::color) enum Check {
-    Holds,
-    Moved(usize),
-    Stale,
-    Unclear,
-}
 
 /// Never exists in this build.
 #[derive(Debug)]
@@ -35,7 +23,6 @@ impl Standard {
     pub unsafe fn new(
         _: &[Vec<PageAddr>],
         _: &DiscoveryFacts,
-        _: ColorCount,
         _: &MeasureOptions,
     ) -> Result<Self, ColorError> {
         Err(ColorError::NotAvailable(std::env::consts::ARCH))

@@ -37,7 +37,6 @@ pub(super) fn least_effort<P: Prober>(
     shape: Shape,
 ) -> Effort {
     let ways = shape.ways_to_fill();
-    let most = Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES };
     let levels = [(ways + ways / 2, 1), (ways + ways / 2, 2), (2 * ways, 2), (2 * ways, 4)];
     let batch = shape.batch(sets.len());
     for (pages, passes) in levels {
@@ -63,10 +62,14 @@ pub(super) fn least_effort<P: Prober>(
             return effort;
         }
     }
-    most
+    Effort::most(shape)
 }
 
 impl Effort {
+    fn most(shape: Shape) -> Self {
+        Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES }
+    }
+
     /// What to read of some sets.
     fn pages_of<'a>(self, sets: impl Iterator<Item = &'a Vec<PageId>>) -> Vec<PageId> {
         sets.flat_map(|set| set.iter().take(self.pages).copied()).collect()
@@ -83,7 +86,6 @@ pub(super) fn assign<P: Prober>(
     shape: Shape,
 ) -> Vec<Option<Color>> {
     let effort = least_effort(tester, sets, shape);
-    let most = Effort { pages: shape.set_size(), passes: SMALL_SET_PASSES };
     let mut colors = vec![None; pages.len()];
     let mut before = usize::MAX;
     for sweep in 0..SWEEPS {
@@ -91,7 +93,7 @@ pub(super) fn assign<P: Prober>(
         if open.is_empty() {
             break;
         }
-        let effort = if sweep < LIGHT_SWEEPS { effort } else { most };
+        let effort = if sweep < LIGHT_SWEEPS { effort } else { Effort::most(shape) };
         // Where many pages are left over, they may be of few colors and evict
         // each other: then so few at a time that they cannot.
         let alone = sweep >= LIGHT_SWEEPS || open.len() > before / 8;
@@ -178,29 +180,16 @@ fn members(sets: &[Vec<PageId>]) -> HashMap<PageId, Color> {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            calibrate::Gauge,
-            lines::Masks,
-            simulated::{CacheModel, Simulated},
-        },
+        super::simulated::{CacheModel, Simulated},
         *,
     };
 
     /// A tester, the pages that no set needs, and a true set of each color.
     fn sorted(machine: CacheModel, seed: u64) -> (Tester<Simulated>, Vec<PageId>, Shape, Sets) {
         let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
-        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
-        let prober = Simulated::new(machine, pages.len(), seed);
-        let mut sets = vec![Vec::new(); shape.colors_assumed() as usize];
-        let mut others = Vec::new();
-        for &page in &pages {
-            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
-            if set.len() < shape.set_size() { set.push(page) } else { others.push(page) }
-        }
-        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
-        let rng = fastrand::Rng::with_seed(seed);
-        let masks = Masks::generated_by([]);
-        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), others, shape, sets)
+        let (prober, sets, others) =
+            Simulated::sorted(machine, shape.pages(), shape.set_size(), seed);
+        (prober.tester(shape, seed), others, shape, sets)
     }
 
     type Sets = Vec<Vec<PageId>>;

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where a hit ends and a miss begins, in ticks, on this machine right now.
 
-use super::prober::{PageId, Pattern, Prober, Sample};
+use super::{
+    prober::{PageId, Pattern, Prober, Sample},
+    shape::Shape,
+};
 
 /// A limit between hits and misses, and how well it tells them apart.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,8 +41,6 @@ pub(super) const LEAST_CONTRAST: f64 = 0.5;
 /// Batches of targets per kind of sample. One batch may meet an interrupt or a
 /// slow moment of the clock; four do not all.
 const BATCHES: usize = 4;
-/// Targets per batch at most.
-pub(super) const BATCH: usize = 64;
 
 /// Pages to calibrate with.
 #[derive(Clone, Debug)]
@@ -56,9 +57,9 @@ pub(super) struct Gauge {
 }
 
 impl Gauge {
-    /// Takes pages from `pages`, given in random order, for a cache that `full`
-    /// pages fill.
-    pub fn new(pages: &[PageId], full: usize, batch: usize) -> Self {
+    /// Takes pages from `pages`, given in random order.
+    pub fn new(pages: &[PageId], shape: Shape) -> Self {
+        let (full, batch) = (shape.full(), shape.batch_all());
         let (few, rest) = pages.split_at(few(full).min(pages.len() / 4));
         let (targets, rest) = rest.split_at((BATCHES * batch).min(rest.len() / 2));
         Gauge {
@@ -77,9 +78,9 @@ impl Gauge {
     /// Takes pages of known color: `flush` has as many of each as the cache and
     /// more, one of each color after the other, and none of `targets`.
     #[cfg(feature = "serde")]
-    pub fn known(targets: Vec<PageId>, flush: Vec<PageId>, full: usize, batch: usize) -> Self {
-        let few = few(full).min(flush.len());
-        Gauge { targets, batch, few: flush[..few].to_vec(), flush }
+    pub fn known(targets: Vec<PageId>, flush: Vec<PageId>, shape: Shape) -> Self {
+        let few = few(shape.full()).min(flush.len());
+        Gauge { targets, batch: shape.batch_all(), few: flush[..few].to_vec(), flush }
     }
 }
 

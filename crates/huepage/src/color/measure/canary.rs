@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    prober::{PageId, Prober},
+    prober::{HELD_READS, PageId, Prober},
     shape::Shape,
     tester::Tester,
     ways::measured_ways,
@@ -61,6 +61,7 @@ impl Upkeep {
 pub(super) struct Canary {
     /// Pages and the index of their color, in the order in which they are read.
     pages: Vec<(PageId, u32)>,
+    count: ColorCount,
     /// Lines that may be gone in a quiet look.
     most_quiet: u32,
     /// Whether it was seen what is gone by itself.
@@ -75,33 +76,24 @@ impl Canary {
     /// the ways, or down to three quarters where that is too many. Where even
     /// these are not kept somebody else takes them, now and maybe later: then
     /// hardly a look is quiet until the canary is made again.
-    pub fn new<P: Prober>(
-        tester: &mut Tester<P>,
-        sets: &[Vec<PageId>],
-        shape: Shape,
-        count: ColorCount,
-    ) -> Self {
+    pub fn new<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>], shape: Shape) -> Self {
         tester.recalibrate();
         let began = Instant::now();
-        let mut canary = Canary::fitting(tester, sets, shape, count);
+        let mut canary = Canary::fitting(tester, sets, shape);
+        let fitting = began.elapsed();
+        // Its first look will be a cold one, in which each line is read to be held and
+        // once more to be timed.
+        let lines = canary.pages.len() * tester.lines_per_page();
         canary.upkeep = Upkeep {
             began,
             spent: Duration::ZERO,
-            making: began.elapsed(),
+            making: fitting + COLD_READ * (HELD_READS + 1) * lines as u32,
             calibrating: COLD_READ * tester.calibration_reads(),
         };
-        // Its first look will be a cold one.
-        canary.upkeep.making +=
-            COLD_READ * (5 * canary.pages.len() * tester.lines_per_page()) as u32;
         canary
     }
 
-    fn fitting<P: Prober>(
-        tester: &mut Tester<P>,
-        sets: &[Vec<PageId>],
-        shape: Shape,
-        count: ColorCount,
-    ) -> Self {
+    fn fitting<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>], shape: Shape) -> Self {
         let ways = match shape.colors {
             Some(_) => shape.ways as usize,
             None => counted_ways(tester, sets) as usize,
@@ -110,7 +102,7 @@ impl Canary {
         let least = (3 * ways).div_ceil(4).min(nominal);
         for depth in (least..=nominal).rev() {
             let mut canary = Canary::holding(depth, sets);
-            let floor = canary.floor(tester, count);
+            let floor = canary.floor(tester);
             if floor <= MOST_FLOOR {
                 canary.bound_by(floor);
                 canary.settled = true;
@@ -128,6 +120,7 @@ impl Canary {
         let now = Instant::now();
         let mut canary = Canary {
             pages: pages.collect(),
+            count: ColorCount::new(sets.len() as u32).expect("a color at least"),
             most_quiet: 0,
             settled: false,
             made: now,
@@ -153,7 +146,7 @@ impl Canary {
 
     /// The share of lines that is gone without a pause in the quieter moments:
     /// the lower quartile of all looks.
-    fn floor<P: Prober>(&mut self, tester: &mut Tester<P>, count: ColorCount) -> f64 {
+    fn floor<P: Prober>(&mut self, tester: &mut Tester<P>) -> f64 {
         let mut shares = Vec::with_capacity(FLOOR_ROUNDS * LOOKS_PER_ROUND);
         for round in 0..FLOOR_ROUNDS {
             if round > 0 {
@@ -161,7 +154,7 @@ impl Canary {
             }
             for _ in 0..LOOKS_PER_ROUND {
                 // A look of which every sample was disturbed says nothing good.
-                shares.push(self.look(tester, Duration::ZERO, 0.0, count).share().unwrap_or(1.0));
+                shares.push(self.look(tester, Duration::ZERO, 0.0).share().unwrap_or(1.0));
             }
         }
         shares.sort_unstable_by(f64::total_cmp);
@@ -177,7 +170,6 @@ impl Canary {
         tester: &mut Tester<P>,
         sets: &[Vec<PageId>],
         shape: Shape,
-        count: ColorCount,
     ) {
         let due = now.saturating_duration_since(self.made) >= UNSETTLED_FOR;
         let mut upkeep = self.upkeep;
@@ -190,7 +182,7 @@ impl Canary {
             tester.recalibrate();
         }
         let fitting = Instant::now();
-        *self = Canary::fitting(tester, sets, shape, count);
+        *self = Canary::fitting(tester, sets, shape);
         upkeep.making = fitting.elapsed();
         upkeep.spent += begin.elapsed();
         self.upkeep = upkeep;
@@ -202,7 +194,6 @@ impl Canary {
         tester: &mut Tester<P>,
         wait: Duration,
         share: f64,
-        count: ColorCount,
     ) -> Pressure {
         let due = self.calibrated.elapsed() > CALIBRATE_AFTER;
         let began = Instant::now();
@@ -215,7 +206,7 @@ impl Canary {
         tester.rng.shuffle(&mut self.pages);
         let targets: Vec<PageId> = self.pages.iter().map(|&(page, _)| page).collect();
         let (votes, waited) = tester.held(&targets, wait);
-        let mut pressure = Pressure::none(count);
+        let mut pressure = Pressure::none(self.count);
         for (&(_, color), vote) in self.pages.iter().zip(votes) {
             let held = &mut pressure.colors[color as usize];
             held.lines += u64::from(vote.is_some());
@@ -261,11 +252,7 @@ fn upper(trials: u32, p: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            calibrate::Gauge,
-            lines::Masks,
-            simulated::{CacheModel, Replacement, Simulated},
-        },
+        super::simulated::{CacheModel, Replacement, Simulated},
         *,
     };
     use crate::color::Color;
@@ -281,35 +268,20 @@ mod tests {
     /// A canary made on one machine, which then becomes another.
     fn canary_on(made_on: CacheModel, then: CacheModel) -> (Canary, Tester<Simulated>) {
         let (mut tester, sets) = machine_of(made_on, SHAPE);
-        let canary = Canary::new(&mut tester, &sets, SHAPE, count());
+        let canary = Canary::new(&mut tester, &sets, SHAPE);
         tester.prober.machine = then;
         (canary, tester)
     }
 
     fn machine_of(machine: CacheModel, shape: Shape) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
-        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
-        let prober = Simulated::new(machine, pages.len(), 61);
-        let mut sets = vec![Vec::new(); prober.machine.colors() as usize];
-        for &page in &pages {
-            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
-            if set.len() < shape.set_size() {
-                set.push(page);
-            }
-        }
-        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
-        let rng = fastrand::Rng::with_seed(62);
-        let masks = Masks::generated_by([]);
-        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), sets)
-    }
-
-    fn count() -> ColorCount {
-        ColorCount::new(COLORS).unwrap()
+        let (prober, sets, _) = Simulated::sorted(machine, shape.pages(), shape.set_size(), 61);
+        (prober.tester(shape, 62), sets)
     }
 
     fn looks(canary: &mut Canary, tester: &mut Tester<Simulated>, looks: usize) -> Pressure {
-        let mut sum = Pressure::none(count());
+        let mut sum = Pressure::none(canary.count);
         for _ in 0..looks {
-            sum += &canary.look(tester, WAIT, 1.0, count());
+            sum += &canary.look(tester, WAIT, 1.0);
         }
         sum
     }
@@ -362,11 +334,9 @@ mod tests {
     fn an_associativity_assumed_too_high_is_noticed() {
         let shape = Shape { colors: None, ..SHAPE };
         let (mut tester, sets) = machine_of(CacheModel::new(1 << 20, 8), shape);
-        let count = ColorCount::new(tester.prober.machine.colors()).unwrap();
-        let mut canary = Canary::new(&mut tester, &sets, shape, count);
+        let mut canary = Canary::new(&mut tester, &sets, shape);
         assert_eq!((canary.pages.len(), canary.settled), (32 * 7, true));
-        let looks = (0..100).map(|_| canary.look(&mut tester, WAIT, 1.0, count).quiet_looks);
-        assert!(looks.sum::<u64>() >= 90);
+        assert!(looks(&mut canary, &mut tester, 100).quiet_looks >= 90);
     }
 
     /// Whatever a neighbor reads that can be seen at all: it is not taken for
@@ -376,12 +346,12 @@ mod tests {
         for ways in [4, 16, 40, 200] {
             let with = CacheModel { neighbor_reads: ways * machine().sets() as u32, ..machine() };
             let (mut tester, sets) = machine_of(with, SHAPE);
-            let mut canary = Canary::new(&mut tester, &sets, SHAPE, count());
+            let mut canary = Canary::new(&mut tester, &sets, SHAPE);
             let sum = looks(&mut canary, &mut tester, 50);
             assert_eq!(sum.quiet_looks, 0, "{ways}: {sum:?}");
             let renew = |canary: &mut Canary, tester: &mut Tester<Simulated>, after| {
                 let now = canary.made + after;
-                canary.renew(now, 1.0, tester, &sets, SHAPE, count());
+                canary.renew(now, 1.0, tester, &sets, SHAPE);
             };
             renew(&mut canary, &mut tester, UNSETTLED_FOR);
             let sum = looks(&mut canary, &mut tester, 50);
@@ -402,18 +372,18 @@ mod tests {
         let (_, sets) = machine_of(machine(), SHAPE);
         let made = canary.made;
         let soon = made + UNSETTLED_FOR / 2;
-        canary.renew(soon, 1.0, &mut tester, &sets, SHAPE, count());
+        canary.renew(soon, 1.0, &mut tester, &sets, SHAPE);
         assert_eq!((canary.settled, canary.made), (false, made));
         // Nor as long as making it would take more than a hundredth of the time.
         canary.upkeep.making = UNSETTLED_FOR / 50;
         canary.upkeep.began = made;
-        canary.renew(made + UNSETTLED_FOR * 19 / 10, 0.01, &mut tester, &sets, SHAPE, count());
+        canary.renew(made + UNSETTLED_FOR * 19 / 10, 0.01, &mut tester, &sets, SHAPE);
         assert_eq!(canary.made, made);
-        canary.renew(made + UNSETTLED_FOR * 2, 0.01, &mut tester, &sets, SHAPE, count());
+        canary.renew(made + UNSETTLED_FOR * 2, 0.01, &mut tester, &sets, SHAPE);
         assert!(canary.settled && canary.made > made);
         // And then it stays.
         let made = canary.made;
-        canary.renew(made + 10 * UNSETTLED_FOR, 1.0, &mut tester, &sets, SHAPE, count());
+        canary.renew(made + 10 * UNSETTLED_FOR, 1.0, &mut tester, &sets, SHAPE);
         assert_eq!(canary.made, made);
     }
 

@@ -25,7 +25,7 @@ pub(super) struct Lines {
 }
 
 /// Lines that a run or a comparison reads at most: more only cost calibration.
-const BASES: usize = 6;
+pub(super) const BASES: usize = 6;
 
 impl Lines {
     /// Finds the masks, and deals out lines at random.
@@ -77,7 +77,7 @@ fn scan(
     shape: Shape,
     rng: &mut fastrand::Rng,
 ) -> Masks {
-    let mut gauge = Gauge::new(pages, shape.full(), shape.batch_all());
+    let mut gauge = Gauge::new(pages, shape);
     // Here nothing is known of the lines, so all are read to empty the cache,
     // of no more pages than it takes.
     gauge.flush.truncate(2 * shape.full());
@@ -113,7 +113,7 @@ impl<P: Prober> DiscoveryRun<P> {
         let mut order = pages.to_vec();
         rng.shuffle(&mut order);
         order.truncate(shape.pages());
-        let gauge = Gauge::new(&order, shape.full(), shape.batch_all());
+        let gauge = Gauge::new(&order, shape);
         let mut tester = Tester::new(prober, gauge, masks, bases, rng.fork());
         rng.shuffle(&mut order);
         let found = discover(&mut tester, &order, shape);

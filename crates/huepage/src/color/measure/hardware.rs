@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::{
-    prober::{PageId, Pattern, Prober, Sample},
+    prober::{HELD_READS, PageId, Pattern, Prober, Sample},
     timing::{fence, timed_chain, touch},
 };
 use crate::mapping::PageAddr;
@@ -53,9 +53,7 @@ impl Hardware {
     pub unsafe fn extend(&mut self, pages: &[PageAddr]) {
         self.pages.extend_from_slice(pages);
     }
-}
 
-impl Hardware {
     /// Looks up where the pages of an experiment are.
     fn find(&mut self, targets: &[PageId], set: &[PageId]) {
         let (known, found) = &mut self.set;
@@ -140,8 +138,7 @@ impl Prober for Hardware {
     ) -> Duration {
         out.clear();
         self.find(targets, &[]);
-        // More often than a target that stands alone: the sets are nearly full.
-        self.cache_targets(pattern, 4);
+        self.cache_targets(pattern, HELD_READS);
         fence();
         let begin = Instant::now();
         let waited = loop {

@@ -39,4 +39,4 @@ mod ways;
 
 pub use oracle::MeasuredOracle;
 #[cfg(feature = "serde")]
-pub(super) use {reference::Check, shape::L1_WAYS, standard::Standard};
+pub(super) use standard::Standard;

@@ -17,7 +17,7 @@ use super::{
     ways::measured_ways,
 };
 #[cfg(feature = "serde")]
-use crate::color::discovery_facts::DiscoveryFacts;
+use crate::color::measurement::DiscoveryFacts;
 use crate::{
     available_memory,
     color::{
@@ -86,16 +86,9 @@ impl MeasuredOracle {
             let trusted = attempt.distrust.is_none();
             evidence.attempts.push(attempt);
             if let Some(count) = ColorCount::new(runs.first.colors() as u32).filter(|_| trusted) {
-                let canary = None;
                 arena.settle();
-                return Ok(MeasuredOracle {
-                    cpu: options.cpu,
-                    count,
-                    runs,
-                    evidence,
-                    canary,
-                    arena,
-                });
+                let (cpu, canary) = (options.cpu, None);
+                return Ok(MeasuredOracle { cpu, count, runs, evidence, canary, arena });
             }
             if evidence.attempts.len() >= options.attempts as usize
                 || begin.elapsed() > options.time_limit
@@ -187,13 +180,12 @@ impl MeasuredOracle {
         let _pinned = Pinned::to(self.cpu)?;
         let first = &mut self.runs.first;
         let (tester, sets) = (&mut first.tester, &first.found.sets);
-        let canary =
-            self.canary.get_or_insert_with(|| Canary::new(tester, sets, first.shape, self.count));
-        canary.renew(Instant::now(), share, tester, sets, first.shape, self.count);
-        Ok(canary.look(tester, wait, share, self.count))
+        let canary = self.canary.get_or_insert_with(|| Canary::new(tester, sets, first.shape));
+        canary.renew(Instant::now(), share, tester, sets, first.shape);
+        Ok(canary.look(tester, wait, share))
     }
 
-    /// RunPair `work` with `pages` in the tables of both runs.
+    /// Does `work` with `pages` in the tables of both runs.
     ///
     /// # Safety
     /// As [`ColorOracle::classify`].

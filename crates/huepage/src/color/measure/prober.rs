@@ -104,6 +104,10 @@ impl Warm {
 /// disturbed (another CPU, an interrupt) and says nothing.
 pub(super) type Sample = Option<u32>;
 
+/// Times that [`Prober::hold`] reads each line before it leaves them alone: more often
+/// than where a target stands alone, since the sets are nearly full.
+pub(super) const HELD_READS: u32 = 4;
+
 /// Something that can say how long a page's lines take to read after others
 /// were read: the machine, or a model of one.
 pub(super) trait Prober {
@@ -119,7 +123,7 @@ pub(super) trait Prober {
         out: &mut Vec<Sample>,
     );
 
-    /// Reads the target lines of every target, does nothing with memory for
+    /// Reads the target lines of every target [`HELD_READS`] times, does nothing with memory for
     /// `wait`, then times each target: whose lines somebody else has evicted.
     /// The one read last is timed first: a line brought back in by being timed
     /// takes the place of the oldest one, which must not be the next to be timed.

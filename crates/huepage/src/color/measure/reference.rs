@@ -8,35 +8,24 @@ use super::{
     assign::{assign, least_effort, sweep_once},
     calibrate::{Gauge, LEAST_CONTRAST},
     canary::Canary,
+    discovery_run::BASES,
     lines::Masks,
     prober::{PageId, Prober},
     shape::Shape,
     tester::Tester,
 };
-use crate::color::{Color, ColorCount, Pressure, discovery_facts::DiscoveryFacts};
+use crate::color::{
+    Color, Pressure,
+    measurement::{Check, DiscoveryFacts},
+};
 
 /// Pages of each color that are looked at in a check: two in a batch of 64 of 32
 /// colors, two batches.
 const SAMPLE: usize = 4;
-/// Lines read at most: more only cost calibration.
-const BASES: usize = 6;
 /// Times that pages which did not answer as expected are asked again.
 const ASKED_AGAIN: usize = 4;
 /// Share of the pages looked at that may tell no color: noise does that.
 const MOST_SILENT: f64 = 0.05;
-
-/// What a look at reference pages found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::color) enum Check {
-    /// They have the colors that they are said to have.
-    Holds,
-    /// Most have; so many were told another color, twice.
-    Moved(usize),
-    /// They do not evict each other as they are said to.
-    Stale,
-    /// Hits and misses take the same time now: nothing can be told.
-    Unclear,
-}
 
 /// Reference pages and what is needed to use them.
 #[derive(Debug)]
@@ -44,7 +33,6 @@ pub(in crate::color) struct Reference<P> {
     pub(super) tester: Tester<P>,
     sets: Vec<Vec<PageId>>,
     shape: Shape,
-    count: ColorCount,
     masks: Masks,
     /// Lines to choose from: one of each group that discovery did not read.
     bases: Vec<u8>,
@@ -58,10 +46,9 @@ impl<P: Prober> Reference<P> {
         prober: P,
         mut sets: Vec<Vec<PageId>>,
         known: &DiscoveryFacts,
-        count: ColorCount,
         mut rng: fastrand::Rng,
     ) -> Self {
-        let shape = Shape { colors: Some(count.get()), ways: known.ways };
+        let shape = Shape { colors: Some(sets.len() as u32), ways: known.ways };
         let masks = Masks::generated_by(known.masks.iter().copied());
         let all = masks.representatives();
         let unused = || all.iter().filter(|line| !known.lines.contains(line)).copied();
@@ -71,7 +58,7 @@ impl<P: Prober> Reference<P> {
         let gauge = gauge(&sets, shape);
         let lines = drawn(&bases, &mut rng);
         let tester = Tester::new(prober, gauge, &masks, &lines, rng);
-        Reference { tester, sets, shape, count, masks, bases, canary: None }
+        Reference { tester, sets, shape, masks, bases, canary: None }
     }
 
     /// Looks at some pages of each color, others each time: whether the rest of
@@ -129,10 +116,10 @@ impl<P: Prober> Reference<P> {
 
     /// What others evict within `wait`.
     pub fn pressure(&mut self, wait: Duration) -> Pressure {
-        let (tester, sets, shape, count) = (&mut self.tester, &self.sets, self.shape, self.count);
-        let canary = self.canary.get_or_insert_with(|| Canary::new(tester, sets, shape, count));
-        canary.renew(Instant::now(), 1.0, tester, sets, shape, count);
-        canary.look(tester, wait, 1.0, count)
+        let (tester, sets, shape) = (&mut self.tester, &self.sets, self.shape);
+        let canary = self.canary.get_or_insert_with(|| Canary::new(tester, sets, shape));
+        canary.renew(Instant::now(), 1.0, tester, sets, shape);
+        canary.look(tester, wait, 1.0)
     }
 
     /// Other lines, and other pages to look at and to calibrate with.
@@ -217,7 +204,7 @@ fn gauge(sets: &[Vec<PageId>], shape: Shape) -> Gauge {
     };
     let flush: Vec<PageId> =
         (0..sets.iter().map(Vec::len).max().unwrap_or(0)).flat_map(rest).collect();
-    Gauge::known(targets, flush, shape.full(), shape.batch_all())
+    Gauge::known(targets, flush, shape)
 }
 
 fn drawn(bases: &[u8], rng: &mut fastrand::Rng) -> Vec<u8> {
@@ -239,27 +226,19 @@ mod tests {
 
     /// A machine with `spare` more pages, and true sets as a palette has them.
     fn sorted(machine: CacheModel, spare: usize) -> (Simulated, Vec<Vec<PageId>>, Vec<PageId>) {
-        let colors = machine.colors();
-        let count = 3 * PER_COLOR * colors as usize + spare;
-        let prober = Simulated::new(machine, count, 81);
-        let mut sets = vec![Vec::new(); colors as usize];
-        let mut others = Vec::new();
-        for page in (0..count as u32).map(PageId) {
-            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
-            if set.len() < PER_COLOR { set.push(page) } else { others.push(page) }
-        }
+        let count = 3 * PER_COLOR * machine.colors() as usize + spare;
+        let (prober, sets, others) = Simulated::sorted(machine, count, PER_COLOR, 81);
         assert!(sets.iter().all(|set| set.len() == PER_COLOR));
         (prober, sets, others)
     }
 
     fn reference(prober: Simulated, sets: Vec<Vec<PageId>>) -> Reference<Simulated> {
-        let count = ColorCount::new(sets.len() as u32).unwrap();
         let known = DiscoveryFacts {
             ways: prober.machine.ways as u32,
             masks: vec![0],
             lines: (0..12).collect(),
         };
-        Reference::new(prober, sets, &known, count, fastrand::Rng::with_seed(82))
+        Reference::new(prober, sets, &known, fastrand::Rng::with_seed(82))
     }
 
     fn noisy() -> CacheModel {

@@ -78,11 +78,7 @@ pub(super) fn join<P: Prober>(
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{
-            calibrate::Gauge,
-            lines::Masks,
-            simulated::{CacheModel, Simulated},
-        },
+        super::simulated::{CacheModel, Simulated},
         *,
     };
 
@@ -90,16 +86,9 @@ mod tests {
 
     /// A tester, and the pages of each true color.
     fn sorted_pages(seed: u64) -> (Tester<Simulated>, Vec<Vec<PageId>>) {
-        let pages: Vec<PageId> = (0..1200).map(PageId).collect();
-        let prober = Simulated::new(CacheModel::new(256 << 10, 8), pages.len(), seed);
-        let mut colors = vec![Vec::new(); 8];
-        for &page in &pages {
-            colors[prober.color(page) as usize].push(page);
-        }
-        let gauge = Gauge::new(&pages, SHAPE.full(), SHAPE.batch_all());
-        let rng = fastrand::Rng::with_seed(seed);
-        let masks = Masks::generated_by([]);
-        (Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), colors)
+        let machine = CacheModel::new(256 << 10, 8);
+        let (prober, colors, _) = Simulated::sorted(machine, 1200, usize::MAX, seed);
+        (prober.tester(SHAPE, seed), colors)
     }
 
     #[test]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How many pages each step takes, for a cache of so many colors and ways.
 
-use super::calibrate::BATCH;
+use crate::color::measurement::L1_WAYS;
 
 /// What discovery goes by. Its figures are for shapes that
 /// [`limits::check`](super::limits::check) lets pass: those of others may not
@@ -20,9 +20,8 @@ const ASSUMED_COLORS: u32 = 32;
 /// Pages per color to find colors with: a full set even where chance deals
 /// out few.
 const TARGETS_PER_COLOR: usize = 56;
-/// The most ways of an L1 data cache in the field (Intel since Sunny Cove, AMD
-/// since Zen 5).
-pub(in crate::color) const L1_WAYS: usize = 12;
+/// Targets per batch at most.
+const BATCH: usize = 64;
 /// Pages beyond those wanted: another draw in another run, and more to judge by.
 const SPARE: usize = 1024;
 /// Passes over small sets: cheap, and needed where replacement is not LRU.

@@ -5,7 +5,13 @@
 
 use std::time::Duration;
 
-use super::prober::{LINES_PER_PAGE, PageId, Pattern, Prober, Sample};
+use super::{
+    calibrate::Gauge,
+    lines::Masks,
+    prober::{HELD_READS, LINES_PER_PAGE, PageId, Pattern, Prober, Sample},
+    shape::Shape,
+    tester::Tester,
+};
 
 /// Which line a full set gives up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +195,31 @@ impl Simulated {
         Simulated { frames, l1: Cache::new(64, 12, Replacement::Lru), cache, machine, rng }
     }
 
+    /// A machine with `pages` pages, a set of the first `per_color` pages of each true
+    /// color, and the pages in no set.
+    pub fn sorted(
+        machine: CacheModel,
+        pages: usize,
+        per_color: usize,
+        seed: u64,
+    ) -> (Self, Vec<Vec<PageId>>, Vec<PageId>) {
+        let prober = Simulated::new(machine, pages, seed);
+        let mut sets = vec![Vec::new(); prober.machine.colors() as usize];
+        let mut others = Vec::new();
+        for page in (0..pages as u32).map(PageId) {
+            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
+            if set.len() < per_color { set.push(page) } else { others.push(page) }
+        }
+        (prober, sets, others)
+    }
+
+    /// Asks this machine, plainly indexed, at three lines of its pages.
+    pub fn tester(self, shape: Shape, seed: u64) -> Tester<Self> {
+        let pages: Vec<PageId> = (0..self.frames.len() as u32).map(PageId).collect();
+        let (gauge, masks) = (Gauge::new(&pages, shape), Masks::generated_by([]));
+        Tester::new(self, gauge, &masks, &[3, 17, 40], fastrand::Rng::with_seed(seed))
+    }
+
     /// The true color.
     pub fn color(&self, page: PageId) -> u32 {
         (self.frames[page.index()] % u64::from(self.machine.colors())) as u32
@@ -228,6 +259,17 @@ impl Simulated {
         }
         let set = self.color(page) as usize * usize::from(LINES_PER_PAGE) + usize::from(line);
         self.cache.read(set, address, &mut self.rng)
+    }
+
+    /// Reads the target lines of each target `times` times.
+    fn cache_targets(&mut self, targets: &[PageId], pattern: &Pattern, times: u32) {
+        for _ in 0..times {
+            for &target in targets {
+                for line in pattern.target.iter() {
+                    self.read(target, line);
+                }
+            }
+        }
     }
 
     /// Times the target lines of each target.
@@ -285,13 +327,7 @@ impl Prober for Simulated {
         out: &mut Vec<Sample>,
     ) {
         out.clear();
-        for _ in 0..2 {
-            for &target in targets {
-                for line in pattern.target.iter() {
-                    self.read(target, line);
-                }
-            }
-        }
+        self.cache_targets(targets, pattern, 2);
         for _ in 0..passes {
             for &line in &pattern.set {
                 for &page in set {
@@ -314,13 +350,7 @@ impl Prober for Simulated {
         out: &mut Vec<Sample>,
     ) -> Duration {
         out.clear();
-        for _ in 0..4 {
-            for &target in targets {
-                for line in pattern.target.iter() {
-                    self.read(target, line);
-                }
-            }
-        }
+        self.cache_targets(targets, pattern, HELD_READS);
         let part = if wait.is_zero() { 10 } else { 1 };
         if !self.one_in(self.machine.neighbor_rests) {
             for _ in 0..self.machine.neighbor_reads / part {

@@ -7,11 +7,12 @@ use super::{
     hardware::Hardware,
     oracle::{has_rdtscp, shape},
     prober::PageId,
-    reference::{Check, Reference},
+    reference::Reference,
 };
 use crate::{
     color::{
-        Color, ColorCount, ColorError, MeasureOptions, Pressure, discovery_facts::DiscoveryFacts,
+        Color, ColorError, MeasureOptions, Pressure,
+        measurement::{Check, DiscoveryFacts},
     },
     mapping::PageAddr,
     topology::Pinned,
@@ -47,7 +48,6 @@ impl Standard {
     pub unsafe fn new(
         pages: &[Vec<PageAddr>],
         known: &DiscoveryFacts,
-        count: ColorCount,
         options: &MeasureOptions,
     ) -> Result<Self, ColorError> {
         let _pinned = Pinned::to(options.cpu)?;
@@ -58,7 +58,7 @@ impl Standard {
         // SAFETY: the caller's contract.
         let prober = unsafe { Hardware::new(flat) };
         let rng = fastrand::Rng::with_seed(options.seed);
-        let reference = Reference::new(prober, sets, known, count, rng);
+        let reference = Reference::new(prober, sets, known, rng);
         Ok(Standard { reference, cpu: options.cpu, own })
     }
 

@@ -205,19 +205,17 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::simulated::{CacheModel, Simulated},
+        super::{
+            shape::Shape,
+            simulated::{CacheModel, Simulated},
+        },
         *,
     };
 
     #[test]
     fn a_limit_that_tells_nothing_apart_is_not_taken() {
-        let machine = CacheModel::new(256 << 10, 8);
-        let pages: Vec<PageId> = (0..1024).map(PageId).collect();
-        let prober = Simulated::new(machine.clone(), pages.len(), 71);
-        let gauge = Gauge::new(&pages, 64, 16);
-        let masks = Masks::generated_by([]);
-        let rng = fastrand::Rng::with_seed(72);
-        let mut tester = Tester::new(prober, gauge, &masks, &[3, 17, 40], rng);
+        let shape = Shape { colors: Some(8), ways: 8 };
+        let mut tester = Simulated::new(CacheModel::new(256 << 10, 8), 1024, 71).tester(shape, 72);
         let limits = |tester: &Tester<Simulated>| -> Vec<u32> {
             tester.probes.iter().map(|probe| probe.threshold.ticks).collect()
         };

@@ -56,8 +56,6 @@ fn evicted_share<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>], pages:
 mod tests {
     use super::{
         super::{
-            calibrate::Gauge,
-            lines::Masks,
             shape::Shape,
             simulated::{CacheModel, Replacement, Simulated},
         },
@@ -66,19 +64,8 @@ mod tests {
 
     fn ways_of(machine: CacheModel) -> u32 {
         let shape = Shape { colors: Some(machine.colors()), ways: machine.ways as u32 };
-        let pages: Vec<PageId> = (0..shape.pages() as u32).map(PageId).collect();
-        let prober = Simulated::new(machine, pages.len(), 51);
-        let mut sets = vec![Vec::new(); shape.colors_assumed() as usize];
-        for &page in &pages {
-            let set: &mut Vec<PageId> = &mut sets[prober.color(page) as usize];
-            if set.len() < shape.set_size() {
-                set.push(page);
-            }
-        }
-        let gauge = Gauge::new(&pages, shape.full(), shape.batch_all());
-        let rng = fastrand::Rng::with_seed(52);
-        let masks = Masks::generated_by([]);
-        measured_ways(&mut Tester::new(prober, gauge, &masks, &[3, 17, 40], rng), &sets)
+        let (prober, sets, _) = Simulated::sorted(machine, shape.pages(), shape.set_size(), 51);
+        measured_ways(&mut prober.tester(shape, 52), &sets)
     }
 
     #[test]

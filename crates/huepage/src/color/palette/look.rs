@@ -4,10 +4,7 @@
 
 use std::{thread, time::Duration};
 
-use crate::color::{
-    ColorError,
-    measure::{Check, Standard},
-};
+use crate::color::{ColorError, measure::Standard, measurement::Check};
 
 /// Times that pages are looked at before they are given up.
 pub(super) const LOOKS: u32 = 5;

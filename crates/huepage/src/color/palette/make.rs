@@ -19,8 +19,8 @@ use super::{
 use crate::{
     color::{
         Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
-        discovery_facts::DiscoveryFacts,
-        measure::{L1_WAYS, Standard},
+        measure::Standard,
+        measurement::{DiscoveryFacts, L1_WAYS},
     },
     mapping::{Mapping, PageAddr, PageKind},
 };
@@ -120,7 +120,7 @@ pub(super) fn kept(
     let standard = |sets: &[Vec<u32>]| {
         // SAFETY: the pages are those of `frames`, which outlives the standard: the
         // caller keeps both.
-        unsafe { Standard::new(&frames.addresses(sets), &record.known, record.colors, options) }
+        unsafe { Standard::new(&frames.addresses(sets), &record.known, options) }
     };
     let least = least_per_color(record.known.ways);
     let mut all = standard(&record.pages)?;
@@ -178,14 +178,7 @@ fn proven_standard(
     let standard = |stock: &Stock| {
         // SAFETY: the pages stay mapped as long as the stock's frames, which
         // outlive the standard: `finish` puts both into one value.
-        unsafe {
-            Standard::new(
-                &stock.frames.addresses(&stock.sets),
-                &origin.known,
-                origin.count,
-                options,
-            )
-        }
+        unsafe { Standard::new(&stock.frames.addresses(&stock.sets), &origin.known, options) }
     };
     let mut first = standard(stock)?;
     stock.sets = proven(&stock.sets, least, || first.examine(), thread::sleep)?;

@@ -18,10 +18,7 @@ use super::{
     segment::Segment,
 };
 use crate::{
-    color::{
-        ColorError, MeasureOptions,
-        measure::{Check, Standard},
-    },
+    color::{ColorError, MeasureOptions, measure::Standard, measurement::Check},
     topology::CacheGeometry,
 };
 
@@ -279,7 +276,7 @@ fn look_in(place: &Place, measure: &MeasureOptions) -> Result<Found, ColorError>
     let sets = frames.addresses(&record.pages);
     // SAFETY: the pages are those of `frames`, which outlives the standard here, or
     // goes into one value with it.
-    let mut standard = unsafe { Standard::new(&sets, &record.known, record.colors, measure) }?;
+    let mut standard = unsafe { Standard::new(&sets, &record.known, measure) }?;
     match look(&mut standard, LOOKS, |found| matches!(found, Check::Holds | Check::Moved(_)))? {
         Check::Holds => {
             let made = Made { record, frames, standard };

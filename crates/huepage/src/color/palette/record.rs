@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{identity::MachineIdentity, inspection::PaletteSummary, segment::SegmentId};
 use crate::{
-    color::{ColorCount, Evidence, discovery_facts::DiscoveryFacts},
+    color::{ColorCount, Evidence, measurement::DiscoveryFacts},
     topology::CacheGeometry,
 };
 
