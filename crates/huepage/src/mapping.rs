@@ -28,6 +28,22 @@ impl PageAddr {
         PageAddr(addr.addr() & !mask)
     }
 
+    /// The page that holds an address.
+    pub(crate) fn at(address: usize) -> Self {
+        Self::containing(std::ptr::without_provenance::<u8>(address))
+    }
+
+    /// The page whose address is `number` page sizes.
+    #[cfg(test)]
+    pub(crate) fn numbered(number: usize) -> Self {
+        Self::at(number * rustix::param::page_size())
+    }
+
+    /// The address in page sizes: the number of the page in page tables.
+    pub(crate) fn number(self) -> usize {
+        self.0 / rustix::param::page_size()
+    }
+
     /// The address as a number.
     pub fn get(self) -> usize {
         self.0
@@ -46,6 +62,19 @@ impl PageAddr {
     /// The address as a pointer to the page's first byte.
     pub fn as_ptr(self) -> *mut u8 {
         std::ptr::with_exposed_provenance_mut(self.0)
+    }
+
+    /// Advises the kernel on `pages` pages from here on (`madvise(2)`).
+    ///
+    /// # Errors
+    /// What the call reports.
+    ///
+    /// # Safety
+    /// As the advice needs: whose pages it discards, nobody reads them again.
+    pub(crate) unsafe fn advise(self, pages: usize, advice: Advice) -> rustix::io::Result<()> {
+        let len = pages * rustix::param::page_size();
+        // SAFETY: the caller's contract.
+        unsafe { mm::madvise(self.as_ptr().cast(), len, advice) }
     }
 }
 
@@ -114,7 +143,7 @@ impl Mapping {
         }
         let start = NonNull::new(start.cast::<u8>()).expect("mmap never returns null");
         let mut mapping = Mapping { start, pages, born_locked: false };
-        own_mappings::add(raw_address(start), len);
+        own_mappings::add(start.addr().get(), len);
         mapping.born_locked = mapping.is_locked();
         // SAFETY: the range is ours, and nobody has its address yet.
         unsafe {
@@ -202,14 +231,10 @@ impl Mapping {
     }
 }
 
-fn raw_address(start: NonNull<u8>) -> usize {
-    start.as_ptr().addr()
-}
-
 impl Drop for Mapping {
     fn drop(&mut self) {
-        own_mappings::remove(raw_address(self.start));
         let start = self.as_ptr().addr();
+        own_mappings::remove(start);
         for left in lost_ranges::left_of(start..start + self.len()) {
             let part = self.as_ptr().with_addr(left.start).cast::<c_void>();
             // SAFETY: the range was mapped by `reserve` and is owned by this value,

@@ -10,7 +10,7 @@ use std::{
 use super::{Builder, ColoredError, Partition, Placed};
 use crate::{
     color::{Color, ColorCount, ColorOracle, Method},
-    mapping::{PageAddr, page_size},
+    mapping::PageAddr,
     place::{PlaceError, Policy, Pool, Reclassified, Recolored, Region},
     units::Bytes,
 };
@@ -152,14 +152,11 @@ impl Huepage {
         if bytes == 0 {
             return Ok(Vec::new());
         }
-        let page = page_size().0 as usize;
-        let start = start.expose_provenance();
-        let (first, last) = (start / page, (start + (bytes - 1)) / page);
-        let pages: Vec<PageAddr> = (first..=last)
-            .map(|number| {
-                PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(number * page))
-            })
-            .collect();
+        start.expose_provenance();
+        let first = PageAddr::containing(start);
+        let last = PageAddr::containing(start.wrapping_add(bytes - 1));
+        let pages: Vec<PageAddr> =
+            (0..=last.number() - first.number()).map(|page| first.nth(page)).collect();
         let mut stock = self.stock()?;
         // SAFETY: every page holds one of the bytes, and is mapped and readable as
         // that is. Nothing is written.

@@ -24,14 +24,8 @@ impl PageState {
 
     /// Notes what a scan said of the page.
     pub(crate) fn with_scan(self, zero: bool, huge: bool) -> Self {
-        let mut bits = self.0 & !(Self::ZERO | Self::HUGE);
-        if zero {
-            bits |= Self::ZERO;
-        }
-        if huge {
-            bits |= Self::HUGE;
-        }
-        PageState(bits)
+        let others = self.0 & !(Self::ZERO | Self::HUGE);
+        PageState(others | (Self::ZERO * u64::from(zero)) | (Self::HUGE * u64::from(huge)))
     }
 
     /// Whether a scan said that this is the kernel's page of zeros.
@@ -153,8 +147,7 @@ impl Pagemap {
     /// As [`Pagemap::read`].
     pub fn state(&self, page: PageAddr) -> io::Result<PageState> {
         let mut entry = [0; 8];
-        let at = (page.get() / rustix::param::page_size()) as u64 * 8;
-        match rustix::io::pread(&self.file, &mut entry, at)? {
+        match rustix::io::pread(&self.file, &mut entry, page.number() as u64 * 8)? {
             8 => Ok(PageState(u64::from_ne_bytes(entry))),
             _ => Err(io::ErrorKind::UnexpectedEof.into()),
         }
@@ -168,10 +161,9 @@ impl Pagemap {
     pub fn read(&self, first: PageAddr, pages: usize) -> io::Result<Vec<PageState>> {
         let mut bytes = vec![0u8; ENTRIES.min(pages) * 8];
         let mut states = Vec::with_capacity(pages);
-        let number = first.get() / rustix::param::page_size();
         while states.len() < pages {
             let bytes = &mut bytes[..(pages - states.len()).min(ENTRIES) * 8];
-            self.file.read_exact_at(bytes, (number + states.len()) as u64 * 8)?;
+            self.file.read_exact_at(bytes, (first.number() + states.len()) as u64 * 8)?;
             states.extend(
                 bytes.as_chunks::<8>().0.iter().map(|entry| PageState(u64::from_ne_bytes(*entry))),
             );

@@ -94,16 +94,8 @@ mod tests {
     #[test]
     fn what_is_wiped_is_told_from_what_is_inherited() {
         let mapping = Mapping::populated(3, PageKind::Base).unwrap();
-        let (page, size) = (mapping.page(1).get(), rustix::param::page_size());
         // SAFETY: a page of this test, of which no child is made.
-        unsafe {
-            rustix::mm::madvise(
-                std::ptr::with_exposed_provenance_mut(page),
-                size,
-                rustix::mm::Advice::LinuxWipeOnFork,
-            )
-        }
-        .unwrap();
+        unsafe { mapping.page(1).advise(1, rustix::mm::Advice::LinuxWipeOnFork) }.unwrap();
         let told: Vec<bool> = mapping.iter().map(wiped_in_children).collect();
         assert_eq!(told, [false, true, false]);
     }

@@ -4,7 +4,7 @@
 use std::io;
 
 use super::segment::Segment;
-use crate::mapping::{Mapping, PageAddr, page_size};
+use crate::mapping::{Mapping, PageAddr};
 
 /// Base pages that stay mapped as long as this value lives.
 #[derive(Debug)]
@@ -50,14 +50,7 @@ impl Frames {
             Frames::Private(mapping) => {
                 let page = mapping.page(index as usize);
                 // SAFETY: a page of our own mapping, which nobody reads again.
-                unsafe {
-                    rustix::mm::madvise(
-                        page.as_ptr().cast(),
-                        page_size().0 as usize,
-                        rustix::mm::Advice::LinuxDontNeed,
-                    )
-                }?;
-                Ok(())
+                Ok(unsafe { page.advise(1, rustix::mm::Advice::LinuxDontNeed) }?)
             }
         }
     }
