@@ -164,9 +164,9 @@ impl Discards {
     }
 }
 
-/// Exchanges every page in turn. `landing` is an empty slot; the slot that is
-/// empty afterwards is returned, or could not be emptied, which ends it. After a swap that was [`Outcome::Placed`] the
-/// slot that was empty before holds the old frame.
+/// Exchanges every page in turn. `landing` is an empty slot; the slot that is empty
+/// afterwards is returned, or the one that could not be emptied, which ends it. After a
+/// swap that was [`Outcome::Placed`] the slot that was empty before holds the old frame.
 pub(super) fn exchange<K: Kernel>(
     kernel: &mut K,
     swaps: &mut [Swap],
@@ -221,15 +221,9 @@ pub(super) fn one<K: Kernel>(
     fill(kernel, swap, landing, discards)
 }
 
-/// The ways to close the hole, best first.
-const WAYS: [Way; 3] = [Way::New, Way::Old, Way::Copy];
-
-#[derive(Clone, Copy)]
-enum Way {
-    New,
-    Old,
-    Copy,
-}
+/// The ways to close the hole, best first, by what each makes of the page: its new frame
+/// is put in, its old one is put back, or its bytes are copied in.
+const WAYS: [Outcome; 3] = [Outcome::Placed, Outcome::Refused, Outcome::Copied];
 
 /// Closes the hole, whatever it takes.
 fn fill<K: Kernel>(
@@ -238,7 +232,9 @@ fn fill<K: Kernel>(
     landing: PageAddr,
     discards: &mut Discards,
 ) -> Outcome {
-    let mut hole = Hole::new(swap.live, swap.fresh);
+    let places = Places::new(swap.live);
+    let mut hole = Hole { places, fresh: swap.fresh, discarded: false };
+    let mut tries = 0u32;
     let outcome = loop {
         if let Some(outcome) = fill_once(kernel, &hole, landing) {
             break outcome;
@@ -247,8 +243,8 @@ fn fill<K: Kernel>(
         if hole.discarded {
             break Outcome::Discarded;
         }
-        kernel.pause(hole.tries);
-        hole.tries = hole.tries.saturating_add(1);
+        kernel.pause(tries);
+        tries = tries.saturating_add(1);
     };
     // Threads that wait where there is no hole any more look again.
     if outcome == Outcome::Discarded || hole.places.len() > 1 {
@@ -261,11 +257,11 @@ fn fill<K: Kernel>(
 fn fill_once<K: Kernel>(kernel: &mut K, hole: &Hole, landing: PageAddr) -> Option<Outcome> {
     let mut gone = true;
     for place in hole.places.newest_first() {
-        for way in WAYS {
-            let (errno, outcome) = match way {
-                Way::New => (kernel.put_in(place, hole.fresh), Outcome::Placed),
-                Way::Old => (kernel.put_in(place, landing), Outcome::Refused),
-                Way::Copy => (kernel.copy_in(place, hole.fresh), Outcome::Copied),
+        for outcome in WAYS {
+            let errno = match outcome {
+                Outcome::Placed => kernel.put_in(place, hole.fresh),
+                Outcome::Refused => kernel.put_in(place, landing),
+                _ => kernel.copy_in(place, hole.fresh),
             };
             match errno {
                 None => return Some(outcome),
@@ -291,13 +287,6 @@ struct Hole {
     fresh: PageAddr,
     /// Whether the program has discarded it.
     discarded: bool,
-    tries: u32,
-}
-
-impl Hole {
-    fn new(live: PageAddr, fresh: PageAddr) -> Self {
-        Hole { places: Places::new(live), fresh, discarded: false, tries: 0 }
-    }
 }
 
 /// Where a hole may be, after moves that were told of in an order that need not
@@ -428,7 +417,7 @@ const CHILDREN: usize = 8;
 fn moved(page: PageAddr, from: PageAddr, to: PageAddr, pages: usize) -> PageAddr {
     match page.get().checked_sub(from.get()) {
         Some(offset) if offset < pages * rustix::param::page_size() => {
-            PageAddr::containing(to.as_ptr().wrapping_add(offset))
+            PageAddr::at(to.get() + offset)
         }
         _ => page,
     }

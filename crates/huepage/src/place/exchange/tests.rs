@@ -13,11 +13,17 @@ const POOL: usize = 200;
 const PAGES: usize = 6;
 
 fn page(n: usize) -> PageAddr {
-    PageAddr::containing(std::ptr::without_provenance::<u8>(n * rustix::param::page_size()))
+    PageAddr::numbered(n)
 }
 
 fn number(page: PageAddr) -> usize {
-    page.get() / rustix::param::page_size()
+    page.number()
+}
+
+/// Every live page, each with a page of the pool to replace it.
+fn swaps() -> Vec<Swap> {
+    let swap = |i| Swap { live: page(LIVE + i), fresh: page(POOL + i), outcome: Outcome::Pending };
+    (0..PAGES).map(swap).collect()
 }
 
 /// What happens right before a system call.
@@ -189,8 +195,7 @@ impl Model {
     }
 
     fn fork(&mut self, forks: usize) {
-        let pages = self.pages.range(LIVE..LIVE + PAGES).map(|(&at, &v)| (at, v)).collect();
-        let pages: Pages = pages;
+        let pages: Pages = self.pages.range(LIVE..LIVE + PAGES).map(|(&at, &v)| (at, v)).collect();
         let mut expected = self.expected;
         // While a page is being discarded, a child may find either.
         for &at in self.zaps.iter().filter(|at| !pages.contains_key(at)) {
@@ -383,13 +388,7 @@ proptest! {
         touched in any::<[bool; PAGES]>(),
     ) {
         let mut model = Model::new(script, touched);
-        let mut swaps: Vec<Swap> = (0..PAGES)
-            .map(|i| Swap {
-                live: page(LIVE + i),
-                fresh: page(POOL + i),
-                outcome: Outcome::Pending,
-            })
-            .collect();
+        let mut swaps = swaps();
         let mut landing = POOL + PAGES;
         let mut discards = Discards::default();
         let last = exchange(&mut model, &mut swaps, page(landing), &mut discards);
@@ -467,13 +466,7 @@ proptest! {
     #[test]
     fn without_trouble_every_touched_page_is_placed(touched in any::<[bool; PAGES]>()) {
         let mut model = Model::new(Vec::new(), touched);
-        let mut swaps: Vec<Swap> = (0..PAGES)
-            .map(|i| Swap {
-                live: page(LIVE + i),
-                fresh: page(POOL + i),
-                outcome: Outcome::Pending,
-            })
-            .collect();
+        let mut swaps = swaps();
         exchange(&mut model, &mut swaps, page(POOL + PAGES), &mut Discards::default());
         for (swap, touched) in swaps.iter().zip(touched) {
             let want = if touched { Outcome::Placed } else { Outcome::Absent };
