@@ -149,6 +149,15 @@ impl PlaceError {
         move |source| PlaceError::System { action, source }
     }
 
+    /// What `action` lacks: a privilege, or the move itself.
+    pub(super) fn lacking(action: &'static str) -> impl FnOnce(UserfaultfdError) -> Self {
+        use UserfaultfdError::{ForkEventsDenied, KernelFaultsDenied};
+        move |reason| match reason {
+            KernelFaultsDenied | ForkEventsDenied => PlaceError::NeedsPrivilege { action, reason },
+            reason => PlaceError::NeedsMove { action, reason },
+        }
+    }
+
     pub(super) fn errno(action: &'static str) -> impl FnOnce(rustix::io::Errno) -> Self {
         move |errno| PlaceError::System { action, source: errno.into() }
     }

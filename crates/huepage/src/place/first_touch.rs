@@ -20,7 +20,7 @@ use super::{
     PlaceError,
     arena::{Arena, Owner, Space, release},
     signals::Blocked,
-    userfaultfd::{Event, Faults, Features, Userfaultfd, UserfaultfdError},
+    userfaultfd::{Event, Faults, Features, Userfaultfd},
 };
 use crate::{color::Color, mapping::PageAddr};
 
@@ -62,11 +62,8 @@ pub(super) struct FirstTouch {
 impl FirstTouch {
     /// Opens the descriptor this takes, before anything is set up.
     pub fn open() -> Result<Userfaultfd, PlaceError> {
-        let action = "placing pages in the order of first touch";
-        Userfaultfd::open(Faults::All, Features::MOVE).map_err(|reason| match reason {
-            UserfaultfdError::KernelFaultsDenied => PlaceError::NeedsPrivilege { action, reason },
-            reason => PlaceError::NeedsMove { action, reason },
-        })
+        Userfaultfd::open(Faults::All, Features::MOVE)
+            .map_err(PlaceError::lacking("placing pages in the order of first touch"))
     }
 
     pub fn start(
@@ -186,7 +183,7 @@ fn serve(shared: &Shared) {
 
 /// Puts the next page where someone waits for one.
 fn resolve(shared: &Shared, page: PageAddr) {
-    let index = (page.get() - shared.start.get()) / rustix::param::page_size();
+    let index = page.number() - shared.start.number();
     let before = shared.colors[index].load(Ordering::Relaxed);
     while let Some(next) = shared.queue.get(shared.next.load(Ordering::Relaxed)) {
         // Before the move: whoever sees the page present sees its color. With

@@ -10,7 +10,7 @@ use super::{
     arena::release,
     exchange::{Discards, Kernel, Notice},
     mover::Mover,
-    userfaultfd::{Event, Faults, Features, Userfaultfd, UserfaultfdError},
+    userfaultfd::{Event, Faults, Features, Userfaultfd},
 };
 use crate::{mapping::PageAddr, proc::wiped_in_children};
 
@@ -46,12 +46,7 @@ impl<'a> UserfaultfdKernel<'a> {
         features: Features,
         mover: Option<&'a dyn Mover>,
     ) -> Result<Self, PlaceError> {
-        let uffd = Userfaultfd::open(Faults::All, features).map_err(|reason| match reason {
-            UserfaultfdError::KernelFaultsDenied | UserfaultfdError::ForkEventsDenied => {
-                PlaceError::NeedsPrivilege { action, reason }
-            }
-            reason => PlaceError::NeedsMove { action, reason },
-        })?;
+        let uffd = Userfaultfd::open(Faults::All, features).map_err(PlaceError::lacking(action))?;
         let spare = rustix::io::fcntl_dupfd_cloexec(&uffd, 0).ok();
         Ok(UserfaultfdKernel { uffd, mover, spare, range: None })
     }
@@ -74,9 +69,8 @@ impl<'a> UserfaultfdKernel<'a> {
 
     /// For memory that nobody else uses meanwhile.
     pub fn exclusive(mover: &'a dyn Mover) -> Result<Self, PlaceError> {
-        let action = "recoloring memory";
         let uffd = Userfaultfd::open(Faults::UserMode, Features::MOVE)
-            .map_err(|reason| PlaceError::NeedsMove { action, reason })?;
+            .map_err(PlaceError::lacking("recoloring memory"))?;
         Ok(UserfaultfdKernel { uffd, mover: Some(mover), spare: None, range: None })
     }
 }
@@ -127,6 +121,16 @@ fn pause(tries: u32) {
     }
 }
 
+/// Copies the bytes of a page.
+///
+/// # Safety
+/// Both are mapped and hold pages, and nobody else uses them.
+unsafe fn copy(to: PageAddr, from: PageAddr) {
+    let page = rustix::param::page_size();
+    // SAFETY: the caller's contract; two pages do not overlap.
+    unsafe { to.as_ptr().copy_from_nonoverlapping(from.as_ptr(), page) };
+}
+
 // SAFETY: each call affects the pages named only.
 unsafe impl Kernel for UserfaultfdKernel<'_> {
     type Child = Userfaultfd;
@@ -147,9 +151,7 @@ unsafe impl Kernel for UserfaultfdKernel<'_> {
     fn copy(&mut self, to: PageAddr, from: PageAddr) {
         // SAFETY: both are slots of the pool that hold pages; nobody else
         // knows them.
-        unsafe {
-            to.as_ptr().copy_from_nonoverlapping(from.as_ptr(), rustix::param::page_size());
-        }
+        unsafe { copy(to, from) };
     }
 
     fn put_in(&mut self, live: PageAddr, slot: PageAddr) -> Option<Errno> {
@@ -311,9 +313,7 @@ unsafe impl Kernel for Remapped<'_> {
 
     fn copy(&mut self, to: PageAddr, from: PageAddr) {
         // SAFETY: both are mapped, and nobody else uses them.
-        unsafe {
-            to.as_ptr().copy_from_nonoverlapping(from.as_ptr(), rustix::param::page_size());
-        }
+        unsafe { copy(to, from) };
     }
 
     fn put_in(&mut self, live: PageAddr, slot: PageAddr) -> Option<Errno> {

@@ -62,12 +62,11 @@ impl Mover for UserfaultfdMover {
 pub(super) fn open(
     wish: Option<Mechanism>,
 ) -> Result<(Box<dyn Mover>, Option<UserfaultfdError>), PlaceError> {
-    let action = "moving pages";
     match (wish, UserfaultfdMover::new()) {
         (Some(Mechanism::Remap), _) => Ok((Box::new(Remap), None)),
         (_, Ok(mover)) => Ok((Box::new(mover), None)),
         (Some(Mechanism::Userfaultfd), Err(reason)) => {
-            Err(PlaceError::NeedsMove { action, reason })
+            Err(PlaceError::NeedsMove { action: "moving pages", reason })
         }
         (None, Err(reason)) => Ok((Box::new(Remap), Some(reason))),
     }

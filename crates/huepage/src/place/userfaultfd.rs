@@ -358,11 +358,17 @@ impl Userfaultfd {
 
     /// Maps zeros at missing pages of the registered range (`UFFDIO_ZEROPAGE`).
     pub fn zero_page(&self, dst: PageAddr) -> Progress {
-        let mut arg = Fill { range: range(dst, 1), mode: 0, done: 0 };
         // SAFETY: UFFDIO_ZEROPAGE takes and fills a `uffdio_zeropage`. It only
         // puts there what an ordinary fault would have.
-        let result =
-            unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_ZEROPAGE, Fill>::new(&mut arg)) };
+        unsafe { self.fill::<UFFDIO_ZEROPAGE>(dst) }
+    }
+
+    /// # Safety
+    /// As the request `OP` needs, which must take a [`Fill`].
+    unsafe fn fill<const OP: Opcode>(&self, dst: PageAddr) -> Progress {
+        let mut arg = Fill { range: range(dst, 1), mode: 0, done: 0 };
+        // SAFETY: the caller's contract.
+        let result = unsafe { ioctl::ioctl(&self.fd, Updater::<OP, Fill>::new(&mut arg)) };
         progress(result, arg.done, 1)
     }
 
@@ -370,18 +376,14 @@ impl Userfaultfd {
     /// kernel refuses all requests to fill something, whatever they are about.
     /// This one asks for no valid range, so that it never does anything.
     pub fn is_changing(&self) -> bool {
-        let nowhere = PageAddr::containing(std::ptr::null::<u8>());
-        matches!(self.zero_page(nowhere).stop, Some(Errno::AGAIN | Errno::INTR))
+        matches!(self.zero_page(PageAddr::at(0)).stop, Some(Errno::AGAIN | Errno::INTR))
     }
 
     /// Makes the missing page raise `SIGBUS` when touched (`UFFDIO_POISON`,
     /// Linux 6.6): for bytes that cannot be had, instead of false zeros.
     pub fn poison(&self, dst: PageAddr) -> Progress {
-        let mut arg = Fill { range: range(dst, 1), mode: 0, done: 0 };
         // SAFETY: UFFDIO_POISON takes and fills a `uffdio_poison`.
-        let result =
-            unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_POISON, Fill>::new(&mut arg)) };
-        progress(result, arg.done, 1)
+        unsafe { self.fill::<UFFDIO_POISON>(dst) }
     }
 
     /// The next message; `None` if there is none now.
@@ -403,7 +405,7 @@ impl Userfaultfd {
                 let bytes = message[at..at + 8].try_into().expect("a slice of eight bytes");
                 u64::from_ne_bytes(bytes) as usize
             };
-            let page = |at| PageAddr::containing(std::ptr::without_provenance::<u8>(word(at)));
+            let page = |at| PageAddr::at(word(at));
             match message[0] {
                 0x12 => return Ok(Some(Event::Fault(page(16)))),
                 0x13 => {
@@ -521,6 +523,8 @@ mod tests {
     fn a_move_that_was_repeated_inside_the_kernel_counts_as_done() {
         use std::sync::atomic::{AtomicBool, Ordering};
 
+        use rustix::mm::Advice;
+
         use crate::mapping::{Mapping, PageKind};
 
         const PAGES: usize = 8;
@@ -533,26 +537,14 @@ mod tests {
         // SAFETY: both halves are this test's, and nobody touches missing pages.
         unsafe {
             uffd.register(from, 2 * PAGES).unwrap();
-            rustix::mm::madvise(
-                to.as_ptr().cast(),
-                PAGES * rustix::param::page_size(),
-                rustix::mm::Advice::LinuxDontNeed,
-            )
-            .unwrap();
+            to.advise(PAGES, Advice::LinuxDontNeed).unwrap();
         }
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 while !stop.load(Ordering::Relaxed) {
-                    let len = memory.len();
                     // SAFETY: MADV_COLD changes no contents.
-                    let _ = unsafe {
-                        rustix::mm::madvise(
-                            memory.as_ptr().cast(),
-                            len,
-                            rustix::mm::Advice::LinuxCold,
-                        )
-                    };
+                    let _ = unsafe { memory.page(0).advise(2 * PAGES, Advice::LinuxCold) };
                 }
             });
             let mut wrong = None;
