@@ -10,6 +10,7 @@ use rustix::{
 use super::PlaceError;
 use crate::{
     color::ColorCount,
+    frames::{PageState, Pagemap},
     mapping::{Mapping, PageAddr, PageKind, lost_ranges},
 };
 
@@ -47,10 +48,16 @@ fn advise(start: PageAddr, pages: usize, advice: Advice) -> rustix::io::Result<(
     if lost_ranges::is_lost(start.span(pages)) {
         return Err(Errno::EXIST);
     }
-    let len = pages * rustix::param::page_size();
     // SAFETY: callers pass pages of arenas and spaces, whose contents nobody
     // outside this module refers to.
-    unsafe { mm::madvise(start.as_ptr().cast(), len, advice) }
+    unsafe { start.advise(pages, advice) }
+}
+
+/// What the kernel says of pages of this process.
+pub(super) fn page_states(start: PageAddr, pages: usize) -> Result<Vec<PageState>, PlaceError> {
+    Pagemap::open()
+        .and_then(|pagemap| pagemap.read(start, pages))
+        .map_err(PlaceError::system("read /proc/self/pagemap"))
 }
 
 /// The address space of one region. Its first page number is a multiple of
@@ -68,7 +75,7 @@ impl Space {
         let count = count.get() as usize;
         let mapping = Mapping::reserve(pages.saturating_add(count - 1), PageKind::Base)
             .map_err(PlaceError::system("reserve address space"))?;
-        let number = mapping.as_ptr().addr() / rustix::param::page_size();
+        let number = mapping.page(0).number();
         Ok(Space { lead: number.next_multiple_of(count) - number, mapping, pages })
     }
 
@@ -83,7 +90,7 @@ impl Space {
 
     /// The virtual page number of the first page.
     pub fn number(&self) -> usize {
-        self.page(0).get() / rustix::param::page_size()
+        self.page(0).number()
     }
 
     pub fn iter(&self) -> impl Iterator<Item = PageAddr> + '_ {

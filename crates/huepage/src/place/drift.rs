@@ -3,11 +3,12 @@
 
 use super::{
     PlaceError, Pool, Recolored, Region,
+    arena::page_states,
     exchange::Outcome,
     recolor::{Others, Task},
     region::Colors,
 };
-use crate::{color::ColorOracle, frames::Pagemap, mapping::PageAddr};
+use crate::{color::ColorOracle, mapping::PageAddr};
 
 /// How far a region's colors are from those it was given, in pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,9 +64,7 @@ pub fn verify(
 
 /// The pages of a region that have a frame and were given a color.
 fn present(region: &Region) -> Result<Vec<usize>, PlaceError> {
-    let states = Pagemap::open()
-        .and_then(|pagemap| pagemap.read(region.page(0), region.pages()))
-        .map_err(PlaceError::system("read /proc/self/pagemap"))?;
+    let states = page_states(region.page(0), region.pages())?;
     let given = |i: &usize| states[*i].present() && region.wanted(*i).is_some();
     Ok((0..region.pages()).filter(given).collect())
 }
@@ -91,9 +90,7 @@ impl Pool {
         oracle: &mut dyn ColorOracle,
     ) -> Result<Recolored, PlaceError> {
         self.owner.check()?;
-        if region.pool != self.id {
-            return Err(PlaceError::ForeignRegion);
-        }
+        self.check_owns(region)?;
         if matches!(region.colors, Colors::FirstTouch(_)) {
             return Err(PlaceError::FollowsFirstTouch);
         }

@@ -2,10 +2,7 @@
 //! Placing memory before anybody uses it: no privilege, and nothing is moved under
 //! a running program.
 
-use rustix::{
-    io::Errno,
-    mm::{self, Advice},
-};
+use rustix::{io::Errno, mm::Advice};
 
 use super::{Fate, Mechanism, PlaceError, Pool, Wish, mover::MoveRun, recolor::base_pages_only};
 use crate::{
@@ -115,9 +112,8 @@ impl FirstFrames {
         let fates = part.iter().map(|wish| unsafe { self.fill_page(*wish) }).collect();
         self.pool.mover.close(start, pages);
         if remapped {
-            let len = pages * rustix::param::page_size();
             // SAFETY: as above. What came by mremap has the advice of the pool.
-            let kept = unsafe { mm::madvise(start.as_ptr().cast(), len, Advice::LinuxKeepOnFork) };
+            let kept = unsafe { start.advise(pages, Advice::LinuxKeepOnFork) };
             kept.map_err(PlaceError::errno("let children inherit the memory"))?;
         }
         Ok(fates)
@@ -126,11 +122,7 @@ impl FirstFrames {
     /// # Safety
     /// As [`FirstFrames::fill`]; the page is open.
     unsafe fn fill_page(&mut self, wish: Wish) -> Fate {
-        let Some((slot, dirty)) = self.pool.slots.take(wish.color) else { return Fate::Short };
-        if dirty {
-            // SAFETY: a slot of the pool that holds a page; nobody else knows it.
-            unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
-        }
+        let Some(slot) = self.pool.take_zeroed(wish.color) else { return Fate::Short };
         let run = MoveRun { dst: wish.page, src: slot, pages: 1 };
         // SAFETY: the caller's contract, for a page out of the pool's books.
         let progress = unsafe { self.pool.carry_or_replace(run, &[wish.color]) };

@@ -50,6 +50,13 @@ pub(super) struct MoveRun {
     pub pages: usize,
 }
 
+impl MoveRun {
+    /// What is left of it after its first `done` pages.
+    pub fn after(self, done: usize) -> Self {
+        MoveRun { dst: self.dst.nth(done), src: self.src.nth(done), pages: self.pages - done }
+    }
+}
+
 /// Joins single moves, in order, into runs that one system call can do.
 pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec<MoveRun> {
     let mut runs: Vec<MoveRun> = Vec::new();
@@ -78,9 +85,9 @@ pub(super) unsafe fn carry(mover: &dyn Mover, run: MoveRun) -> Progress {
     let mut done = 0;
     let mut tries = 0;
     while done < run.pages {
+        let MoveRun { dst, src, pages } = run.after(done);
         // SAFETY: a part of the run the caller vouches for.
-        let progress =
-            unsafe { mover.move_run(run.dst.nth(done), run.src.nth(done), run.pages - done) };
+        let progress = unsafe { mover.move_run(dst, src, pages) };
         done += progress.pages;
         match progress.stop {
             None => break,
@@ -101,15 +108,12 @@ mod tests {
 
     use super::*;
 
-    fn page(n: usize) -> PageAddr {
-        PageAddr::containing(std::ptr::without_provenance::<u8>(n * rustix::param::page_size()))
-    }
-
     proptest! {
         #[test]
         fn runs_are_the_moves_in_order_and_as_long_as_can_be(
             pairs in proptest::collection::vec((0usize..8, 0usize..8), 0..60)
         ) {
+            let page = PageAddr::numbered;
             let runs = runs(pairs.iter().map(|&(d, s)| (page(d), page(s))));
             let flat: Vec<_> = runs
                 .iter()

@@ -96,21 +96,21 @@ impl Policy {
                 let mean = pages as f64 / n as f64;
                 let ample = (mean + 5.0 * mean.sqrt()).ceil() as usize;
                 let mut quotas = vec![ample.min(pages); n];
-                for (quota, exact) in quotas.iter_mut().zip(self.histogram(pages, count)) {
+                let exact = histogram(&self.colors(0, pages, count), count);
+                for (quota, exact) in quotas.iter_mut().zip(exact) {
                     *quota = exact.max(*quota);
                 }
                 quotas
             }
         }
     }
+}
 
-    fn histogram(&self, pages: usize, count: ColorCount) -> Vec<usize> {
-        let mut histogram = vec![0; count.get() as usize];
-        for color in self.colors(0, pages, count) {
-            histogram[color.index()] += 1;
-        }
-        histogram
-    }
+/// How often each color comes up.
+pub(super) fn histogram(colors: &[Color], count: ColorCount) -> Vec<usize> {
+    let mut histogram = vec![0; count.get() as usize];
+    colors.iter().for_each(|color| histogram[color.index()] += 1);
+    histogram
 }
 
 #[cfg(test)]
@@ -149,8 +149,7 @@ mod tests {
     #[test]
     fn random_draws_every_color_about_equally_and_each_seed_its_own() {
         let draw = |seed| Policy::Random { seed }.colors(0, 32_000, count(32));
-        let mut seen = [0usize; 32];
-        draw(1).iter().for_each(|color| seen[color.index()] += 1);
+        let seen = histogram(&draw(1), count(32));
         // Mean 1000, standard deviation 31.
         assert!(seen.iter().all(|n| (800..1200).contains(n)), "{seen:?}");
         assert_eq!(draw(1), draw(1));
@@ -167,10 +166,7 @@ mod tests {
         ) {
             let count = count(n);
             prop_assert_eq!(policy.check(count), Ok(()));
-            let mut need = vec![0usize; n as usize];
-            for color in policy.colors(block * n as usize, pages, count) {
-                need[color.index()] += 1;
-            }
+            let need = histogram(&policy.colors(block * n as usize, pages, count), count);
             let quotas = policy.quotas(pages, count);
             if matches!(policy, Policy::Random { .. }) {
                 prop_assert!(quotas.iter().zip(&need).all(|(quota, need)| quota >= need));
@@ -190,8 +186,7 @@ mod tests {
             }
             let from = from.min(pages - 1);
             let part = &colors[from..(from + len).min(pages)];
-            let mut seen = vec![0usize; n as usize];
-            part.iter().for_each(|color| seen[color.index()] += 1);
+            let seen = histogram(part, count(n));
             let (min, max) = (seen.iter().min().unwrap(), seen.iter().max().unwrap());
             prop_assert!(max - min <= 1, "{:?}", seen);
         }

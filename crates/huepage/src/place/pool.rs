@@ -11,16 +11,17 @@ use rustix::io::Errno;
 
 use super::{
     Mechanism, PlaceError, Policy, Region, UserfaultfdError,
-    arena::{Arena, Owner, Space, keep_from_children, release},
+    arena::{Arena, Owner, Space, keep_from_children, page_states, release},
     first_touch::{FirstTouch, Waiting},
     mechanism,
     mover::{MoveRun, Mover, Progress, carry, runs},
+    policy::histogram,
     region::{Colors, Fixed},
     slots::Slots,
 };
 use crate::{
     color::{Color, ColorCount, ColorOracle},
-    frames::{PageState, Pagemap},
+    frames::PageState,
     mapping::{Mapping, PageAddr, page_size},
     units::Bytes,
 };
@@ -113,9 +114,7 @@ impl Pool {
         if !known.is_empty() {
             Policy::Colors(known).check(count)?;
         }
-        let states = Pagemap::open()
-            .and_then(|pagemap| pagemap.read(mapping.page(0), mapping.pages()))
-            .map_err(PlaceError::system("read /proc/self/pagemap"))?;
+        let states = page_states(mapping.page(0), mapping.pages())?;
         // Copying from a slot that is noted as full and is empty would wait for the
         // page that this very thread is to put in.
         let mut labelled = labels.iter().zip(&states);
@@ -179,6 +178,10 @@ impl Pool {
         region.pool == self.id
     }
 
+    pub(super) fn check_owns(&self, region: &Region) -> Result<(), PlaceError> {
+        if self.owns(region) { Ok(()) } else { Err(PlaceError::ForeignRegion) }
+    }
+
     /// How pages are moved.
     pub fn mechanism(&self) -> Mechanism {
         self.mover.mechanism()
@@ -230,11 +233,7 @@ impl Pool {
     }
 
     fn check_stock(&self, colors: &[Color]) -> Result<(), PlaceError> {
-        let mut wanted = vec![0usize; self.count.get() as usize];
-        for color in colors {
-            wanted[color.index()] += 1;
-        }
-        for (color, wanted) in self.count.iter().zip(wanted) {
+        for (color, wanted) in self.count.iter().zip(histogram(colors, self.count)) {
             let held = self.slots.held_of(color);
             if wanted > held {
                 return Err(PlaceError::PoolShort { color, wanted, held });
@@ -243,19 +242,21 @@ impl Pool {
         Ok(())
     }
 
+    /// Takes a page of a color out of the books, zeroed.
+    pub(super) fn take_zeroed(&mut self, color: Color) -> Option<PageAddr> {
+        let (slot, dirty) = self.slots.take(color)?;
+        if dirty {
+            // SAFETY: the slot is the pool's and holds a page; nobody else
+            // refers to it.
+            unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
+        }
+        Some(slot)
+    }
+
     /// Takes a page of each color, zeroed. The stock must suffice.
     fn pick(&mut self, colors: &[Color]) -> Vec<PageAddr> {
-        let mut picked = Vec::with_capacity(colors.len());
-        for &color in colors {
-            let (slot, dirty) = self.slots.take(color).expect("the stock was checked");
-            if dirty {
-                // SAFETY: the slot is the pool's and holds a page; nobody else
-                // refers to it.
-                unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
-            }
-            picked.push(slot);
-        }
-        picked
+        let take = |&color| self.take_zeroed(color).expect("the stock was checked");
+        colors.iter().map(take).collect()
     }
 
     fn follow(&mut self, space: &Space, colors: &[Color]) -> Result<Colors, PlaceError> {
@@ -330,19 +331,13 @@ impl Pool {
     pub(super) unsafe fn carry_or_replace(&mut self, run: MoveRun, colors: &[Color]) -> Progress {
         let mut done = 0;
         loop {
-            let rest =
-                MoveRun { dst: run.dst.nth(done), src: run.src.nth(done), pages: run.pages - done };
             // SAFETY: the caller's contract.
-            let progress = unsafe { carry(&*self.mover, rest) };
+            let progress = unsafe { carry(&*self.mover, run.after(done)) };
             done += progress.pages;
             let mut stop = progress.stop;
             let stuck = run.src.nth(done.min(run.pages - 1));
             while let Some(Errno::BUSY | Errno::NOENT) = stop {
-                let Some((slot, dirty)) = self.slots.take(colors[done]) else { break };
-                if dirty {
-                    // SAFETY: as in `pick`.
-                    unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
-                }
+                let Some(slot) = self.take_zeroed(colors[done]) else { break };
                 let single = MoveRun { dst: run.dst.nth(done), src: slot, pages: 1 };
                 // SAFETY: the caller's contract, for another page of the pool.
                 stop = unsafe { carry(&*self.mover, single) }.stop;
@@ -394,9 +389,7 @@ impl Pool {
     /// [`PlaceError::ForeignRegion`]; [`PlaceError::OtherProcess`].
     pub fn settle(&mut self, region: &mut Region) -> Result<(), PlaceError> {
         self.owner.check()?;
-        if region.pool != self.id {
-            return Err(PlaceError::ForeignRegion);
-        }
+        self.check_owns(region)?;
         let (empty, waiting) = region.take_settled()?;
         for slot in empty {
             self.put_released(slot);
@@ -417,11 +410,7 @@ impl Pool {
         for run in runs(pairs) {
             let mut end = 0;
             while end < run.pages {
-                let part = MoveRun {
-                    dst: run.dst.nth(end),
-                    src: run.src.nth(end),
-                    pages: run.pages - end,
-                };
+                let part = run.after(end);
                 // SAFETY: the region was given up by its owner; the slots are
                 // the pool's and empty.
                 let moved = unsafe { self.carry_in(part) };

@@ -77,8 +77,7 @@ impl Quarantine {
             let mut page = from;
             let mut gone = None;
             while page < end && looks > 0 {
-                let address = PageAddr::containing(std::ptr::with_exposed_provenance::<u8>(page));
-                match (missing(address), gone) {
+                match (missing(PageAddr::at(page)), gone) {
                     (true, None) => gone = Some(page),
                     (false, Some(first)) => {
                         self.remove(first, page);
@@ -114,10 +113,6 @@ mod tests {
 
     use super::*;
 
-    fn page(n: usize) -> PageAddr {
-        PageAddr::containing(std::ptr::without_provenance::<u8>(n * rustix::param::page_size()))
-    }
-
     proptest! {
         /// Against a plain set of pages.
         #[test]
@@ -132,7 +127,7 @@ mod tests {
                     let is_missing = |n: usize| missing >> (n % 64) & 1 == 1;
                     // Twice: the first may begin in the middle.
                     for _ in 0..2 {
-                        quarantine.review(|page| is_missing(page.get() / size));
+                        quarantine.review(|page| is_missing(page.number()));
                     }
                     twin.retain(|&n| !is_missing(n));
                 } else {
@@ -140,7 +135,7 @@ mod tests {
                     twin.extend(start..start + len);
                 }
                 for n in 0..50 {
-                    prop_assert_eq!(quarantine.may_hold(page(n)), twin.contains(&n), "page {}", n);
+                    prop_assert_eq!(quarantine.may_hold(PageAddr::numbered(n)), twin.contains(&n), "page {}", n);
                 }
                 prop_assert_eq!(quarantine.pages(), twin.len());
             }

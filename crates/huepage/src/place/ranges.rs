@@ -81,7 +81,7 @@ pub(super) fn check_apart(
     pages: usize,
     needed: impl IntoIterator<Item = Range<usize>>,
 ) -> Result<(), PlaceError> {
-    let range = start.get()..start.get().saturating_add(pages * rustix::param::page_size());
+    let range = start.span(pages);
     for part in needed {
         if part.start < range.end && range.start < part.end {
             let reason = Unsuitable::InUseHere;

@@ -3,9 +3,11 @@
 
 use std::{collections::BTreeMap, ops::Range, ptr, sync::atomic::AtomicU8};
 
+use rustix::{io::Errno, mm::Advice};
+
 use super::{
     Mechanism, PlaceError, Policy, Pool,
-    arena::keep_from_children,
+    arena::{keep_from_children, page_states},
     exchange::{Discards, Outcome, Swap, answer, exchange},
     kernel::{Registration, Remapped, UserfaultfdKernel},
     ranges,
@@ -13,7 +15,6 @@ use super::{
 };
 use crate::{
     color::{Color, ColorOracle},
-    frames::Pagemap,
     mapping::{Mapping, PageAddr, PageKind, lost_ranges},
 };
 
@@ -130,8 +131,7 @@ impl Pool {
             // Tells early what is missing.
             UserfaultfdKernel::shared(&*self.mover)?;
         }
-        let number = start.get() / rustix::param::page_size();
-        let wanted = policy.colors(number, pages, self.count);
+        let wanted = policy.colors(start.number(), pages, self.count);
         // SAFETY: the caller's contract.
         let (tasks, report) = unsafe { self.plan(start, &wanted, oracle) }?;
         base_pages_only(start, pages)?;
@@ -151,9 +151,7 @@ impl Pool {
         wanted: &[Color],
         oracle: &mut dyn ColorOracle,
     ) -> Result<(Vec<Task>, Recolored), PlaceError> {
-        let states = Pagemap::open()
-            .and_then(|pagemap| pagemap.read(start, wanted.len()))
-            .map_err(PlaceError::system("read /proc/self/pagemap"))?;
+        let states = page_states(start, wanted.len())?;
         let mut report = Recolored::default();
         let mut candidates = Vec::new();
         let mut tasks = Vec::new();
@@ -251,7 +249,8 @@ impl Pool {
             for swap in &swaps {
                 // What the program has mapped anew is not touched.
                 if swap.outcome != Outcome::Discarded {
-                    inherit(swap.live);
+                    // SAFETY: the advice changes no contents.
+                    let _ = unsafe { swap.live.advise(1, Advice::LinuxKeepOnFork) };
                 }
                 let _ = keep_from_children(swap.fresh, 1);
             }
@@ -284,7 +283,7 @@ impl Pool {
     ) -> Result<(), PlaceError> {
         let (Some(first), Some(last)) = (swaps.first(), swaps.last()) else { return Ok(()) };
         let start = first.live;
-        let pages = (last.live.get() - start.get()) / rustix::param::page_size() + 1;
+        let pages = last.live.number() - start.number() + 1;
         if self.mechanism() == Mechanism::Remap && others == Others::Nobody {
             exchange(&mut Remapped(&*self.mover), swaps, landing, discards);
             return Ok(());
@@ -419,25 +418,10 @@ impl Recolored {
 
 /// Keeps the kernel from joining placed pages into huge ones elsewhere.
 pub(super) fn base_pages_only(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
-    let len = pages * rustix::param::page_size();
     // SAFETY: the advice changes no contents.
-    match unsafe {
-        rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxNoHugepage)
-    } {
+    match unsafe { start.advise(pages, Advice::LinuxNoHugepage) } {
         // A kernel without transparent huge pages answers EINVAL.
-        Ok(()) | Err(rustix::io::Errno::INVAL) => Ok(()),
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
         Err(e) => Err(PlaceError::errno("keep the range free of huge pages")(e)),
     }
-}
-
-/// The program's page is inherited by its children as before.
-fn inherit(live: PageAddr) {
-    // SAFETY: the advice changes no contents.
-    let _ = unsafe {
-        rustix::mm::madvise(
-            live.as_ptr().cast(),
-            rustix::param::page_size(),
-            rustix::mm::Advice::LinuxKeepOnFork,
-        )
-    };
 }

@@ -100,10 +100,6 @@ mod tests {
 
     use super::*;
 
-    fn slot(index: usize) -> PageAddr {
-        PageAddr::containing(std::ptr::without_provenance::<u8>(index * rustix::param::page_size()))
-    }
-
     #[derive(Clone, Debug)]
     enum Step {
         Put(usize, u32, bool),
@@ -125,6 +121,7 @@ mod tests {
         /// Against a twin that is a plain list.
         #[test]
         fn slots_do_what_a_list_does(steps in proptest::collection::vec(step(), 0..80)) {
+            let slot = PageAddr::numbered;
             let mut slots = Slots::new(ColorCount::new(3).unwrap());
             let mut full: Vec<(PageAddr, u32, bool)> = Vec::new();
             let mut empty: Vec<PageAddr> = Vec::new();

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
+    frames::Pagemap,
     mapping::PageKind,
     place::{Recolored, userfaultfd::UserfaultfdError, verify},
     units::Pfn,
