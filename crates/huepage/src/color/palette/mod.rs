@@ -46,10 +46,8 @@ mod stock;
 
 use std::time::Duration;
 
-use super::{
-    Color, ColorCount, ColorError, ColorOracle, MeasureOptions, Method, Pressure, measure::Standard,
-};
-use crate::{mapping::PageAddr, topology::CacheGeometry};
+use super::{Color, ColorCount, ColorError, ColorOracle, Method, Pressure, measure::Standard};
+use crate::mapping::PageAddr;
 
 pub use error::PaletteError;
 pub use identity::MachineIdentity;
@@ -91,71 +89,6 @@ pub struct Palette {
 }
 
 impl Palette {
-    /// Opens the palette for the cache of `measure.cpu`: the administrator's, if it
-    /// verifies; else the user's own, which is repaired or made where need be.
-    ///
-    /// Starts no thread, handles no signal, and leaves the affinity of the calling
-    /// thread as it was. At most [`PaletteOptions::wait`] goes by waiting for others;
-    /// making one takes as long as [`MeasuredOracle::discover`], within the same
-    /// limits of `measure`.
-    ///
-    /// # Errors
-    /// As [`MeasuredOracle::discover`]; [`ColorError::Palette`] with
-    /// [`PaletteError::Missing`] where none was to be made. What only keeps it from
-    /// being shared is no error: see [`Palette::notes`].
-    ///
-    /// [`MeasuredOracle::discover`]: super::MeasuredOracle::discover
-    pub fn open(measure: &MeasureOptions, options: &PaletteOptions) -> Result<Self, ColorError> {
-        open::open(measure, options)
-    }
-
-    /// Makes a palette anew, whatever is there, for the user or for all.
-    ///
-    /// # Errors
-    /// As [`Palette::open`], and [`ColorError::Palette`] for what keeps it from
-    /// being shared.
-    pub fn make(
-        measure: &MeasureOptions,
-        options: &PaletteOptions,
-        audience: Audience,
-    ) -> Result<Self, ColorError> {
-        open::make(measure, options, audience)
-    }
-
-    /// Removes the palette for a geometry; whether there was one. Programs that
-    /// have it open keep it.
-    ///
-    /// # Errors
-    /// What keeps it from being removed.
-    pub fn remove(
-        geometry: Option<&CacheGeometry>,
-        options: &PaletteOptions,
-        audience: Audience,
-    ) -> Result<bool, PaletteError> {
-        open::remove(geometry, options, audience)
-    }
-
-    /// Whether there is one for a geometry that this machine could have made since it
-    /// was started, the administrator's or the user's own. Its pages are not
-    /// looked at.
-    pub fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
-        open::is_there(geometry, options)
-    }
-
-    /// The palette for an audience, and whether it is valid now. Nothing is made or
-    /// changed.
-    ///
-    /// # Errors
-    /// Where palettes cannot be used at all: [`ColorError::NotAvailable`],
-    /// [`ColorError::NoTimeStamp`], [`ColorError::Pin`].
-    pub fn inspect(
-        measure: &MeasureOptions,
-        options: &PaletteOptions,
-        audience: Audience,
-    ) -> Result<Inspection, ColorError> {
-        open::inspect(measure, options, audience)
-    }
-
     /// How it was obtained.
     pub fn state(&self) -> &PaletteState {
         &self.state

@@ -31,30 +31,134 @@ enum Found {
     Bad(PaletteError),
 }
 
-pub(super) fn open(
-    measure: &MeasureOptions,
-    options: &PaletteOptions,
-) -> Result<Palette, ColorError> {
-    Standard::possible(measure)?;
-    let deadline = Instant::now() + options.wait;
-    let mut notes = Vec::new();
-    match shared(measure, options, deadline, &mut notes) {
-        Ok(Some(palette)) => return Ok(Palette { notes, ..palette }),
-        Ok(None) => {}
-        Err(ColorError::Palette(why)) => notes.push(why.to_string()),
-        Err(error) => return Err(error),
+impl Palette {
+    /// Opens the palette for the cache of `measure.cpu`: the administrator's, if it
+    /// verifies; else the user's own, which is repaired or made where need be.
+    ///
+    /// Starts no thread, handles no signal, and leaves the affinity of the calling
+    /// thread as it was. At most [`PaletteOptions::wait`] goes by waiting for others;
+    /// making one takes as long as [`MeasuredOracle::discover`], within the same
+    /// limits of `measure`.
+    ///
+    /// # Errors
+    /// As [`MeasuredOracle::discover`]; [`ColorError::Palette`] with
+    /// [`PaletteError::Missing`] where none was to be made. What only keeps it from
+    /// being shared is no error: see [`Palette::notes`].
+    ///
+    /// [`MeasuredOracle::discover`]: crate::color::MeasuredOracle::discover
+    pub fn open(measure: &MeasureOptions, options: &PaletteOptions) -> Result<Self, ColorError> {
+        Standard::possible(measure)?;
+        let deadline = Instant::now() + options.wait;
+        let mut notes = Vec::new();
+        match shared(measure, options, deadline, &mut notes) {
+            Ok(Some(palette)) => return Ok(Palette { notes, ..palette }),
+            Ok(None) => {}
+            Err(ColorError::Palette(why)) => notes.push(why.to_string()),
+            Err(error) => return Err(error),
+        }
+        match own(measure, options, deadline, &mut notes) {
+            Ok(mut palette) => {
+                palette.notes = notes;
+                Ok(palette)
+            }
+            Err(ColorError::Palette(error)) if options.make => {
+                notes.push(error.to_string());
+                let made = make::discover(measure, None)?;
+                Ok(Palette { notes, ..palette(made, PaletteState::Private, None) })
+            }
+            Err(error) => Err(error),
+        }
     }
-    match own(measure, options, deadline, &mut notes) {
-        Ok(mut palette) => {
-            palette.notes = notes;
-            Ok(palette)
+
+    /// Makes a palette anew, whatever is there, for the user or for all.
+    ///
+    /// # Errors
+    /// As [`Palette::open`], and [`ColorError::Palette`] for what keeps it from
+    /// being shared.
+    pub fn make(
+        measure: &MeasureOptions,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<Self, ColorError> {
+        Standard::possible(measure)?;
+        check_right(audience)?;
+        let place = Place::open(audience, options, true)?.ok_or(PaletteError::Missing)?;
+        let lock = place.lock(Instant::now() + options.wait)?;
+        let mut notes = Vec::new();
+        let palette = make_in(measure, &place, &lock, &mut notes)?;
+        match palette.state {
+            PaletteState::Private => Err(PaletteError::NotMade(notes.join("; ")).into()),
+            _ => Ok(palette),
         }
-        Err(ColorError::Palette(error)) if options.make => {
-            notes.push(error.to_string());
-            let made = make::discover(measure, None)?;
-            Ok(Palette { notes, ..palette(made, PaletteState::Private, None) })
-        }
-        Err(error) => Err(error),
+    }
+
+    /// Removes the palette for a geometry; whether there was one. Programs that
+    /// have it open keep it.
+    ///
+    /// # Errors
+    /// What keeps it from being removed.
+    pub fn remove(
+        geometry: Option<&CacheGeometry>,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<bool, PaletteError> {
+        check_right(audience)?;
+        let Some(place) = Place::open(audience, options, false)? else { return Ok(false) };
+        let lock = place.lock(Instant::now() + options.wait)?;
+        let removed = place.remove(geometry, &lock)?;
+        place.remove_orphans(&lock);
+        Ok(removed)
+    }
+
+    /// Whether there is one for a geometry that this machine could have made since it
+    /// was started, the administrator's or the user's own. Its pages are not
+    /// looked at.
+    pub fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
+        [Audience::All, Audience::User].into_iter().any(|audience| {
+            let place = Place::open(audience, options, false).ok().flatten();
+            let record = place.and_then(|place| place.read(Some(geometry)).ok().flatten());
+            record.is_some_and(|record| {
+                MachineIdentity::read().difference(&record.machine).is_none()
+                    && record.geometry.as_ref() == Some(geometry)
+            })
+        })
+    }
+
+    /// The palette for an audience, and whether it is valid now. Nothing is made or
+    /// changed.
+    ///
+    /// # Errors
+    /// Where palettes cannot be used at all: [`ColorError::NotAvailable`],
+    /// [`ColorError::NoTimeStamp`], [`ColorError::Pin`].
+    pub fn inspect(
+        measure: &MeasureOptions,
+        options: &PaletteOptions,
+        audience: Audience,
+    ) -> Result<Inspection, ColorError> {
+        let nothing = |path, condition| Inspection { audience, path, condition, palette: None };
+        let geometry = measure.geometry.as_ref();
+        let place = match Place::open(audience, options, false) {
+            Ok(Some(place)) => place,
+            Ok(None) => return Ok(nothing(place::directory(audience, options), Condition::Absent)),
+            Err(why) => {
+                let condition = Condition::Unusable(why.to_string());
+                return Ok(nothing(place::directory(audience, options), condition));
+            }
+        };
+        let path = place.record_path(geometry);
+        let record = match place.read(geometry) {
+            Ok(Some(record)) => record,
+            Ok(None) => return Ok(nothing(Some(path), Condition::Absent)),
+            Err(why) => return Ok(nothing(Some(path), Condition::Unusable(why.to_string()))),
+        };
+        let condition = match look_in(&place, measure)? {
+            Found::Good(_) => Condition::Verified,
+            Found::Worn(..) => Condition::Worn,
+            Found::Nothing => Condition::Absent,
+            Found::Bad(why) => Condition::Unusable(why.to_string()),
+        };
+        let palette = Some(record.summary(place.owner()));
+        Ok(Inspection { audience, path: Some(path), condition, palette })
     }
 }
 
@@ -131,83 +235,9 @@ fn repaired(
     })
 }
 
-pub(super) fn make(
-    measure: &MeasureOptions,
-    options: &PaletteOptions,
-    audience: Audience,
-) -> Result<Palette, ColorError> {
-    Standard::possible(measure)?;
-    check_right(audience)?;
-    let place = Place::open(audience, options, true)?.ok_or(PaletteError::Missing)?;
-    let lock = place.lock(Instant::now() + options.wait)?;
-    let mut notes = Vec::new();
-    let palette = make_in(measure, &place, &lock, &mut notes)?;
-    match palette.state {
-        PaletteState::Private => Err(PaletteError::NotMade(notes.join("; ")).into()),
-        _ => Ok(palette),
-    }
-}
-
-pub(super) fn remove(
-    geometry: Option<&CacheGeometry>,
-    options: &PaletteOptions,
-    audience: Audience,
-) -> Result<bool, PaletteError> {
-    check_right(audience)?;
-    let Some(place) = Place::open(audience, options, false)? else { return Ok(false) };
-    let lock = place.lock(Instant::now() + options.wait)?;
-    let removed = place.remove(geometry, &lock)?;
-    place.remove_orphans(&lock);
-    Ok(removed)
-}
-
 fn check_right(audience: Audience) -> Result<(), PaletteError> {
     let may = audience == Audience::User || rustix::process::geteuid().is_root();
     if may { Ok(()) } else { Err(PaletteError::NotRoot) }
-}
-
-/// Whether there is a record that was made here.
-pub(super) fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
-    [Audience::All, Audience::User].into_iter().any(|audience| {
-        let place = Place::open(audience, options, false).ok().flatten();
-        let record = place.and_then(|place| place.read(Some(geometry)).ok().flatten());
-        record.is_some_and(|record| {
-            MachineIdentity::read().difference(&record.machine).is_none()
-                && record.geometry.as_ref() == Some(geometry)
-        })
-    })
-}
-
-/// What there is for an audience, and whether it is good now; changes nothing.
-pub(super) fn inspect(
-    measure: &MeasureOptions,
-    options: &PaletteOptions,
-    audience: Audience,
-) -> Result<Inspection, ColorError> {
-    let nothing = |path, condition| Inspection { audience, path, condition, palette: None };
-    let geometry = measure.geometry.as_ref();
-    let place = match Place::open(audience, options, false) {
-        Ok(Some(place)) => place,
-        Ok(None) => return Ok(nothing(place::directory(audience, options), Condition::Absent)),
-        Err(why) => {
-            let condition = Condition::Unusable(why.to_string());
-            return Ok(nothing(place::directory(audience, options), condition));
-        }
-    };
-    let path = place.record_path(geometry);
-    let record = match place.read(geometry) {
-        Ok(Some(record)) => record,
-        Ok(None) => return Ok(nothing(Some(path), Condition::Absent)),
-        Err(why) => return Ok(nothing(Some(path), Condition::Unusable(why.to_string()))),
-    };
-    let condition = match look_in(&place, measure)? {
-        Found::Good(_) => Condition::Verified,
-        Found::Worn(..) => Condition::Worn,
-        Found::Nothing => Condition::Absent,
-        Found::Bad(why) => Condition::Unusable(why.to_string()),
-    };
-    let palette = Some(record.summary(place.owner()));
-    Ok(Inspection { audience, path: Some(path), condition, palette })
 }
 
 fn make_in(
