@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     color::{
-        Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, MeasuredOracle,
+        Color, ColorError, ColorOracle, MeasureOptions, MeasuredOracle,
         measure::Standard,
         measurement::{DiscoveryFacts, L1_WAYS},
     },
@@ -46,18 +46,6 @@ pub(super) struct Made {
     pub standard: Standard,
 }
 
-/// What a palette is made from: how it names its colors, and how it came to be.
-#[derive(Debug)]
-struct Origin {
-    name: String,
-    count: ColorCount,
-    known: DiscoveryFacts,
-    evidence: Evidence,
-    made: u64,
-    repaired: Option<u64>,
-    replaced: u32,
-}
-
 /// Makes one by discovery, to be shared at a place, or for this process alone.
 pub(super) fn discover(
     options: &MeasureOptions,
@@ -69,17 +57,23 @@ pub(super) fn discover(
         // What is assumed may be too few to fill the cache's sets.
         known.ways = known.ways.max(oracle.measured_ways()?);
     }
-    let origin = Origin {
+    let record = Record {
         name: format!("{:016x}{:016x}", crate::seed(), crate::seed()),
-        count: oracle.count(),
+        machine: MachineIdentity::read(),
+        geometry: options.geometry,
+        colors: oracle.count(),
         known,
+        segment: SegmentId::NONE,
+        segment_pages: 0,
+        stamp: 0,
+        pages: Vec::new(),
         evidence: oracle.evidence().clone(),
         made: now(),
         repaired: None,
         replaced: 0,
     };
     // SAFETY: `stock` gives pages that it holds during the call.
-    make(options, place, origin, |pages| unsafe { oracle.classify(pages) })
+    make(options, place, record, |pages| unsafe { oracle.classify(pages) })
 }
 
 /// Makes one whose colors are called as in `record`, told by those of its pages
@@ -92,17 +86,10 @@ pub(super) fn repair(
 ) -> Result<Made, ColorError> {
     let mut good = kept(options, record, frames)?;
     let replaced = (record.len() - good.record.len()) as u32;
-    let origin = Origin {
-        name: record.name.clone(),
-        count: record.colors,
-        known: record.known.clone(),
-        evidence: record.evidence.clone(),
-        made: record.made,
-        repaired: Some(now()),
-        replaced: record.replaced.saturating_add(replaced),
-    };
+    let replaced = record.replaced.saturating_add(replaced);
+    let record = Record { repaired: Some(now()), replaced, ..record.clone() };
     // SAFETY: `stock` gives pages that it holds during the call.
-    make(options, Some(place), origin, |pages| unsafe { good.standard.classify(pages) })
+    make(options, Some(place), record, |pages| unsafe { good.standard.classify(pages) })
 }
 
 /// A palette without those of its pages that have moved.
@@ -137,13 +124,14 @@ pub(super) fn kept(
     Ok(Kept { standard: standard(&kept.pages)?, record: kept })
 }
 
+/// Makes one of new pages; what `record` says of pages is filled in.
 fn make(
     options: &MeasureOptions,
     place: Option<&Place>,
-    origin: Origin,
+    mut record: Record,
     tell: impl FnMut(&[PageAddr]) -> Result<Vec<Option<Color>>, ColorError>,
 ) -> Result<Made, ColorError> {
-    let ways = origin.known.ways;
+    let ways = record.known.ways;
     let (wanted, least) = (pages_per_color(ways), least_per_color(ways));
     let make = |pages| match place {
         Some(place) => Segment::create(pages, place.mark())
@@ -155,30 +143,38 @@ fn make(
             .map_err(|source| ColorError::System { action: "allocate pages", source }),
     };
     let missing = || PaletteError::NotMade("the kernel's free memory lacks some colors".into());
-    let mut stock = stock::draw(origin.count, wanted, least, make, tell)?.ok_or_else(missing)?;
-    let mut standard = proven_standard(&mut stock, &origin, least, options)?;
-    let stamp = crate::seed().max(1);
+    let mut stock = stock::draw(record.colors, wanted, least, make, tell)?.ok_or_else(missing)?;
+    let mut standard = proven_standard(&mut stock, &record.known, least, options)?;
+    record.stamp = crate::seed().max(1);
     // SAFETY: the pages are writable, and nobody else knows of them.
-    unsafe { stock.stamp(stamp) };
-    if look::holds(&mut standard, look::LOOKS_WHEN_MADE)? {
-        return finish(options, place, origin, stock, stamp, standard);
+    unsafe { stock.stamp(record.stamp) };
+    if !look::holds(&mut standard, look::LOOKS_WHEN_MADE)? {
+        discard(&stock);
+        let why = "its pages did not keep their colors when looked at";
+        return Err(PaletteError::NotMade(why.into()).into());
     }
-    discard(&stock);
-    Err(PaletteError::NotMade("its pages did not keep their colors when looked at".into()).into())
+    record.segment = stock.frames.segment().map_or(SegmentId::NONE, Segment::id);
+    if let (Some(segment), Some(place)) = (stock.frames.segment(), place) {
+        segment
+            .set_mode(place.audience().segment_mode())
+            .map_err(PaletteError::system("protect a segment of shared memory"))?;
+    }
+    (record.segment_pages, record.pages) = (stock.pages, stock.sets);
+    Ok(Made { record, frames: stock.frames, standard })
 }
 
 /// Keeps those pages of a stock that the others tell the color of, at lines that
 /// no run has read.
 fn proven_standard(
     stock: &mut Stock,
-    origin: &Origin,
+    known: &DiscoveryFacts,
     least: usize,
     options: &MeasureOptions,
 ) -> Result<Standard, ColorError> {
     let standard = |stock: &Stock| {
         // SAFETY: the pages stay mapped as long as the stock's frames, which
-        // outlive the standard: `finish` puts both into one value.
-        unsafe { Standard::new(&stock.frames.addresses(&stock.sets), &origin.known, options) }
+        // outlive the standard: `make` puts both into one value.
+        unsafe { Standard::new(&stock.frames.addresses(&stock.sets), known, options) }
     };
     let mut first = standard(stock)?;
     stock.sets = proven(&stock.sets, least, || first.examine(), thread::sleep)?;
@@ -189,38 +185,6 @@ fn proven_standard(
     }
     stock.give_back_others();
     standard(stock)
-}
-
-fn finish(
-    options: &MeasureOptions,
-    place: Option<&Place>,
-    origin: Origin,
-    stock: Stock,
-    stamp: u64,
-    standard: Standard,
-) -> Result<Made, ColorError> {
-    let segment = stock.frames.segment().map_or(SegmentId::NONE, Segment::id);
-    if let (Some(segment), Some(place)) = (stock.frames.segment(), place) {
-        segment
-            .set_mode(place.audience().segment_mode())
-            .map_err(PaletteError::system("protect a segment of shared memory"))?;
-    }
-    let record = Record {
-        name: origin.name,
-        machine: MachineIdentity::read(),
-        geometry: options.geometry,
-        colors: origin.count,
-        known: origin.known,
-        segment,
-        segment_pages: stock.pages,
-        stamp,
-        pages: stock.sets,
-        evidence: origin.evidence,
-        made: origin.made,
-        repaired: origin.repaired,
-        replaced: origin.replaced,
-    };
-    Ok(Made { record, frames: stock.frames, standard })
 }
 
 /// Of each set, the pages that `examine` tells their color of, in the order of the sets.
