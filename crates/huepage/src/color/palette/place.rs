@@ -50,9 +50,9 @@ impl Place {
             match fs::mkdir(&path, audience.directory_mode()) {
                 // Whatever the process takes from the modes of new files.
                 Ok(()) => fs::chmod(&path, audience.directory_mode())
-                    .map_err(|error| make_error(&path, error))?,
+                    .map_err(failed("make the directory", &path))?,
                 Err(Errno::EXIST) => {}
-                Err(error) => return Err(make_error(&path, error)),
+                Err(error) => return Err(failed("make the directory", &path)(error)),
             }
         }
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
@@ -67,14 +67,9 @@ impl Place {
                 let what = "it is another user's".to_owned();
                 return Err(PaletteError::Untrusted { path, what });
             }
-            Err(error) => {
-                let action = format!("open {}", path.display());
-                return Err(PaletteError::system(action)(error.into()));
-            }
+            Err(error) => return Err(failed("open", &path)(error)),
         };
-        let stat = fs::fstat(&directory).map_err(|error| {
-            PaletteError::system(format!("look at {}", path.display()))(error.into())
-        })?;
+        let stat = fs::fstat(&directory).map_err(failed("look at", &path))?;
         let place = Place { directory, mark: Mark::of(&path, &stat), path, audience };
         place.trust(&place.path, FileType::Directory, &stat)?;
         Ok(Some(place))
@@ -110,9 +105,9 @@ impl Place {
                 let what = "it is a symbolic link".to_owned();
                 return Err(PaletteError::Untrusted { path, what });
             }
-            Err(error) => return Err(self.error("read a palette in", error)),
+            Err(error) => return Err(failed("read a palette in", &self.path)(error)),
         };
-        let stat = fs::fstat(&file).map_err(|error| self.error("look at", error))?;
+        let stat = fs::fstat(&file).map_err(failed("look at", &self.path))?;
         self.trust(&path, FileType::RegularFile, &stat)?;
         let bytes = bytes(file, LONGEST + 1)
             .map_err(PaletteError::system(format!("read {}", path.display())))?;
@@ -183,7 +178,7 @@ impl Place {
         match fs::unlinkat(&self.directory, file_name(geometry), AtFlags::empty()) {
             Ok(()) => Ok(true),
             Err(Errno::NOENT) => Ok(false),
-            Err(error) => Err(self.error("remove a palette in", error)),
+            Err(error) => Err(failed("remove a palette in", &self.path)(error)),
         }
     }
 
@@ -230,10 +225,9 @@ impl Place {
         };
         Lock::take(open, deadline).map_err(|error| match error {
             NoLock::Held(pid) => PaletteError::Busy { path: self.path.clone(), pid },
-            NoLock::System(source) => PaletteError::System {
-                action: format!("lock {}", self.path.display()),
-                cause: source,
-            },
+            NoLock::System(cause) => {
+                PaletteError::System { action: format!("lock {}", self.path.display()), cause }
+            }
         })
     }
 
@@ -253,10 +247,6 @@ impl Place {
             return Ok(());
         };
         Err(PaletteError::Untrusted { path: path.to_owned(), what })
-    }
-
-    fn error(&self, action: &str, error: Errno) -> PaletteError {
-        PaletteError::system(format!("{action} {}", self.path.display()))(error.into())
     }
 }
 
@@ -295,8 +285,9 @@ fn bytes(file: File, longest: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn make_error(path: &Path, error: Errno) -> PaletteError {
-    PaletteError::system(format!("make the directory {}", path.display()))(error.into())
+fn failed(action: &str, path: &Path) -> impl FnOnce(Errno) -> PaletteError {
+    let wrap = PaletteError::system(format!("{action} {}", path.display()));
+    move |error| wrap(error.into())
 }
 
 /// Where palettes for an audience are; `None` where none are looked for.

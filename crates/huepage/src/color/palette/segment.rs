@@ -11,6 +11,8 @@
 
 use std::{io, ptr, ptr::NonNull};
 
+use rustix::mm::Advice;
+
 use super::mark::{self, Mark};
 use crate::mapping::{PageAddr, page_size};
 
@@ -29,7 +31,7 @@ pub(super) struct Status {
     /// Bytes.
     pub size: usize,
     /// Processes attached.
-    pub attached: u64,
+    pub attached: libc::shmatt_t,
     /// Whether others can find it by a key, as none of ours.
     pub has_key: bool,
 }
@@ -88,18 +90,14 @@ impl SegmentId {
     /// `EPERM` if it is another user's.
     pub fn remove(self) -> io::Result<()> {
         // SAFETY: IPC_RMID takes no argument.
-        match unsafe { libc::shmctl(self.0, libc::IPC_RMID, ptr::null_mut()) } {
-            0 => Ok(()),
-            _ => Err(io::Error::last_os_error()),
-        }
+        done(unsafe { libc::shmctl(self.0, libc::IPC_RMID, ptr::null_mut()) }).map(drop)
     }
 
     /// All segments that this process may see.
     pub fn all() -> Vec<(SegmentId, Status)> {
         // The highest index in use; no entries are between it and the next holes'
         // end, and holes answer EINVAL.
-        // SAFETY: `shmid_ds` is plain data, for which all bits zero is a value.
-        let mut any: libc::shmid_ds = unsafe { std::mem::zeroed() };
+        let mut any = empty();
         const SHM_INFO: libc::c_int = 14;
         // SAFETY: SHM_INFO writes a `shm_info`, which is smaller than `shmid_ds`.
         let last = unsafe { libc::shmctl(0, SHM_INFO, &raw mut any) };
@@ -107,15 +105,22 @@ impl SegmentId {
     }
 }
 
+/// What a call of the C library answers; the error that it has left where it is negative.
+fn done(answer: libc::c_int) -> io::Result<libc::c_int> {
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(answer) }
+}
+
+/// To be written by the kernel.
+fn empty() -> libc::shmid_ds {
+    // SAFETY: `shmid_ds` is plain data, for which all bits zero is a value.
+    unsafe { std::mem::zeroed() }
+}
+
 /// IPC_STAT of an identifier, or SHM_STAT of an index.
 fn stat(which: i32, how: libc::c_int) -> io::Result<(SegmentId, Status)> {
-    // SAFETY: `shmid_ds` is plain data, for which all bits zero is a value.
-    let mut found: libc::shmid_ds = unsafe { std::mem::zeroed() };
+    let mut found = empty();
     // SAFETY: both commands write one `shmid_ds`.
-    let answer = unsafe { libc::shmctl(which, how, &raw mut found) };
-    if answer < 0 {
-        return Err(io::Error::last_os_error());
-    }
+    let answer = done(unsafe { libc::shmctl(which, how, &raw mut found) })?;
     let perm = found.shm_perm;
     // SAFETY: in every C library it is the kernel's `ipc64_perm`, which begins with the
     // key; they have different names for it.
@@ -124,7 +129,7 @@ fn stat(which: i32, how: libc::c_int) -> io::Result<(SegmentId, Status)> {
         owner: (perm.uid == perm.cuid).then_some(perm.uid),
         mode: u32::from(perm.mode),
         size: found.shm_segsz,
-        attached: found.shm_nattch as u64,
+        attached: found.shm_nattch,
         has_key: key != libc::IPC_PRIVATE,
     };
     let id = if how == SHM_STAT { answer } else { which };
@@ -149,10 +154,7 @@ impl Segment {
         let size = (pages + 1) * page_size().0 as usize;
         // SAFETY: makes a segment, touches no memory.
         let id = unsafe { libc::shmget(libc::IPC_PRIVATE, size, libc::IPC_CREAT | 0o600) };
-        if id < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        let id = SegmentId(id);
+        let id = SegmentId(done(id)?);
         let segment = Self::attached(id, 0, pages).inspect_err(|_| {
             let _ = id.remove();
         })?;
@@ -222,18 +224,12 @@ impl Segment {
     /// # Errors
     /// What `shmctl(2)` reports.
     pub fn set_mode(&self, mode: u32) -> io::Result<()> {
-        // SAFETY: `shmid_ds` is plain data, for which all bits zero is a value.
-        let mut wanted: libc::shmid_ds = unsafe { std::mem::zeroed() };
-        // SAFETY: IPC_STAT writes one `shmid_ds`, IPC_SET reads one.
-        let done = unsafe {
-            if libc::shmctl(self.id.0, libc::IPC_STAT, &raw mut wanted) == 0 {
-                wanted.shm_perm.mode = mode as _;
-                libc::shmctl(self.id.0, libc::IPC_SET, &raw mut wanted)
-            } else {
-                -1
-            }
-        };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        let mut wanted = empty();
+        // SAFETY: IPC_STAT writes one `shmid_ds`.
+        done(unsafe { libc::shmctl(self.id.0, libc::IPC_STAT, &raw mut wanted) })?;
+        wanted.shm_perm.mode = mode as _;
+        // SAFETY: IPC_SET reads one.
+        done(unsafe { libc::shmctl(self.id.0, libc::IPC_SET, &raw mut wanted) }).map(drop)
     }
 
     /// Gives the frame of a page back; it must not be read again.
@@ -241,12 +237,8 @@ impl Segment {
     /// # Errors
     /// What `madvise(2)` reports.
     pub fn give_back(&self, index: usize) -> io::Result<()> {
-        let page = self.page(index);
         // SAFETY: the page is one of this segment, which nobody else has yet.
-        let done = unsafe {
-            libc::madvise(page.as_ptr().cast(), page_size().0 as usize, libc::MADV_REMOVE)
-        };
-        if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+        Ok(unsafe { self.page(index).advise(1, Advice::LinuxRemove) }?)
     }
 }
 
