@@ -15,17 +15,20 @@ pub(super) struct Agreement {
     pub among_both: f64,
 }
 
+/// How many pages have each pair of colors, of those to which both give one.
+fn common(a: &[Option<Color>], b: &[Option<Color>]) -> HashMap<(Color, Color), usize> {
+    let mut common = HashMap::new();
+    for pair in a.iter().zip(b).filter_map(|(x, y)| Some(((*x)?, (*y)?))) {
+        *common.entry(pair).or_default() += 1;
+    }
+    common
+}
+
 /// Compares two colorings, matching their color names one to one: the pair of
 /// classes with the most pages in common first.
 pub(super) fn agreement(a: &[Option<Color>], b: &[Option<Color>]) -> Agreement {
-    let mut common: HashMap<(Color, Color), usize> = HashMap::new();
-    let mut both = 0;
-    for (x, y) in a.iter().zip(b) {
-        if let (&Some(x), &Some(y)) = (x, y) {
-            *common.entry((x, y)).or_default() += 1;
-            both += 1;
-        }
-    }
+    let common = common(a, b);
+    let both: usize = common.values().sum();
     let mut pairs: Vec<_> = common.into_iter().collect();
     pairs.sort_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
     let (mut used_a, mut used_b) = (Vec::new(), Vec::new());
@@ -44,17 +47,12 @@ pub(super) fn agreement(a: &[Option<Color>], b: &[Option<Color>]) -> Agreement {
 /// Of all pairs of pages with one color in `a`, the share that also has one
 /// color in `b`. Two unrelated colorings with `n` even colors give `1/n`.
 pub fn pair_agreement(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
-    let mut cells: HashMap<(Color, Color), u64> = HashMap::new();
-    let mut rows: HashMap<Color, u64> = HashMap::new();
-    for (x, y) in a.iter().zip(b) {
-        if let (&Some(x), &Some(y)) = (x, y) {
-            *cells.entry((x, y)).or_default() += 1;
-            *rows.entry(x).or_default() += 1;
-        }
-    }
-    let pairs = |count: u64| count * count.saturating_sub(1) / 2;
-    let all: u64 = rows.values().map(|&n| pairs(n)).sum();
-    let same: u64 = cells.values().map(|&n| pairs(n)).sum();
+    let cells = common(a, b);
+    let mut rows: HashMap<Color, usize> = HashMap::new();
+    cells.iter().for_each(|((x, _), count)| *rows.entry(*x).or_default() += count);
+    let pairs = |&count: &usize| count as u64 * (count as u64).saturating_sub(1) / 2;
+    let all: u64 = rows.values().map(pairs).sum();
+    let same: u64 = cells.values().map(pairs).sum();
     if all == 0 { 0.0 } else { same as f64 / all as f64 }
 }
 

@@ -95,6 +95,15 @@ impl Oracle {
         }
     }
 
+    fn inner(&self) -> &dyn ColorOracle {
+        match self {
+            Oracle::FrameNumber(oracle) => oracle,
+            Oracle::Measured(oracle) => &**oracle,
+            #[cfg(feature = "serde")]
+            Oracle::Palette(palette) => &**palette,
+        }
+    }
+
     /// By measurement: a palette's, or discovered now.
     fn measured(options: &MeasureOptions) -> Result<Self, ColorError> {
         #[cfg(feature = "serde")]
@@ -107,21 +116,11 @@ impl Oracle {
 
 impl ColorOracle for Oracle {
     fn method(&self) -> Method {
-        match self {
-            Oracle::FrameNumber(oracle) => oracle.method(),
-            Oracle::Measured(oracle) => oracle.method(),
-            #[cfg(feature = "serde")]
-            Oracle::Palette(palette) => palette.method(),
-        }
+        self.inner().method()
     }
 
     fn count(&self) -> ColorCount {
-        match self {
-            Oracle::FrameNumber(oracle) => oracle.count(),
-            Oracle::Measured(oracle) => oracle.count(),
-            #[cfg(feature = "serde")]
-            Oracle::Palette(palette) => palette.count(),
-        }
+        self.inner().count()
     }
 
     unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
@@ -173,20 +172,20 @@ pub struct Chosen {
 /// [`FrameNumberOracle::new`].
 pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorError> {
     match by {
-        ColorsBy::FrameNumber => Ok(Chosen {
-            oracle: Oracle::FrameNumber(by_frame_number(options.geometry.as_ref())?),
-            check: None,
-            reason: "frame numbers, unchecked, as asked for".into(),
-            witness: None,
-        }),
-        ColorsBy::Measurement => Ok(Chosen {
-            oracle: Oracle::measured(options)?,
-            check: None,
-            reason: "measurement, as asked for".into(),
-            witness: None,
-        }),
+        ColorsBy::FrameNumber => {
+            let frames = by_frame_number(options.geometry.as_ref())?;
+            let reason = "frame numbers, unchecked, as asked for";
+            Ok(unchecked(Oracle::FrameNumber(frames), reason))
+        }
+        ColorsBy::Measurement => {
+            Ok(unchecked(Oracle::measured(options)?, "measurement, as asked for"))
+        }
         ColorsBy::Auto => auto(options),
     }
+}
+
+fn unchecked(oracle: Oracle, reason: impl Into<String>) -> Chosen {
+    Chosen { oracle, check: None, reason: reason.into(), witness: None }
 }
 
 fn by_frame_number(geometry: Option<&CacheGeometry>) -> Result<FrameNumberOracle, ColorError> {
@@ -200,8 +199,7 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
             let frames = by_frame_number(options.geometry.as_ref()).map_err(|_| unavailable)?;
             let reason = "frame numbers, unchecked: measuring is not available on this machine; \
                           in a virtual machine they would be meaningless";
-            let oracle = Oracle::FrameNumber(frames);
-            return Ok(Chosen { oracle, check: None, reason: reason.into(), witness: None });
+            return Ok(unchecked(Oracle::FrameNumber(frames), reason));
         }
         Err(error) => return Err(error),
     };
@@ -216,8 +214,7 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
                     format!("measurement: no frame numbers to check: {}", with_causes(&other))
                 }
             };
-            let oracle = measured;
-            return Ok(Chosen { oracle, check: None, reason, witness: None });
+            return Ok(unchecked(measured, reason));
         }
     };
     let check = check(&mut frames, &mut measured)?;
