@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What kind of page an entry of the page table tells of.
 
-use super::{Kind, sources::Sources, tally::Page};
+use super::{Kind, gather::Sources, tally::Page};
 use crate::{
     frames::{FrameFlags, PageState},
     proc::{AreaLine, VmFlags},

@@ -10,13 +10,12 @@ use std::io;
 use super::{
     Cells, PageSummary,
     classify::classify,
-    sources::Sources,
     tally::{AreaTally, Scope, TotalTally},
 };
 use crate::{
-    frames::{FrameFlags, PageState, Populated, for_flags_of},
+    frames::{FlagWords, FrameFlags, FrameNodes, PageState, Pagemap, Populated, for_flags_of},
     proc::{AreaLine, VmFlags},
-    units::Pfn,
+    units::{Bytes, Pfn},
 };
 
 /// Bits of the number of a page in a batch.
@@ -46,6 +45,19 @@ const FULLEST: usize = 64;
 /// Areas from this many pages on are left out where the kernel counts nothing
 /// in them and cannot say more exactly.
 const LARGE: u64 = 1 << 18;
+
+/// Everything that can be asked about the pages of a process.
+pub(super) struct Sources<'a> {
+    pub pagemap: &'a Pagemap,
+    /// Whether the kernel has `PAGEMAP_SCAN`.
+    pub scan: bool,
+    /// Flags of frames; `None` where they, or the frame numbers, are hidden.
+    pub flags: Option<&'a dyn FlagWords>,
+    pub nodes: &'a FrameNodes,
+    pub page_size: Bytes,
+    pub cells_per_area: usize,
+    pub cells_in_all: usize,
+}
 
 /// What was found.
 #[derive(Debug)]

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which process it is, and whether it still is the same.
 
-use std::{fs, io, os::unix::fs::MetadataExt};
+use std::{
+    collections::HashSet,
+    fs::{self, File},
+    io,
+    os::unix::fs::MetadataExt,
+};
 
-use super::{MapError, Process};
-use crate::proc::{Stat, command, find};
+use super::{Change, MapError, Process};
+use crate::proc::{AreaLine, Stat, areas, command, find};
 
 /// What tells one program of a process from the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +22,7 @@ pub(super) struct Identity {
 
 /// How a process has changed since its [`Identity`] was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Since {
+enum Since {
     Same,
     Exited,
     Executed,
@@ -70,13 +75,31 @@ impl Process {
 }
 
 impl Identity {
-    /// The process.
-    pub fn pid(&self) -> u32 {
-        self.pid
+    /// What the process did since, which had the areas `lines` then; `gone` if its
+    /// address space went away while it was read.
+    pub fn changes(&self, lines: &[AreaLine], gone: bool) -> Vec<Change> {
+        match self.since() {
+            Since::Exited => return vec![Change::Exited],
+            Since::Executed => return vec![Change::Executed],
+            Since::Same if gone => return vec![Change::Executed],
+            Since::Same => {}
+        }
+        let Ok(now) = File::open(format!("/proc/{}/maps", self.pid)).and_then(areas) else {
+            return Vec::new();
+        };
+        let bounds = |lines: &[AreaLine]| -> HashSet<(u64, u64)> {
+            lines.iter().map(|line| (line.start, line.end)).collect()
+        };
+        let (before, after) = (bounds(lines), bounds(&now));
+        let (gone, new) = (before.difference(&after).count(), after.difference(&before).count());
+        if gone + new == 0 {
+            return Vec::new();
+        }
+        vec![Change::Remapped { gone: gone as u64, new: new as u64 }]
     }
 
     /// Whether the process is still what it was.
-    pub fn since(&self) -> Since {
+    fn since(&self) -> Since {
         let Ok(now) = Stat::read(self.pid) else { return Since::Exited };
         if now.start_time != self.start_time || now.has_ended() {
             Since::Exited

@@ -8,23 +8,43 @@ use std::{
 };
 
 use super::{
-    Area, Backing, FileId, MapError, MapOptions, MappedMachine, Name, NodeCount, Process,
-    ProcessMap, Shortfall, What,
+    Area, Backing, FileId, MapError, MappedMachine, Name, NodeCount, Process, ProcessMap,
+    Shortfall, What,
     access::{can_scan, frames_visible, page_flags, refused},
     area::sum_counts,
     caches,
     cell_tally::add_node,
-    changes::changes,
-    gather::{Gathered, gather},
-    sources::Sources,
+    gather::{Gathered, Sources, gather},
     tally::Scope,
 };
 use crate::{
     frames::{FlagWords, FrameNodes, Pagemap},
     proc::{self, AreaLine, numa_maps},
     run::Way,
-    topology::{MachineSource, Topology},
+    topology::{CacheGeometry, MachineSource, Topology},
 };
+
+/// How a process is to be mapped.
+#[derive(Clone, Debug)]
+pub struct MapOptions {
+    /// A cache known by hand: instead of what the machine declares of its
+    /// level, and the one that [`super::Cell::colors`] is about.
+    pub cache: Option<CacheGeometry>,
+    /// The most cells of one area.
+    pub cells_per_area: usize,
+    /// The most cells of all areas; past it all areas get coarser, down to one
+    /// cell each.
+    pub cells_in_all: usize,
+    /// Whether to ask by `PAGEMAP_SCAN` which pages there are, where the kernel
+    /// has it. Without, everything is as on a kernel before 6.7.
+    pub page_scan: bool,
+}
+
+impl Default for MapOptions {
+    fn default() -> Self {
+        MapOptions { cache: None, cells_per_area: 128, cells_in_all: 16384, page_scan: true }
+    }
+}
 
 impl ProcessMap {
     /// Maps a process of this machine, itself included. The process keeps
@@ -60,11 +80,8 @@ impl ProcessMap {
         let nodes = FrameNodes::read(machine, topology);
         let (caches, cell_cache) = caches::mapped(topology, options.cache);
         if caches.is_empty() {
-            shortfalls.push(Shortfall {
-                what: What::Caches,
-                why: "no cache with more than one color is declared: give one by hand".to_owned(),
-                needs: None,
-            });
+            let why = "no cache with more than one color is declared: give one by hand";
+            shortfalls.push(Shortfall::new(What::Caches, why));
         }
 
         let sources = Sources {
@@ -84,7 +101,7 @@ impl ProcessMap {
 
         let unread = lines.len() - gathered.areas.len();
         let left_out = gathered.left_out;
-        let changes = changes(&identity, &lines, gathered.gone);
+        let changes = identity.changes(&lines, gathered.gone);
         let mut map = ProcessMap {
             schema: super::process_map::SCHEMA.to_owned(),
             made_by: concat!("huepage ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -107,11 +124,8 @@ impl ProcessMap {
         map.tell_categories(scan, flags.is_some(), left_out);
         map.tell_nodes(&nodes, topology, frames);
         if unread > 0 {
-            map.shortfalls.push(Shortfall {
-                what: What::Areas,
-                why: format!("{unread} areas were not read: the process left them behind"),
-                needs: None,
-            });
+            let why = format!("{unread} areas were not read: the process left them behind");
+            map.shortfalls.push(Shortfall::new(What::Areas, why));
         }
         map.seconds = begun.elapsed().as_secs_f64();
         Ok(map)
@@ -156,7 +170,7 @@ impl ProcessMap {
             }
         };
         let why = format!("{why}: only Linux 6.7 and later tell them (PAGEMAP_SCAN)");
-        self.shortfalls.push(Shortfall { what: What::Categories, why, needs: None });
+        self.shortfalls.push(Shortfall::new(What::Categories, why));
     }
 
     /// Takes nodes from the kernel's own counts where frames do not tell them.
@@ -171,7 +185,7 @@ impl ProcessMap {
             Ok(counted) => counted,
             Err(error) => {
                 let why = format!("/proc/{pid}/numa_maps cannot be read: {error}");
-                self.shortfalls.push(Shortfall { what: What::Nodes, why, needs: None });
+                self.shortfalls.push(Shortfall::new(What::Nodes, why));
                 return;
             }
         };
@@ -190,11 +204,8 @@ impl ProcessMap {
 fn areas(pid: u32, shortfalls: &mut Vec<Shortfall>) -> Result<Vec<AreaLine>, MapError> {
     let smaps = match File::open(format!("/proc/{pid}/smaps")) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            shortfalls.push(Shortfall {
-                what: What::KernelCounts,
-                why: "this kernel has no smaps (it takes CONFIG_PROC_PAGE_MONITOR)".to_owned(),
-                needs: None,
-            });
+            let why = "this kernel has no smaps (it takes CONFIG_PROC_PAGE_MONITOR)";
+            shortfalls.push(Shortfall::new(What::KernelCounts, why));
             File::open(format!("/proc/{pid}/maps"))
         }
         opened => opened,

@@ -51,16 +51,15 @@ impl ProcessMap {
         let pid = self.process.pid;
         match told(pid, BUDGET, |told| self.take(told)) {
             Ok(0) => {}
-            Ok(beyond) => self.shortfalls.push(Shortfall {
-                what: What::Registered,
-                why: format!(
+            Ok(beyond) => {
+                let why = format!(
                     "{beyond} ranges that the program registered are left out: more than {} of \
                      them, or more than {} in all, are not read",
                     BUDGET.ranges,
                     Bytes(BUDGET.bytes)
-                ),
-                needs: None,
-            }),
+                );
+                self.shortfalls.push(Shortfall::new(What::Registered, why));
+            }
             // It is gone, which the changes say.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => self.shortfalls.push(Shortfall {
@@ -87,7 +86,7 @@ impl ProcessMap {
             Err(error) => Name::from(error.to_string()).to_string(),
         };
         let why = format!("a range that the program registered is left out: {why}");
-        self.shortfalls.push(Shortfall { what: What::Registered, why, needs: None });
+        self.shortfalls.push(Shortfall::new(What::Registered, why));
     }
 }
 

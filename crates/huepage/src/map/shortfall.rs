@@ -36,6 +36,13 @@ pub struct Shortfall {
     pub needs: Option<String>,
 }
 
+impl Shortfall {
+    /// A part that no capability would show.
+    pub(super) fn new(what: What, why: impl Into<String>) -> Self {
+        Shortfall { what, why: why.into(), needs: None }
+    }
+}
+
 /// What the process did while it was read. What was read before is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]

@@ -220,16 +220,8 @@ impl PageSummary {
 impl PageCounts {
     /// The pages of one kind.
     pub fn of(&self, kind: Kind) -> u64 {
-        match kind {
-            Kind::Anonymous => self.anonymous,
-            Kind::Ksm => self.ksm,
-            Kind::Zero => self.zero,
-            Kind::File => self.file,
-            Kind::SharedMemory => self.shared_memory,
-            Kind::Hugetlb => self.hugetlb,
-            Kind::Special => self.special,
-            Kind::Swapped => self.swapped,
-        }
+        let mut counts = *self;
+        *counts.of_mut(kind)
     }
 
     fn of_mut(&mut self, kind: Kind) -> &mut u64 {

@@ -9,7 +9,6 @@ use std::{
 
 use super::*;
 use crate::{
-    frames::{FrameNodes, Pagemap},
     mapping::page_size,
     proc,
     topology::{LiveMachine, Topology, allowed_cpus},
