@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which cache is worth coloring for one CPU.
 
-use super::{Cache, CacheGeometry, CacheKind, Topology, Verdict};
+use super::{CacheGeometry, CacheKind, Topology, Verdict};
 use crate::{
     list,
     units::{Bytes, ColorCount},
@@ -121,11 +121,18 @@ impl Topology {
                 Err(ChoiceError::Rejected { cpu, reason: reason.clone() })
             }
             Verdict::Accepted { geometry, colors } => {
-                let geometry = private(cpu, cache, *geometry)?;
+                if cache.cores > 1 {
+                    return Err(ChoiceError::Shared {
+                        cpu,
+                        cores: cache.cores,
+                        sharing: list::format(&cache.cpus),
+                        given: (*geometry).into(),
+                    });
+                }
                 if colors.get() == 1 {
                     return Err(ChoiceError::OneColor { cpu, page_size: self.page_size });
                 }
-                Ok(geometry)
+                Ok(*geometry)
             }
         }
     }
@@ -153,16 +160,4 @@ impl Topology {
             reason: result.err().map(|error| error.to_string()),
         })
     }
-}
-
-fn private(cpu: u32, cache: &Cache, geometry: CacheGeometry) -> Result<CacheGeometry, ChoiceError> {
-    if cache.cores > 1 {
-        return Err(ChoiceError::Shared {
-            cpu,
-            cores: cache.cores,
-            sharing: list::format(&cache.cpus),
-            given: geometry.into(),
-        });
-    }
-    Ok(geometry)
 }

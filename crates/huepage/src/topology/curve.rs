@@ -197,7 +197,7 @@ fn sample(
 
 /// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All that caches of
 /// 2^n × 5, 6, 7 ways come in, such as 48 KiB and 1.25 MiB, are among them.
-fn sizes(largest: Bytes) -> Vec<Bytes> {
+pub(super) fn sizes(largest: Bytes) -> Vec<Bytes> {
     (0..)
         .flat_map(|octave| (4..8).map(move |quarter| Bytes((SMALLEST / 4 * quarter) << octave)))
         .take_while(|size| *size <= largest.max(Bytes(SMALLEST)))

@@ -168,6 +168,15 @@ mod tests {
     use fastrand::Rng;
 
     use super::*;
+    use crate::topology::curve::sizes;
+
+    fn curve(points: Vec<Point>) -> Curve {
+        Curve { cpu: 0, rounds: 1, points }
+    }
+
+    fn range(end: CacheEnd) -> (Bytes, Bytes) {
+        (end.at_least, end.at_most)
+    }
 
     /// A machine to draw curves from: latency per level in ns, L1 and L2 in KiB.
     struct Model {
@@ -180,28 +189,20 @@ mod tests {
     impl Model {
         /// The L1 is sharp; the pages of a working set fall into the L2's colors
         /// at random, and a color with more pages than ways keeps `ways` of them.
-        fn curve(&self, largest_kib: f64, noise: f64, rng: &mut Rng) -> Curve {
-            let mut points = Vec::new();
-            let mut kib = 4.0;
-            while kib <= largest_kib {
-                for quarter in [1.0, 1.25, 1.5, 1.75] {
-                    let size = kib * quarter;
-                    if size > largest_kib {
-                        break;
-                    }
-                    let [l1, l2, l3] = self.latency;
-                    let time = if size <= self.l1 {
-                        l1
-                    } else {
-                        let missed = self.missed(size, rng);
-                        l2 * (1.0 - missed) + l3 * missed
-                    };
-                    let jitter = 1.0 + noise * (rng.f64() - 0.5);
-                    points.push(Point::new(Bytes((size * 1024.0) as u64), time * jitter));
-                }
-                kib *= 2.0;
-            }
-            Curve { cpu: 0, rounds: 1, points }
+        fn curve(&self, largest: Bytes, noise: f64, rng: &mut Rng) -> Curve {
+            let [l1, l2, l3] = self.latency;
+            let point = |bytes: Bytes| {
+                let kib = bytes.0 as f64 / 1024.0;
+                let time = if kib <= self.l1 {
+                    l1
+                } else {
+                    let missed = self.missed(kib, rng);
+                    l2 * (1.0 - missed) + l3 * missed
+                };
+                let jitter = 1.0 + noise * (rng.f64() - 0.5);
+                Point::new(bytes, time * jitter)
+            };
+            curve(sizes(largest).into_iter().map(point).collect())
         }
 
         /// The share of lines that the L2 does not keep: with the replacement of
@@ -236,7 +237,7 @@ mod tests {
         ] {
             let model = Model { l1, l2, ways, latency };
             for round in 0..20 {
-                let found = Measured::from(model.curve(8192.0, 0.05, &mut rng));
+                let found = Measured::from(model.curve(Bytes::mib(8), 0.05, &mut rng));
                 let at = format!("L2 of {l2} KiB, round {round}: {found:?}");
                 let (found1, found2) = (found.l1.expect(&at), found.l2.expect(&at));
                 assert!(found1.fits(Bytes((l1 * 1024.0) as u64)), "{at}");
@@ -256,7 +257,7 @@ mod tests {
                 Point::new(bytes, 3.0 * (1.0 + 0.5 * beyond))
             })
             .collect();
-        let found = Measured::from(Curve { cpu: 0, rounds: 1, points });
+        let found = Measured::from(curve(points));
         assert_eq!((found.l1, found.l2), (None, None));
     }
 
@@ -264,63 +265,37 @@ mod tests {
     fn one_disturbed_point_is_no_end() {
         let mut points: Vec<Point> = (0..20).map(|i| Point::new(Bytes::kib(4 + i), 1.0)).collect();
         points[9].nanoseconds = 50.0;
-        let found = Measured::from(Curve { cpu: 0, rounds: 1, points });
+        let found = Measured::from(curve(points));
         assert_eq!(found.l1, None);
     }
 
     #[test]
     fn memory_right_behind_the_l2_is_another_climb() {
         let model = Model { l1: 48.0, l2: 1024.0, ways: 16, latency: [0.9, 3.2, 11.7] };
-        let mut curve = model.curve(8192.0, 0.0, &mut Rng::with_seed(5));
+        let mut curve = model.curve(Bytes::mib(8), 0.0, &mut Rng::with_seed(5));
         let quiet = Measured::from(curve.clone()).l2.unwrap();
         // A guest whose neighbors leave it 3 MiB of the L3.
         for point in curve.points.iter_mut().filter(|point| point.bytes > Bytes::mib(3)) {
             point.nanoseconds *= point.bytes.0 as f64 / Bytes::mib(3).0 as f64 * 2.0;
         }
         let found = Measured::from(curve).l2.unwrap();
-        assert_eq!((found.at_least, found.at_most), (quiet.at_least, quiet.at_most));
+        assert_eq!(range(found), range(quiet));
     }
 
     /// A curve measured on a guest of AMD family 26 with an L2 of 1 MiB: the
     /// window from 448 KiB climbs by 1.69, those before and after it by more.
     #[test]
     fn a_climb_with_a_step_in_its_foot_is_one_climb() {
-        let l1 = [4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48].map(|kib| (kib, 0.92));
-        let rest = [
-            (56, 3.22),
-            (64, 3.214),
-            (80, 3.212),
-            (96, 3.21),
-            (112, 3.21),
-            (128, 3.212),
-            (160, 3.209),
-            (192, 3.212),
-            (224, 3.209),
-            (256, 3.21),
-            (320, 3.209),
-            (384, 3.224),
-            (448, 3.439),
-            (512, 3.625),
-            (640, 3.866),
-            (768, 4.298),
-            (896, 5.111),
-            (1024, 5.807),
-            (1280, 7.508),
-            (1536, 8.567),
-            (1792, 9.142),
-            (2048, 9.631),
-            (2560, 10.323),
-            (3072, 10.788),
-            (3584, 11.138),
-            (4096, 11.424),
+        let inside_l1 = [0.92; 15];
+        let beyond = [
+            3.22, 3.214, 3.212, 3.21, 3.21, 3.212, 3.209, 3.212, 3.209, 3.21, 3.209, 3.224, 3.439,
+            3.625, 3.866, 4.298, 5.111, 5.807, 7.508, 8.567, 9.142, 9.631, 10.323, 10.788, 11.138,
+            11.424,
         ];
-        let points = l1
-            .into_iter()
-            .chain(rest)
-            .map(|(kib, nanoseconds)| Point::new(Bytes::kib(kib), nanoseconds))
-            .collect();
-        let found = Measured::from(Curve { cpu: 0, rounds: 9, points });
-        let range = |end: CacheEnd| (end.at_least, end.at_most);
+        let latencies = inside_l1.into_iter().chain(beyond);
+        let points = sizes(Bytes::mib(4)).into_iter().zip(latencies);
+        let points = points.map(|(bytes, nanoseconds)| Point::new(bytes, nanoseconds)).collect();
+        let found = Measured::from(curve(points));
         assert_eq!(found.l1.map(range), Some((Bytes::kib(48), Bytes::kib(56))));
         assert_eq!(found.l2.map(range), Some((Bytes::kib(768), Bytes::kib(1280))));
     }
@@ -328,7 +303,7 @@ mod tests {
     #[test]
     fn a_disturbed_stretch_changes_no_end() {
         let model = Model { l1: 48.0, l2: 1024.0, ways: 16, latency: [0.9, 3.2, 11.7] };
-        let mut curve = model.curve(4096.0, 0.0, &mut Rng::with_seed(4));
+        let mut curve = model.curve(Bytes::mib(4), 0.0, &mut Rng::with_seed(4));
         let quiet = Measured::from(curve.clone());
         for point in &mut curve.points {
             if (Bytes::kib(160)..=Bytes::kib(448)).contains(&point.bytes) {
@@ -336,7 +311,6 @@ mod tests {
             }
         }
         let disturbed = Measured::from(curve);
-        let range = |end: CacheEnd| (end.at_least, end.at_most);
         assert!(quiet.l2.is_some());
         assert_eq!(disturbed.l1.map(range), quiet.l1.map(range));
         assert_eq!(disturbed.l2.map(range), quiet.l2.map(range));
@@ -345,14 +319,14 @@ mod tests {
     #[test]
     fn a_climb_that_the_curve_cuts_off_is_not_guessed_at() {
         let model = Model { l1: 48.0, l2: 2048.0, ways: 16, latency: [1.0, 4.0, 20.0] };
-        let found = Measured::from(model.curve(2048.0, 0.0, &mut Rng::with_seed(3)));
+        let found = Measured::from(model.curve(Bytes::mib(2), 0.0, &mut Rng::with_seed(3)));
         assert!(found.l1.is_some());
         assert_eq!(found.l2, None);
     }
 
     #[test]
     fn a_curve_without_points_has_no_ends() {
-        let found = Measured::from(Curve { cpu: 0, rounds: 0, points: Vec::new() });
+        let found = Measured::from(curve(Vec::new()));
         assert_eq!((found.l1, found.l2), (None, None));
     }
 }

@@ -112,19 +112,17 @@ impl Measured {
 #[cfg(test)]
 mod tests {
     use super::{super::Witnessed, *};
-    use crate::topology::Curve;
+    use crate::topology::{Curve, curve::sizes};
 
     /// A curve with an L1 of 48 KiB and an L2 that ends where given, now and in
     /// quiet moments; quiet samples for sizes that `told` picks.
     fn measured(now: Bytes, quiet: Bytes, told: impl Fn(Bytes) -> bool) -> Measured {
-        let sizes =
-            (0..).flat_map(|octave| (4..8).map(move |quarter| Bytes((1024 * quarter) << octave)));
         let time = |size: Bytes, end: Bytes| match size {
             size if size <= Bytes::kib(48) => 1.0,
             size if size <= end => 4.0,
             size => 40.0 - 30.0 * end.0 as f64 / size.0 as f64,
         };
-        let points = sizes.take_while(|&size| size <= Bytes::mib(8)).map(|size| Point {
+        let points = sizes(Bytes::mib(8)).into_iter().map(|size| Point {
             bytes: size,
             nanoseconds: time(size, now),
             witnessed: Some(Witnessed {
