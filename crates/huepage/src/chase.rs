@@ -83,7 +83,11 @@ impl Chase {
 pub fn single_cycle(lines: usize, rng: &mut Rng) -> Vec<u32> {
     assert!(lines > 0, "a buffer shorter than a cache line");
     let mut next: Vec<u32> = (0..lines as u32).collect();
-    sattolo(&mut next, rng);
+    // Turns the identity into a permutation that is a single cycle (S. Sattolo, "An
+    // algorithm to generate a random cyclic permutation", 1986).
+    for i in (1..lines).rev() {
+        next.swap(i, rng.usize(..i));
+    }
     next
 }
 
@@ -122,14 +126,6 @@ unsafe fn follow_from(mut at: *const usize, accesses: usize) -> *const usize {
         at = std::ptr::with_exposed_provenance(unsafe { at.read() });
     }
     black_box(at)
-}
-
-/// Turns the identity into a permutation that is a single cycle
-/// (S. Sattolo, "An algorithm to generate a random cyclic permutation", 1986).
-fn sattolo(order: &mut [u32], random: &mut Rng) {
-    for i in (1..order.len()).rev() {
-        order.swap(i, random.usize(..i));
-    }
 }
 
 #[cfg(test)]
