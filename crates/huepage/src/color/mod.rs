@@ -49,6 +49,8 @@ pub use evidence::{Attempt, Distrust, Evidence};
 pub use frame_number::FrameNumberOracle;
 pub use measure::MeasuredOracle;
 pub use measurement::{MeasureOptions, Survey};
+#[cfg(test)]
+pub(crate) use oracle::ByRule;
 pub use oracle::{ColorOracle, Method};
 pub use pressure::{Held, Pressure};
 

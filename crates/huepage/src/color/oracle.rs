@@ -46,3 +46,22 @@ pub trait ColorOracle {
     /// Contents are only read; other threads may read and write them.
     unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError>;
 }
+
+/// Tells colors by a rule, so that tests know what it tells.
+#[cfg(test)]
+pub(crate) struct ByRule<F>(pub ColorCount, pub F);
+
+#[cfg(test)]
+impl<F: FnMut(PageAddr) -> Option<u32>> ColorOracle for ByRule<F> {
+    fn method(&self) -> Method {
+        Method::FrameNumber
+    }
+
+    fn count(&self) -> ColorCount {
+        self.0
+    }
+
+    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
+        Ok(pages.iter().map(|page| (self.1)(*page).map(Color)).collect())
+    }
+}

@@ -8,7 +8,7 @@ use std::sync::{
 
 use super::*;
 use crate::{
-    color::{Color, ColorCount, ColorError, ColorOracle, Method},
+    color::{ByRule, Color, ColorCount},
     mapping::{PageAddr, page_size},
     place::{PlaceError, Policy},
     units::Bytes,
@@ -22,33 +22,23 @@ fn page_len() -> usize {
 
 /// The color is the number of the page, shifted by as much as the kernel has
 /// "moved" all frames.
-struct Told(Arc<AtomicUsize>);
-
-impl ColorOracle for Told {
-    fn method(&self) -> Method {
-        Method::FrameNumber
-    }
-
-    fn count(&self) -> ColorCount {
-        ColorCount::new(COLORS).unwrap()
-    }
-
-    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
-        let shift = self.0.load(Ordering::Relaxed);
-        let color = |page: &PageAddr| Color((page.get() / page_len() + shift) as u32 % COLORS);
-        Ok(pages.iter().map(|page| Some(color(page))).collect())
-    }
+fn opened(policy: Policy) -> (Result<Huepage, ColoredError>, Arc<AtomicUsize>) {
+    let moved = Arc::new(AtomicUsize::new(0));
+    let shift = Arc::clone(&moved);
+    let color = move |page: PageAddr| page.number() + shift.load(Ordering::Relaxed);
+    let oracle =
+        ByRule(ColorCount::new(COLORS).unwrap(), move |page| Some(color(page) as u32 % COLORS));
+    (Huepage::builder().oracle(oracle).policy(policy).open(), moved)
 }
 
-fn open(policy: Policy) -> (Huepage, Arc<AtomicUsize>) {
-    let moved = Arc::new(AtomicUsize::new(0));
-    let huepage = Huepage::builder().oracle(Told(Arc::clone(&moved))).policy(policy).open();
+fn open() -> (Huepage, Arc<AtomicUsize>) {
+    let (huepage, moved) = opened(Policy::Balanced);
     (huepage.unwrap(), moved)
 }
 
 #[test]
 fn a_placed_slice_is_default_typed_and_its_pages_come_back() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     let mut seen = Vec::new();
     for round in 0..3 {
         let mut numbers = huepage.vec::<f64>(5000).unwrap();
@@ -68,7 +58,7 @@ fn a_placed_slice_is_default_typed_and_its_pages_come_back() {
 
 #[test]
 fn threads_share_the_way_in_and_what_it_gave() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     let sums: Vec<u64> = std::thread::scope(|scope| {
         let sum = |n: u64| {
             let huepage = &huepage;
@@ -102,7 +92,7 @@ fn elements_are_made_and_dropped_once() {
             ALIVE.fetch_sub(1, Ordering::Relaxed);
         }
     }
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     let some = huepage.vec::<Counted>(400).unwrap();
     assert_eq!(ALIVE.load(Ordering::Relaxed), 400);
     // Those that were made before a panic are dropped too.
@@ -115,24 +105,20 @@ fn elements_are_made_and_dropped_once() {
 
 #[test]
 fn nothing_and_too_much_are_asked_for() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     assert!(huepage.vec::<u64>(0).unwrap().is_empty());
     assert_eq!(huepage.vec::<()>(7).unwrap().len(), 7);
     let error = huepage.vec::<u64>(usize::MAX).unwrap_err();
     assert!(matches!(error, ColoredError::TooMany { elements: usize::MAX, size: 8 }), "{error}");
     let error = huepage.vec::<u8>(64 << 40).unwrap_err();
     assert!(matches!(error, ColoredError::Place(PlaceError::NotEnoughMemory { .. })), "{error}");
-    let error = Huepage::builder()
-        .oracle(Told(Arc::default()))
-        .policy(Policy::Colors(vec![Color(COLORS)]))
-        .open()
-        .unwrap_err();
+    let error = opened(Policy::Colors(vec![Color(COLORS)])).0.unwrap_err();
     assert!(matches!(error, ColoredError::Place(PlaceError::Policy(_))), "{error}");
 }
 
 #[test]
 fn memory_in_a_part_of_the_cache_has_its_colors_only() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     let parts = huepage.partition().split(&[1, 3]).unwrap();
     let small = huepage.vec_in::<u8>(&parts[0], 5 * page_len()).unwrap();
     let rest = huepage.vec_in::<u8>(&parts[1], 9 * page_len()).unwrap();
@@ -143,7 +129,7 @@ fn memory_in_a_part_of_the_cache_has_its_colors_only() {
 
 #[test]
 fn what_was_moved_is_found_and_put_right() {
-    let (huepage, moved) = open(Policy::Balanced);
+    let (huepage, moved) = open();
     // As much again is in the pool.
     huepage.draw(Bytes(32 * page_size().0)).unwrap();
     let mut bytes = huepage.vec::<u8>(16 * page_len()).unwrap();
@@ -161,7 +147,7 @@ fn what_was_moved_is_found_and_put_right() {
 
 #[test]
 fn the_colors_of_any_slice_can_be_asked_for() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     let heap = vec![1u16; 3 * page_len() / 2];
     let first = heap.as_ptr().addr() / page_len();
     let last = (heap.as_ptr().addr() + 3 * page_len() - 1) / page_len();
@@ -175,7 +161,7 @@ fn the_colors_of_any_slice_can_be_asked_for() {
 
 #[test]
 fn collections_grow_shrink_and_give_back() {
-    let (huepage, _) = open(Policy::Balanced);
+    let (huepage, _) = open();
     huepage.draw(Bytes(64 * page_size().0)).unwrap();
     let held = huepage.pages();
     {

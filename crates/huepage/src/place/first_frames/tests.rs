@@ -1,26 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 use super::*;
 use crate::{
-    color::{ColorError, Method},
+    color::ByRule,
     frames::Pagemap,
     mapping::{Mapping, PageKind},
 };
 
 /// Tells colors in turns.
-struct InTurns(ColorCount);
-
-impl ColorOracle for InTurns {
-    fn method(&self) -> Method {
-        Method::Measurement
-    }
-
-    fn count(&self) -> ColorCount {
-        self.0
-    }
-
-    unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError> {
-        Ok((0..pages.len() as u32).map(|index| Some(Color(index % self.0.get()))).collect())
-    }
+fn in_turns(count: ColorCount) -> impl ColorOracle {
+    let mut turns = (0..count.get()).cycle();
+    ByRule(count, move |_| turns.next())
 }
 
 fn fills(mechanism: Mechanism) {
@@ -29,7 +18,7 @@ fn fills(mechanism: Mechanism) {
         Ok(ahead) => ahead,
         Err(why) => return println!("skipped: {why}"),
     };
-    assert_eq!(ahead.draw(16, &mut InTurns(count)).unwrap(), 16);
+    assert_eq!(ahead.draw(16, &mut in_turns(count)).unwrap(), 16);
     assert_eq!((ahead.held(), ahead.stock(Color(3))), (16, 4));
     let memory = Mapping::reserve(12, PageKind::Base).unwrap();
     let wish = |index: usize, color| Wish { page: memory.page(index), color: Color(color) };
@@ -70,7 +59,7 @@ fn pages_that_are_there_keep_their_frames_and_bytes() {
     let Ok(mut ahead) = FirstFrames::new(count, Some(Mechanism::Userfaultfd)) else {
         return println!("skipped: no UFFDIO_MOVE");
     };
-    ahead.draw(8, &mut InTurns(count)).unwrap();
+    ahead.draw(8, &mut in_turns(count)).unwrap();
     let memory = Mapping::reserve(2, PageKind::Base).unwrap();
     // SAFETY: this test's own memory.
     unsafe {

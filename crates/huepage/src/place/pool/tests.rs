@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::{
+    color::ByRule,
     frames::Pagemap,
     mapping::PageKind,
     place::{Recolored, userfaultfd::UserfaultfdError, verify},
@@ -61,8 +62,7 @@ fn every_policy_gives_the_colors_it_promises_and_keeps_the_frames() {
                 .map(|frames| frames.into_iter().zip(labels.values().copied()).collect::<Vec<_>>());
             let mut region = pool.allocate(bytes(150), &policy).unwrap();
             assert_eq!((region.pages(), pool.pages()), (150, 550));
-            let first = region.page(0).get() / page_size().0 as usize;
-            let want = policy.colors(first, 150, count(7));
+            let want = policy.colors(region.page(0).number(), 150, count(7));
             let got: Vec<_> = (0..150).map(|i| region.color(i).unwrap()).collect();
             assert_eq!(got, want, "{policy:?}");
             if let Some(mut color_of) = color_of {
@@ -122,7 +122,7 @@ fn what_the_pool_lacks_is_named_and_nothing_is_taken() {
             PlaceError::PoolTooSmall { wanted: w, held: 40 } => assert_eq!(w, wanted),
             other => panic!("{other}"),
         }
-        let built = Pool::build(&mut Told(count(4), |_| None), Bytes(64 << 40), &policy);
+        let built = Pool::build(&mut told(4, |_| None), Bytes(64 << 40), &policy);
         assert!(matches!(built, Err(PlaceError::NotEnoughMemory { .. })), "{built:?}");
     }
     assert_eq!(pool.pages(), 40);
@@ -178,25 +178,9 @@ fn a_label_of_a_page_that_is_not_there_is_refused() {
     }
 }
 
-/// Tells colors by a fixed rule over addresses.
-struct Told(ColorCount, fn(usize) -> Option<u32>);
-
-impl ColorOracle for Told {
-    fn method(&self) -> crate::color::Method {
-        crate::color::Method::FrameNumber
-    }
-
-    fn count(&self) -> ColorCount {
-        self.0
-    }
-
-    unsafe fn classify(
-        &mut self,
-        pages: &[PageAddr],
-    ) -> Result<Vec<Option<Color>>, crate::color::ColorError> {
-        let number = |page: &PageAddr| page.get() / page_size().0 as usize;
-        Ok(pages.iter().map(|page| self.1(number(page)).map(Color)).collect())
-    }
+/// Tells colors by a fixed rule over page numbers.
+fn told(n: u32, rule: fn(usize) -> Option<u32>) -> impl ColorOracle {
+    ByRule(count(n), move |page: PageAddr| rule(page.number()))
 }
 
 #[test]
@@ -213,13 +197,13 @@ fn a_built_pool_serves_its_region_and_holds_at_most_a_tenth_more() {
         Policy::Random { seed: 11 },
     ] {
         let pages = 1001;
-        let mut pool = Pool::build(&mut Told(count(8), scatter), bytes(pages), &policy).unwrap();
+        let mut pool = Pool::build(&mut told(8, scatter), bytes(pages), &policy).unwrap();
         assert!(pool.pages() >= pages, "{policy:?}");
         if !matches!(policy, Policy::Random { .. }) {
             assert!(pool.pages() <= pages + pages / 10, "{policy:?}: {}", pool.pages());
         }
         for (slot, color) in pool.slots.pages() {
-            assert_eq!(Some(color.0), scatter(slot.get() / page_size().0 as usize));
+            assert_eq!(Some(color.0), scatter(slot.number()));
         }
         if policy != Policy::Sequence {
             let region = pool.allocate(bytes(pages), &policy).unwrap();
@@ -230,7 +214,7 @@ fn a_built_pool_serves_its_region_and_holds_at_most_a_tenth_more() {
 
 #[test]
 fn colors_that_do_not_exist_end_the_drawing() {
-    let mut three_of_four = Told(count(4), |n| Some((n % 3) as u32));
+    let mut three_of_four = told(4, |n| Some((n % 3) as u32));
     match Pool::build(&mut three_of_four, bytes(64), &Policy::Balanced) {
         Err(PlaceError::ColorsNotDrawn { missing, drawn }) => {
             assert_eq!(missing, [Color(3)]);
@@ -243,10 +227,10 @@ fn colors_that_do_not_exist_end_the_drawing() {
 #[test]
 fn reclassifying_notes_changes_and_releases_what_cannot_be_told() {
     let mapping = Mapping::populated(9, PageKind::Base).unwrap();
-    let number = mapping.page(0).get() / page_size().0 as usize;
+    let number = mapping.page(0).number();
     let labels: Vec<_> = (0..9).map(|i| Some(Color(((number + i) % 3).min(1) as u32))).collect();
     let mut pool = Pool::from_parts(mapping, &labels, count(3), None).unwrap();
-    let mut oracle = Told(count(3), |n| (!n.is_multiple_of(3)).then_some((n % 3) as u32));
+    let mut oracle = told(3, |n| (!n.is_multiple_of(3)).then_some((n % 3) as u32));
     let found = pool.reclassify(&mut oracle).unwrap();
     assert_eq!(found, Reclassified { same: 3, changed: 3, released: 3 });
     let held: Vec<_> = count(3).iter().map(|color| pool.pages_of(color)).collect();
@@ -291,8 +275,8 @@ fn the_limit_of_mappings_is_reported_before_it_is_hit() {
 #[test]
 fn a_repair_that_fails_does_not_forget_which_colors_were_wanted() {
     // The kernel has exchanged every frame, and the pool has none left.
-    let mut moved_on = Told(count(4), |n| Some(((n + 1) % 4) as u32));
-    let mut as_placed = Told(count(4), |n| Some((n % 4) as u32));
+    let mut moved_on = told(4, |n| Some(((n + 1) % 4) as u32));
+    let mut as_placed = told(4, |n| Some((n % 4) as u32));
     let Some(mut pool) = pool(64, 4, Mechanism::Userfaultfd) else { return };
     let mut region = pool.allocate(bytes(64), &Policy::Balanced).unwrap();
     for _ in 0..2 {
@@ -301,7 +285,7 @@ fn a_repair_that_fails_does_not_forget_which_colors_were_wanted() {
         let drift = verify(&region, &mut moved_on, 64, 1).unwrap();
         assert_eq!((drift.changed, drift.staleness()), (64, 1.0));
     }
-    let wanted = region.page(0).get() / page_size().0 as usize % 4;
+    let wanted = region.page(0).number() % 4;
     assert_eq!(region.wanted(0), Some(Color(wanted as u32)));
     assert_eq!(region.color(0), Some(Color((wanted as u32 + 1) % 4)));
     // Back where they were: nothing is astray any more.
@@ -313,8 +297,8 @@ fn a_repair_that_fails_does_not_forget_which_colors_were_wanted() {
 #[test]
 fn an_error_after_pages_were_moved_comes_with_what_was_done() {
     const PAGES: usize = 2048;
-    let mut as_placed = Told(count(2), |n| Some((n % 2) as u32));
-    let mut moved_on = Told(count(2), |n| Some(((n + 1) % 2) as u32));
+    let mut as_placed = told(2, |n| Some((n % 2) as u32));
+    let mut moved_on = told(2, |n| Some(((n + 1) % 2) as u32));
     let Some(mut pool) = pool(2 * PAGES, 2, Mechanism::Userfaultfd) else { return };
     let mut region = pool.allocate(bytes(PAGES), &Policy::Balanced).unwrap();
     let held = pool.pages();
