@@ -6,7 +6,7 @@
 use huepage::{
     topology::{
         AddressMode, Cache, CacheKind, ChoiceError, Indexing, Origin, RecordError, RecordedMachine,
-        Topology, TopologyError, Verdict, WritePolicy, cache_name,
+        Topology, TopologyError, Verdict, WritePolicy,
     },
     units::Bytes,
 };
@@ -21,22 +21,23 @@ fn read(name: &str) -> Topology {
     Topology::read(&load(name)).unwrap()
 }
 
-/// One accepted cache as `(name, KiB, ways, sets, colors)`.
-type Shape = (String, u64, u32, u32, u32);
-
-/// Every accepted cache of one CPU.
-fn shapes(topology: &Topology, cpu: u32) -> Vec<Shape> {
+/// Every accepted cache of one CPU as `(name, KiB, ways, sets, colors)`.
+fn shapes(topology: &Topology, cpu: u32) -> Vec<(String, u64, u32, u32, u32)> {
     let shape = |cache: &Cache| {
         let Verdict::Accepted { geometry, colors } = &cache.verdict else { return None };
-        let name = cache_name(cache.level, cache.kind);
         let kib = geometry.size().0 / 1024;
-        Some((name, kib, geometry.ways(), geometry.sets(), colors.get()))
+        Some((cache.name(), kib, geometry.ways(), geometry.sets(), colors.get()))
     };
     topology.caches.iter().filter(|cache| cache.cpus.contains(&cpu)).filter_map(shape).collect()
 }
 
-fn expected(shapes: &[(&str, u64, u32, u32, u32)]) -> Vec<Shape> {
-    shapes.iter().map(|&(name, kib, ways, sets, c)| (name.to_owned(), kib, ways, sets, c)).collect()
+/// The accepted caches of one CPU are these: KiB, ways, sets and colors of L1d, L1i, L2
+/// and, where there is one, L3.
+#[track_caller]
+fn has_caches(topology: &Topology, cpu: u32, caches: &[(u64, u32, u32, u32)]) {
+    let named = ["L1d", "L1i", "L2", "L3"].into_iter().zip(caches);
+    let expected = named.map(|(name, &(kib, ways, sets, c))| (name.to_owned(), kib, ways, sets, c));
+    assert_eq!(shapes(topology, cpu), expected.collect::<Vec<_>>());
 }
 
 fn count(topology: &Topology, level: u8, kind: CacheKind) -> usize {
@@ -46,23 +47,15 @@ fn count(topology: &Topology, level: u8, kind: CacheKind) -> usize {
 #[test]
 fn hybrid_cores_have_unlike_caches_and_only_some_have_an_l2_of_their_own() {
     let topology = read("alder-lake-i9-12900k");
-    assert_eq!(
-        shapes(&topology, 15),
-        expected(&[
-            ("L1d", 48, 12, 64, 1),
-            ("L1i", 32, 8, 64, 1),
-            ("L2", 1280, 10, 2048, 32),
-            ("L3", 30720, 12, 40960, 640),
-        ])
+    has_caches(
+        &topology,
+        15,
+        &[(48, 12, 64, 1), (32, 8, 64, 1), (1280, 10, 2048, 32), (30720, 12, 40960, 640)],
     );
-    assert_eq!(
-        shapes(&topology, 20),
-        expected(&[
-            ("L1d", 32, 8, 64, 1),
-            ("L1i", 64, 8, 128, 2),
-            ("L2", 2048, 16, 2048, 32),
-            ("L3", 30720, 12, 40960, 640),
-        ])
+    has_caches(
+        &topology,
+        20,
+        &[(32, 8, 64, 1), (64, 8, 128, 2), (2048, 16, 2048, 32), (30720, 12, 40960, 640)],
     );
     // 8 of the P-cores, 2 of the E-core clusters; two threads are one core.
     assert_eq!(count(&topology, 2, CacheKind::Unified), 10);
@@ -79,10 +72,7 @@ fn hybrid_cores_have_unlike_caches_and_only_some_have_an_l2_of_their_own() {
 #[test]
 fn a_machine_without_l3_and_without_numa_is_described() {
     let topology = read("raspberry-pi-4");
-    assert_eq!(
-        shapes(&topology, 3),
-        expected(&[("L1d", 32, 2, 256, 4), ("L1i", 48, 3, 256, 4), ("L2", 1024, 16, 1024, 16)])
-    );
+    has_caches(&topology, 3, &[(32, 2, 256, 4), (48, 3, 256, 4), (1024, 16, 1024, 16)]);
     assert_eq!((topology.nodes.len(), topology.model.as_deref()), (0, None));
     assert!(matches!(topology.cache_to_color(0), Err(ChoiceError::Shared { cores: 4, .. })));
     assert_eq!(topology.problems, [] as [&str; 0]);
@@ -109,14 +99,10 @@ fn four_nodes_with_a_hole_keep_their_numbers() {
 fn large_pages_leave_fewer_colors() {
     let topology = read("power9-ac922");
     assert_eq!(topology.page_size, Bytes::kib(64));
-    assert_eq!(
-        shapes(&topology, 124),
-        expected(&[
-            ("L1d", 32, 8, 32, 1),
-            ("L1i", 32, 8, 32, 1),
-            ("L2", 512, 8, 512, 1),
-            ("L3", 10240, 20, 4096, 8),
-        ])
+    has_caches(
+        &topology,
+        124,
+        &[(32, 8, 32, 1), (32, 8, 32, 1), (512, 8, 512, 1), (10240, 20, 4096, 8)],
     );
 }
 
@@ -136,14 +122,10 @@ fn nodes_without_memory_and_cpus_in_two_ranges_are_read() {
     let memory: Vec<u64> = topology.nodes.iter().map(|node| node.memory.unwrap().0 >> 20).collect();
     assert_eq!(memory, [0, 64307, 64472, 0]);
     assert_eq!(topology.nodes[3].cpus, (18..24).chain(42..48).collect::<Vec<u32>>());
-    assert_eq!(
-        shapes(&topology, 47),
-        expected(&[
-            ("L1d", 32, 8, 64, 1),
-            ("L1i", 32, 8, 64, 1),
-            ("L2", 512, 8, 1024, 16),
-            ("L3", 16384, 16, 16384, 256),
-        ])
+    has_caches(
+        &topology,
+        47,
+        &[(32, 8, 64, 1), (32, 8, 64, 1), (512, 8, 1024, 16), (16384, 16, 16384, 256)],
     );
     let l3 = topology.caches.iter().find(|c| c.level == 3 && c.cpus.contains(&47)).unwrap();
     assert_eq!((l3.cpus.as_slice(), l3.cores), (&[21, 22, 23, 45, 46, 47][..], 3));
@@ -209,14 +191,10 @@ fn an_address_mode_is_read_as_linux_writes_it() {
 #[test]
 fn an_arm64_guest_that_declares_its_caches_is_described() {
     let topology = read("graviton2-m6g-large");
-    assert_eq!(
-        shapes(&topology, 1),
-        expected(&[
-            ("L1d", 64, 4, 256, 4),
-            ("L1i", 64, 4, 256, 4),
-            ("L2", 1024, 8, 2048, 32),
-            ("L3", 32768, 16, 32768, 512),
-        ])
+    has_caches(
+        &topology,
+        1,
+        &[(64, 4, 256, 4), (64, 4, 256, 4), (1024, 8, 2048, 32), (32768, 16, 32768, 512)],
     );
     assert_eq!(topology.cache_to_color(1).unwrap().sets(), 2048);
     assert_eq!(topology.virtualization.hypervisor.as_deref(), Some("Amazon EC2"));
@@ -302,14 +280,10 @@ fn a_geometry_given_by_hand_comes_before_all() {
 fn a_real_guest_agrees_with_its_cpuid_and_with_timing() {
     let machine = load("epyc-family-26-guest");
     let topology = Topology::read(&machine).unwrap();
-    assert_eq!(
-        shapes(&topology, 0),
-        expected(&[
-            ("L1d", 48, 12, 64, 1),
-            ("L1i", 32, 8, 64, 1),
-            ("L2", 1024, 16, 1024, 16),
-            ("L3", 32768, 16, 32768, 512),
-        ])
+    has_caches(
+        &topology,
+        0,
+        &[(48, 12, 64, 1), (32, 8, 64, 1), (1024, 16, 1024, 16), (32768, 16, 32768, 512)],
     );
     let check = topology.cpuid.unwrap();
     assert_eq!((check.leaf.as_str(), check.caches.len()), ("0x8000001d", 4));
