@@ -3,7 +3,7 @@
 
 use std::{
     collections::BTreeMap,
-    io::{BufRead, BufReader, Read},
+    io::{BufRead, BufReader},
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
@@ -127,13 +127,4 @@ pub fn frames_visible() -> bool {
 /// Whether this is root, who sees everything and can become others.
 pub fn root() -> bool {
     rustix::process::geteuid().is_root()
-}
-
-/// What a program prints, for those that end by themselves.
-pub fn output(command: &mut Command) -> (String, String, bool) {
-    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let (mut out, mut err) = (String::new(), String::new());
-    child.stdout.take().unwrap().read_to_string(&mut out).unwrap();
-    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-    (out, err, child.wait().unwrap().success())
 }

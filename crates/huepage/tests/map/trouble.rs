@@ -9,7 +9,7 @@ use std::{
 
 use huepage::map::{Change, MapError, MapOptions, ProcessMap, What};
 
-use crate::processes::{Running, example, known_placement, map, output, root, try_map};
+use crate::processes::{Running, example, known_placement, map, root, try_map};
 
 /// The number of `nobody`.
 const NOBODY: u32 = 65534;
@@ -57,7 +57,10 @@ fn a_process_that_ended_before_it_was_read_is_named() {
 
 /// The library as another user sees it: by the example that prints a map.
 fn map_as_nobody(pid: u32) -> (String, String, bool) {
-    output(Command::new(example("map")).arg(pid.to_string()).uid(NOBODY).gid(NOBODY))
+    let mut command = Command::new(example("map"));
+    let output = command.arg(pid.to_string()).uid(NOBODY).gid(NOBODY).output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (text(output.stdout), text(output.stderr), output.status.success())
 }
 
 /// The shared pages of the areas with anonymous pages only. Files are shared also
