@@ -82,7 +82,7 @@ pub struct Program(Command);
 pub fn child(own: &Path) -> Program {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "child::opens_a_palette", "--ignored", "--nocapture"]);
-    command.env("PALETTE_OWN", own).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.env("PALETTE_OWN", own);
     Program(command)
 }
 
@@ -117,12 +117,8 @@ impl Program {
             fs::copy(env::current_exe().unwrap(), &copy).unwrap();
         }
         let mut command = Command::new(copy);
-        command.args(self.0.get_args());
-        for (name, value) in self.0.get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.uid(user).gid(user).stdout(Stdio::piped()).stderr(Stdio::piped());
-        Program(command)
+        command.uid(user).gid(user);
+        self.run_by(command)
     }
 
     /// In a namespace that allows none.
@@ -130,16 +126,18 @@ impl Program {
         let script = "echo 0 > /proc/sys/kernel/shmmax; exec \"$@\"";
         let mut command = Command::new("unshare");
         command.args(["-i", "sh", "-c", script, "sh"]).arg(self.0.get_program());
+        self.run_by(command)
+    }
+
+    /// The same arguments and environment for another command.
+    fn run_by(self, mut command: Command) -> Self {
         command.args(self.0.get_args());
-        for (name, value) in self.0.get_envs() {
-            command.env(name, value.unwrap());
-        }
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.envs(self.0.get_envs().filter_map(|(name, value)| Some((name, value?))));
         Program(command)
     }
 
     pub fn spawn(mut self) -> Running {
-        Running(self.0.spawn().unwrap())
+        Running(self.0.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap())
     }
 
     pub fn run(self) -> Told {

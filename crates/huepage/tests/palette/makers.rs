@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Makers at once, slow ones, and dead ones.
 
-use std::thread;
-use std::time::Duration;
-use std::time::Instant;
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
-use huepage::color::palette::Audience;
-use huepage::color::palette::Palette;
-use huepage::color::palette::PaletteState;
+use huepage::color::palette::{Audience, Palette, PaletteState};
 
-use crate::child;
-use crate::child::Told;
-use crate::child::child;
-use crate::own;
-use crate::ready;
-use crate::record;
-use crate::record::RecordFile;
+use crate::{
+    child::{self, Told, child},
+    own, ready,
+    record::{self, RecordFile},
+};
 
 #[test]
 fn makers_at_once_make_one_palette() {

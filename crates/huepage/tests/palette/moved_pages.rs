@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pages that the kernel put on other frames.
 
-use huepage::color::ColorOracle;
-use huepage::color::palette::Palette;
-use huepage::color::palette::PaletteState;
+use huepage::color::{
+    ColorOracle,
+    palette::{Palette, PaletteState},
+};
 
-use crate::child;
-use crate::is_root;
-use crate::own;
-use crate::ready;
-use crate::record::RecordFile;
-use crate::same;
-use crate::tried;
+use crate::{child, is_root, own, ready, record::RecordFile, same, tried};
 
 /// Frames that went elsewhere, as compaction and swapping do it: the content stays,
 /// the frame is another.

@@ -39,16 +39,15 @@ impl RecordFile {
     pub fn edit(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = fs::read(&self.0).unwrap();
         change(&mut bytes);
-        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o600)).unwrap();
+        self.set_mode(0o600);
         fs::write(&self.0, bytes).unwrap();
-        fs::set_permissions(&self.0, fs::Permissions::from_mode(0o400)).unwrap();
+        self.set_mode(0o400);
     }
 
     /// Changes what it says, with a checksum that fits.
     pub fn rewrite(&self, change: Rewritten) {
+        let mut record = self.record();
         self.edit(|bytes| {
-            let end = bytes.iter().position(|&b| b == b'\n').unwrap();
-            let mut record: Value = serde_json::from_slice(&bytes[end + 1..]).unwrap();
             change(&mut record);
             let json = serde_json::to_vec(&record).unwrap();
             let sum = json.iter().fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {

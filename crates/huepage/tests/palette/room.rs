@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where there is no room for a palette.
 
-use std::fs;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::{fs, os::unix::ffi::OsStrExt, path::Path};
 
-use huepage::color::palette::Palette;
-use huepage::color::palette::PaletteState;
+use huepage::color::palette::{Palette, PaletteState};
 
-use crate::child;
-use crate::child::child;
-use crate::is_root;
-use crate::own;
-use crate::ready;
-use crate::record;
+use crate::{
+    child::{self, child},
+    is_root, own, ready, record,
+};
 
 /// A directory on a file system without room: the palette is good, and not shared.
 #[test]

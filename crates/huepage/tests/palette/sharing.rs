@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What programs have in common by a palette, and what opening it takes.
 
-use std::fs;
-use std::os::fd::AsRawFd;
-use std::time::Instant;
+use std::{fs, os::fd::AsRawFd, time::Instant};
 
-use huepage::color::Color;
-use huepage::color::ColorOracle;
-use huepage::color::MeasuredOracle;
-use huepage::color::palette::Audience;
-use huepage::color::palette::Palette;
-use huepage::color::palette::PaletteState;
-use huepage::mapping::Mapping;
-use huepage::mapping::PageKind;
-use huepage::topology::allowed_cpus;
+use huepage::{
+    color::{
+        Color, ColorOracle, MeasuredOracle,
+        palette::{Audience, Palette, PaletteState},
+    },
+    mapping::{Mapping, PageKind},
+    topology::allowed_cpus,
+};
 
-use crate::child;
-use crate::child::child;
-use crate::own;
-use crate::ready;
-use crate::same;
-use crate::tried;
+use crate::{
+    child::{self, child},
+    own, ready, same, tried,
+};
 
 /// The first palette is made, the second found, and a program on another CPU, if
 /// there is one, calls the very same frames the same.

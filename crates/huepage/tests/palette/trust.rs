@@ -1,27 +1,25 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What others can put in the place of a palette, and what they cannot.
 
-use std::fs;
-use std::fs::File;
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::fs::symlink;
+use std::{
+    fs::{self, File},
+    os::unix::fs::{PermissionsExt, symlink},
+};
 
-use huepage::color::ColorOracle;
-use huepage::color::palette::Audience;
-use huepage::color::palette::Palette;
-use huepage::color::palette::PaletteState;
-use huepage::mapping::Mapping;
-use huepage::mapping::PageKind;
+use huepage::{
+    color::{
+        ColorOracle,
+        palette::{Audience, Palette, PaletteState},
+    },
+    mapping::{Mapping, PageKind},
+};
 
-use crate::child;
-use crate::child::child;
-use crate::child::options;
-use crate::is_root;
-use crate::own;
-use crate::ready;
-use crate::record::RecordFile;
-use crate::record::Rewritten;
-use crate::tried;
+use crate::{
+    child::{self, child, options},
+    is_root, own, ready,
+    record::{RecordFile, Rewritten},
+    tried,
+};
 
 /// Then each program has its own, and is told why.
 #[test]
