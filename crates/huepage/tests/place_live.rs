@@ -183,32 +183,26 @@ impl Drop for Stop<'_> {
 /// A child that shares the memory of its parent and waits.
 struct WaitingChild {
     pid: i32,
-    pipe: [i32; 2],
+    /// Until this is closed.
+    pipe: std::io::PipeWriter,
 }
 
 impl WaitingChild {
     fn fork() -> Self {
-        let mut pipe = [0; 2];
+        let (reader, pipe) = std::io::pipe().unwrap();
         // SAFETY: the child only waits, and ends.
-        let pid = unsafe {
-            assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
-            let pid = libc::fork();
-            if pid == 0 {
-                libc::close(pipe[1]);
-                libc::read(pipe[0], (&raw mut pipe).cast(), 1);
-                libc::_exit(0);
-            }
-            pid
-        };
+        let pid = unsafe { libc::fork() };
+        if pid == 0 {
+            drop(pipe);
+            let _ = rustix::io::read(&reader, &mut [0]);
+            // SAFETY: as above.
+            unsafe { libc::_exit(0) };
+        }
         WaitingChild { pid, pipe }
     }
 
     fn end(self) {
-        // SAFETY: the descriptors are this value's own; closing them ends the child.
-        unsafe {
-            libc::close(self.pipe[1]);
-            libc::close(self.pipe[0]);
-        }
+        drop(self.pipe);
         assert_eq!(wait(self.pid), 0);
     }
 }
@@ -228,10 +222,9 @@ fn four_writing_threads_lose_no_byte() {
     let _alone = alone();
     const PAGES: usize = 256;
     let Some((mut pool, mut oracle)) = pool_for(PAGES) else { return };
-    let mut memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
+    let memory = Mapping::populated(PAGES, PageKind::Base).unwrap();
     fill(&memory);
-    let shared = Mutex::new(&mut memory);
-    let start = shared.lock().unwrap().page(0);
+    let (start, words) = (memory.page(0), words(&memory));
     let stop = AtomicBool::new(false);
     let writes = AtomicUsize::new(0);
     let placed = std::thread::scope(|scope| {
@@ -240,13 +233,6 @@ fn four_writing_threads_lose_no_byte() {
                 let (stop, writes) = (&stop, &writes);
                 scope.spawn(move || {
                     // Word `mine` modulo 4 of every page is this thread's.
-                    // SAFETY: the memory outlives the scope; atomics only.
-                    let words: &[AtomicUsize] = unsafe {
-                        std::slice::from_raw_parts(
-                            start.as_ptr().cast(),
-                            PAGES * page_len() / size_of::<usize>(),
-                        )
-                    };
                     let mut mirror: Vec<usize> = (0..words.len()).map(mix).collect();
                     let mut rng = fastrand::Rng::with_seed(mine as u64);
                     while !stop.load(Ordering::Relaxed) {
@@ -271,9 +257,8 @@ fn four_writing_threads_lose_no_byte() {
         drop(stopping);
         for (mine, thread) in threads.into_iter().enumerate() {
             let mirror = thread.join().expect("every word read is the word written");
-            let memory = shared.lock().unwrap();
             for i in (mine..mirror.len()).step_by(4) {
-                assert_eq!(words(&memory)[i].load(Ordering::Relaxed), mirror[i], "word {i}");
+                assert_eq!(words[i].load(Ordering::Relaxed), mirror[i], "word {i}");
             }
         }
         placed
