@@ -6,10 +6,11 @@
 //! meet; [`tester`] asks yes-or-no questions; [`signature`] tells all colors
 //! apart at once; [`discover`] and [`repair`] make one clean set per color;
 //! [`fresh`] deals out other frames for each attempt; [`assign`] colors pages by
-//! the thousand, asking about the colors that [`code`] says; [`shape`] says how many pages each takes; [`run`] puts these
-//! together; [`runs`] does it twice and compares; [`canary`] sees what others
-//! evict; [`reference`] takes sets that an earlier discovery left, on the machine
-//! [`standard`]; [`limits`] refuses what would take too much; [`oracle`] is what users of the library see.
+//! the thousand, asking about the colors that [`code`] says; [`shape`] says how many
+//! pages each takes; [`discovery_run`] puts these together; [`run_pair`] does it twice
+//! and compares; [`canary`] sees what others evict; [`reference`] takes sets that an
+//! earlier discovery left, [`standard`] does so on the machine; [`limits`] refuses what
+//! would take too much; [`oracle`] is what users of the library see.
 
 mod assign;
 mod calibrate;

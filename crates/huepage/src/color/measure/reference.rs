@@ -68,22 +68,16 @@ impl<P: Prober> Reference<P> {
         if self.tester.contrast() < LEAST_CONTRAST {
             return Check::Unclear;
         }
-        let found = self.look(self.sample_size());
-        let (asked, silent, moved) =
-            found.iter().fold((0, 0, 0), |(asked, silent, moved), look| {
-                let is_other = look.told.is_some_and(|told| told != look.is_said);
-                (
-                    asked + 1,
-                    silent + usize::from(look.told.is_none()),
-                    moved + usize::from(is_other),
-                )
-            });
-        let lost = (silent + moved) as f64 / f64::from(asked.max(1));
-        if lost > 0.5 {
+        let found = self.look(sample_size(&self.sets));
+        let silent = found.iter().filter(|look| look.told.is_none()).count();
+        let held = found.iter().filter(|look| look.told == Some(look.is_said)).count();
+        let moved = found.len() - silent - held;
+        let asked = found.len() as f64;
+        if (silent + moved) as f64 > 0.5 * asked {
             Check::Stale
         } else if moved > 0 {
             Check::Moved(moved)
-        } else if silent as f64 > MOST_SILENT * f64::from(asked) {
+        } else if silent as f64 > MOST_SILENT * asked {
             Check::Stale
         } else {
             Check::Holds
@@ -95,7 +89,7 @@ impl<P: Prober> Reference<P> {
     /// answer like none.
     pub fn examine(&mut self) -> Vec<(PageId, Option<Color>)> {
         let most = self.sets.iter().map(Vec::len).max().unwrap_or(0);
-        let step = self.sample_size();
+        let step = sample_size(&self.sets);
         let mut told = Vec::new();
         for _ in 0..most.div_ceil(step) {
             told.extend(self.look(step).into_iter().map(|look| (look.page, look.told)));
@@ -129,11 +123,6 @@ impl<P: Prober> Reference<P> {
         let lines = drawn(&self.bases, rng);
         self.tester.regauge(gauge(&self.sets, self.shape));
         self.tester.take_lines(&self.masks, &lines);
-    }
-
-    fn sample_size(&self) -> usize {
-        let least = self.sets.iter().map(Vec::len).min().unwrap_or(0);
-        SAMPLE.min(least / 4).max(1)
     }
 
     /// Looks at the last `count` pages of each set, by means of the others.
@@ -195,9 +184,14 @@ fn sample(sets: &[Vec<PageId>], count: usize) -> Vec<Look> {
         .collect()
 }
 
-fn gauge(sets: &[Vec<PageId>], shape: Shape) -> Gauge {
+/// Pages of each set that are looked at together.
+fn sample_size(sets: &[Vec<PageId>]) -> usize {
     let least = sets.iter().map(Vec::len).min().unwrap_or(0);
-    let count = SAMPLE.min(least / 4).max(1);
+    SAMPLE.min(least / 4).max(1)
+}
+
+fn gauge(sets: &[Vec<PageId>], shape: Shape) -> Gauge {
+    let count = sample_size(sets);
     let targets: Vec<PageId> = sample(sets, count).iter().map(|look| look.page).collect();
     let rest = |i: usize| {
         sets.iter().filter_map(move |set| set[..set.len().saturating_sub(count)].get(i).copied())
