@@ -86,13 +86,13 @@ mod tests {
     #[test]
     fn each_difference_is_named() {
         let one = MachineIdentity::read();
-        let other = MachineIdentity { boot: "x".into(), ..one.clone() };
-        assert_eq!(one.difference(&other), Some("before the last boot"));
-        let other = MachineIdentity { kernel: "x".into(), ..one.clone() };
-        assert_eq!(one.difference(&other), Some("on another kernel"));
-        let other = MachineIdentity { cpu: "x".into(), ..one.clone() };
-        assert_eq!(one.difference(&other), Some("on another CPU"));
-        let other = MachineIdentity { ipc_namespace: 1, ..one.clone() };
-        assert_eq!(one.difference(&other), Some("in another IPC namespace"));
+        for (other, what) in [
+            (MachineIdentity { boot: "x".into(), ..one.clone() }, "before the last boot"),
+            (MachineIdentity { kernel: "x".into(), ..one.clone() }, "on another kernel"),
+            (MachineIdentity { cpu: "x".into(), ..one.clone() }, "on another CPU"),
+            (MachineIdentity { ipc_namespace: 1, ..one.clone() }, "in another IPC namespace"),
+        ] {
+            assert_eq!(one.difference(&other), Some(what));
+        }
     }
 }

@@ -18,6 +18,7 @@ use std::{
 
 use rustix::{
     fs::{FlockOperation, fcntl_lock},
+    io::Errno,
     process::{Flock, FlockType, fcntl_getlk},
 };
 
@@ -79,8 +80,7 @@ impl Lock {
         let tried =
             wait(deadline, || match fcntl_lock(&file, FlockOperation::NonBlockingLockExclusive) {
                 Ok(()) => Some(Ok(())),
-                Err(rustix::io::Errno::AGAIN | rustix::io::Errno::ACCESS) => None,
-                Err(rustix::io::Errno::INTR) => None,
+                Err(Errno::AGAIN | Errno::ACCESS | Errno::INTR) => None,
                 Err(error) => Some(Err(error)),
             });
         match tried {

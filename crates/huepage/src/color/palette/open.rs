@@ -57,10 +57,7 @@ impl Palette {
             Err(error) => return Err(error),
         }
         match own(measure, options, deadline, &mut notes) {
-            Ok(mut palette) => {
-                palette.notes = notes;
-                Ok(palette)
-            }
+            Ok(palette) => Ok(Palette { notes, ..palette }),
             Err(ColorError::Palette(error)) if options.make => {
                 notes.push(error.to_string());
                 let made = make::discover(measure, None)?;
