@@ -60,44 +60,31 @@ pub struct Attempt {
 }
 
 /// Why an attempt is not believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum Distrust {
     /// Hits and misses take the same time.
+    #[error("hits and misses of the cache take the same time; is the CPU busy with others?")]
     NoContrast,
     /// No pages evict each other as colors would.
+    #[error("no pages evict each other: the cache is not indexed by page frame, or too noisy")]
     NoColors,
     /// Not as many colors as the geometry says.
+    #[error(
+        "another number of colors than the geometry gives; if that is wrong, give the true one by \
+         hand"
+    )]
     ColorCount,
     /// Two independent runs found different numbers of colors.
+    #[error("two independent runs found different numbers of colors")]
     RunsDiffer,
     /// Too many pages fit no color.
+    #[error("too many pages fit no color; try again on a quieter CPU")]
     Unassigned,
     /// Two independent runs color the same pages differently.
+    #[error("two independent runs color the same pages differently; try again on a quieter CPU")]
     Disagreement,
-}
-
-impl fmt::Display for Distrust {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Distrust::NoContrast => {
-                "hits and misses of the cache take the same time; is the CPU busy with others?"
-            }
-            Distrust::NoColors => {
-                "no pages evict each other: the cache is not indexed by page frame, or too noisy"
-            }
-            Distrust::ColorCount => {
-                "another number of colors than the geometry gives; if that is wrong, give the \
-                 true one by hand"
-            }
-            Distrust::RunsDiffer => "two independent runs found different numbers of colors",
-            Distrust::Unassigned => "too many pages fit no color; try again on a quieter CPU",
-            Distrust::Disagreement => {
-                "two independent runs color the same pages differently; try again on a quieter CPU"
-            }
-        })
-    }
 }
 
 impl fmt::Display for Evidence {

@@ -2,7 +2,6 @@
 //! Whether a range of the program's own memory can be placed page by page.
 
 use std::{
-    fmt,
     fs::File,
     io::{self, BufRead, BufReader},
     ops::Range,
@@ -15,50 +14,39 @@ use crate::{
 };
 
 /// What is wrong with a range.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unsuitable {
     /// No pages.
+    #[error("it has no pages")]
     Empty,
     /// Nothing is mapped there.
+    #[error("nothing is mapped there")]
     Unmapped,
     /// Memory of a file, or shared with other processes.
+    #[error("it is no private anonymous memory: files and shared memory stay where they are")]
     NotPrivateAnonymous,
     /// Not both readable and writable.
+    #[error("it is not readable and writable: mprotect it first")]
     NotReadWrite,
     /// Locked by `mlock`.
+    #[error("it is locked: munlock it first, lock it again afterwards")]
     Locked,
     /// Pages of `hugetlbfs`.
+    #[error("it consists of hugetlbfs pages, which cannot be taken apart")]
     HugeTlb,
     /// Mapped by a device driver.
+    #[error("a device driver maps it")]
     Device,
     /// Behind a protection key.
+    #[error("it has a protection key: take it away first")]
     ProtectionKey,
     /// Registered with another userfaultfd.
+    #[error("it is registered with another userfaultfd")]
     Registered,
     /// The stack or data of the thread that does the placing.
+    #[error("the placing thread itself uses it (its stack or the pool's own data)")]
     InUseHere,
-}
-
-impl fmt::Display for Unsuitable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Unsuitable::Empty => "it has no pages",
-            Unsuitable::Unmapped => "nothing is mapped there",
-            Unsuitable::NotPrivateAnonymous => {
-                "it is no private anonymous memory: files and shared memory stay where they are"
-            }
-            Unsuitable::NotReadWrite => "it is not readable and writable: mprotect it first",
-            Unsuitable::Locked => "it is locked: munlock it first, lock it again afterwards",
-            Unsuitable::HugeTlb => "it consists of hugetlbfs pages, which cannot be taken apart",
-            Unsuitable::Device => "a device driver maps it",
-            Unsuitable::ProtectionKey => "it has a protection key: take it away first",
-            Unsuitable::Registered => "it is registered with another userfaultfd",
-            Unsuitable::InUseHere => {
-                "the placing thread itself uses it (its stack or the pool's own data)"
-            }
-        })
-    }
 }
 
 /// Checks that `pages` pages from `start` are private, anonymous, writable
