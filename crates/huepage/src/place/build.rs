@@ -4,7 +4,7 @@
 use super::{Mechanism, PlaceError, Policy, Pool};
 use crate::{
     available_memory,
-    color::{Color, ColorCount, ColorOracle},
+    color::{Color, ColorOracle},
     mapping::{Mapping, PageAddr, PageKind, page_size},
     units::Bytes,
 };
@@ -69,7 +69,8 @@ impl Pool {
                 break;
             }
             if drawn >= bound {
-                let missing = short(&quotas, &held, count);
+                let is_short = |color: &Color| held[color.index()] < quotas[color.index()];
+                let missing = count.iter().filter(is_short).collect();
                 return Err(PlaceError::ColorsNotDrawn { missing, drawn });
             }
             let pages = pages.min(bound - drawn);
@@ -112,10 +113,6 @@ fn next_draw(quotas: &[usize], held: &[usize]) -> usize {
     }
     let ample = short as f64 + 3.0 * (short as f64).sqrt() + 1.0;
     ample.ceil() as usize * quotas.len()
-}
-
-fn short(quotas: &[usize], held: &[usize], count: ColorCount) -> Vec<Color> {
-    count.iter().filter(|color| held[color.index()] < quotas[color.index()]).collect()
 }
 
 /// The quotas and a share to spare, spread over the colors that are used.

@@ -89,6 +89,15 @@ struct Kept {
     placed: Color,
 }
 
+/// A wish that can be carried out.
+struct Chosen {
+    /// Its place among the wishes.
+    index: usize,
+    swap: Swap,
+    /// The slot for the old frame.
+    landing: PageAddr,
+}
+
 /// Places memory in use, from a stock of frames of known color.
 #[derive(Debug)]
 pub struct Live {
@@ -168,32 +177,25 @@ impl Live {
     ) -> Result<Vec<Fate>, PlaceError> {
         self.pool.owner.check()?;
         let mut fates = vec![Fate::Busy; wishes.len()];
-        let mut chosen: Vec<usize> = Vec::with_capacity(wishes.len());
-        let mut swaps: Vec<Swap> = Vec::with_capacity(wishes.len());
-        let mut landings: Vec<PageAddr> = Vec::with_capacity(wishes.len());
+        let mut chosen: Vec<Chosen> = Vec::with_capacity(wishes.len());
         for (index, wish) in wishes.iter().enumerate() {
             if self.quarantine.may_hold(wish.page) {
                 continue;
             }
-            let landing = self.pool.slots.take_empty(1).and_then(|slots| slots.first().copied());
-            let Some(landing) = landing else {
-                fates[index] = Fate::Short;
-                continue;
-            };
+            fates[index] = Fate::Short;
+            let Some(landing) = self.pool.slots.take_one_empty() else { continue };
             let Some((fresh, _)) = self.pool.slots.take(wish.color) else {
                 self.pool.slots.put_empty(landing);
-                fates[index] = Fate::Short;
                 continue;
             };
-            chosen.push(index);
-            swaps.push(Swap { live: wish.page, fresh, outcome: Outcome::Pending });
-            landings.push(landing);
+            let swap = Swap { live: wish.page, fresh, outcome: Outcome::Pending };
+            chosen.push(Chosen { index, swap, landing });
         }
         let mut discards = Discards::default();
         // SAFETY: the caller's contract.
-        let done = unsafe { self.run(start, pages, &mut swaps, &landings, &mut discards) };
+        let done = unsafe { self.run(start, pages, &mut chosen, &mut discards) };
         self.quarantine.add(&discards, start, start.nth(pages));
-        for ((index, swap), landing) in chosen.into_iter().zip(&swaps).zip(landings) {
+        for Chosen { index, swap, landing } in chosen {
             let Wish { page, color } = wishes[index];
             if swap.outcome == Outcome::Placed {
                 self.pool.slots.put_empty(swap.fresh);
@@ -217,11 +219,10 @@ impl Live {
         &self,
         start: PageAddr,
         pages: usize,
-        swaps: &mut [Swap],
-        landings: &[PageAddr],
+        chosen: &mut [Chosen],
         discards: &mut Discards,
     ) -> Result<(), PlaceError> {
-        if swaps.is_empty() {
+        if chosen.is_empty() {
             return Ok(());
         }
         let mut kernel = UserfaultfdKernel::guarded()?;
@@ -234,7 +235,7 @@ impl Live {
         // SAFETY: notices are answered until it ends. From here on nothing
         // allocates, and no function of the C library is called but memcpy.
         let registration = unsafe { Registration::new(&mut kernel, start, pages) }?;
-        for (swap, landing) in swaps.iter_mut().zip(landings) {
+        for Chosen { swap, landing, .. } in chosen {
             swap.outcome = one(registration.kernel, swap, *landing, discards);
             answer(registration.kernel, discards);
         }

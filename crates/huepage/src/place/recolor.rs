@@ -262,14 +262,12 @@ impl Pool {
 
     /// An empty slot, out of the books.
     fn landing(&mut self) -> Result<PageAddr, PlaceError> {
-        if self.slots.empty() == 0 {
-            let mapping = Mapping::reserve(1, PageKind::Base)
-                .map_err(PlaceError::system("reserve address space"))?;
-            let slot = mapping.page(0);
-            self.adopt(mapping)?;
-            self.slots.put_empty(slot);
+        if let Some(slot) = self.slots.take_one_empty() {
+            return Ok(slot);
         }
-        Ok(self.slots.take_empty(1).expect("there is an empty slot")[0])
+        let mapping = Mapping::reserve(1, PageKind::Base)
+            .map_err(PlaceError::system("reserve address space"))?;
+        Ok(self.adopt(mapping)?.mapping().page(0))
     }
 
     /// # Safety

@@ -63,6 +63,11 @@ impl Slots {
         Some(std::iter::from_fn(|| self.empty.pop_first()).take(pages).collect())
     }
 
+    /// Takes one empty slot.
+    pub fn take_one_empty(&mut self) -> Option<PageAddr> {
+        self.empty.pop_first()
+    }
+
     pub fn empty(&self) -> usize {
         self.empty.len()
     }
