@@ -101,29 +101,26 @@ pub(super) fn gather<'a>(
         gathered: Vec::new(),
         left_out: 0,
     };
-    let mut gone = false;
-    let mut reached = lines.len();
+    let mut gone_at = None;
     for index in 0..lines.len() {
-        match gatherer.area(index) {
-            Ok(true) => {}
-            Ok(false) => gone = true,
-            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => gone = true,
-            Err(error) => return Err(error),
-        }
-        if gone {
-            // The area that broke off is shown with what was read of it.
-            reached = index + 1;
+        let is_there = match gatherer.area(index) {
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => false,
+            read => read?,
+        };
+        if !is_there {
+            gone_at = Some(index);
             break;
         }
     }
     gatherer.flush()?;
-    gatherer.go_to(reached);
+    // The area that broke off is shown with what was read of it.
+    gatherer.go_to(gone_at.map_or(lines.len(), |index| index + 1));
     gatherer.limit_cells();
     Ok(Gathered {
         areas: gatherer.gathered,
         total: gatherer.total.finish(),
         left_out: gatherer.left_out,
-        gone,
+        gone: gone_at.is_some(),
     })
 }
 

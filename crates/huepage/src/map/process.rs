@@ -66,11 +66,7 @@ impl Process {
     /// What reading `/proc` reports.
     pub fn find(name: &str) -> io::Result<Vec<Process>> {
         // One that has ended meanwhile is no error.
-        Ok(find(name)?
-            .into_iter()
-            .filter_map(|pid| Process::read(pid).ok())
-            .map(|(p, _)| p)
-            .collect())
+        Ok(find(name)?.into_iter().filter_map(|pid| Some(Process::read(pid).ok()?.0)).collect())
     }
 }
 

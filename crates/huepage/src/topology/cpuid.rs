@@ -76,12 +76,9 @@ pub(super) fn hypervisor_bit(leaves: &[CpuidLeaf]) -> Option<bool> {
 /// The signature of the hypervisor leaf 0x40000000, such as `KVMKVMKVM`.
 pub(super) fn hypervisor_signature(leaves: &[CpuidLeaf]) -> Option<String> {
     let [_, ebx, ecx, edx] = leaves.iter().find(|l| l.leaf == 0x4000_0000)?.registers;
-    let bytes: Vec<u8> = [ebx, ecx, edx].into_iter().flat_map(u32::to_le_bytes).collect();
-    let text: String = bytes
-        .into_iter()
-        .filter(|byte| byte.is_ascii_graphic() || *byte == b' ')
-        .map(char::from)
-        .collect();
+    let bytes = [ebx, ecx, edx].into_iter().flat_map(u32::to_le_bytes);
+    let text: String =
+        bytes.filter(|byte| byte.is_ascii_graphic() || *byte == b' ').map(char::from).collect();
     let text = text.trim();
     (!text.is_empty()).then(|| text.to_owned())
 }
