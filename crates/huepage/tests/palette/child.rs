@@ -7,7 +7,6 @@ use std::{
     os::{fd::AsFd, unix::process::CommandExt},
     path::Path,
     process::{Child, Command, Stdio},
-    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use huepage::{
@@ -24,12 +23,6 @@ use rustix::{
     process::{Pid, Signal, kill_process},
 };
 use serde::{Deserialize, Serialize};
-
-/// Held by each test: two that measure would see each other.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static MEASURING: Mutex<()> = Mutex::new(());
-    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 pub fn measure(cpu: u32) -> MeasureOptions {
     let topology = Topology::read(&LiveMachine::open(cpu).unwrap()).unwrap();

@@ -12,7 +12,12 @@ mod room;
 mod sharing;
 mod trust;
 
-use std::{fs, os::unix::fs::MetadataExt, path::Path};
+use std::{
+    fs,
+    os::unix::fs::MetadataExt,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use huepage::{
     color::{
@@ -24,14 +29,11 @@ use huepage::{
 
 use child::options;
 
-/// A directory of palettes; what they hold goes with it.
-struct Directory(tempfile::TempDir);
+/// A directory of palettes; what they hold goes with it. While it lives, no other test
+/// measures: two that measure would see each other.
+struct Directory(tempfile::TempDir, #[expect(dead_code)] MutexGuard<'static, ()>);
 
 impl Directory {
-    fn new() -> Self {
-        Directory(tempfile::tempdir().unwrap())
-    }
-
     fn path(&self) -> &Path {
         self.0.path()
     }
@@ -47,9 +49,11 @@ impl Drop for Directory {
 /// The options to measure with, and an empty directory; `None`, with the reason
 /// printed, where there are no colors to measure.
 fn ready() -> Option<(MeasureOptions, Directory)> {
+    static MEASURING: Mutex<()> = Mutex::new(());
+    let alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
     let measure = child::measure(*allowed_cpus().unwrap().last().unwrap());
     match MeasuredOracle::discover(&measure) {
-        Ok(_) => Some((measure, Directory::new())),
+        Ok(_) => Some((measure, Directory(tempfile::tempdir().unwrap(), alone))),
         Err(error) => {
             println!("skipped: {error}");
             None

@@ -9,14 +9,13 @@ use std::{
 use huepage::color::palette::{Audience, Palette, PaletteState};
 
 use crate::{
-    child::{self, Told, child},
+    child::{Told, child},
     own, ready,
     record::{self, RecordFile},
 };
 
 #[test]
 fn makers_at_once_make_one_palette() {
-    let _alone = child::alone();
     let Some((_, directory)) = ready() else { return };
     let children: Vec<_> = (0..4).map(|_| child(directory.path()).spawn()).collect();
     let told: Vec<Told> = children.into_iter().map(|child| child.told()).collect();
@@ -28,7 +27,6 @@ fn makers_at_once_make_one_palette() {
 /// A process that stops waiting makes a palette of its own, and says why.
 #[test]
 fn a_maker_who_takes_too_long_is_not_waited_for() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let slow = child(directory.path()).spawn();
     let mut options = own(directory.path());
@@ -58,7 +56,6 @@ fn a_maker_who_takes_too_long_is_not_waited_for() {
 /// has made a palette.
 #[test]
 fn a_maker_killed_at_any_moment_leaves_nothing_half() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     let mut rng = fastrand::Rng::with_seed(7);
@@ -95,7 +92,6 @@ fn a_maker_killed_at_any_moment_leaves_nothing_half() {
 /// Directories of logins come and go; what they leave in memory does not stay.
 #[test]
 fn segments_whose_directory_is_gone_are_removed() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let gone = tempfile::tempdir().unwrap();
     drop(Palette::open(&measure, &own(gone.path())).unwrap());

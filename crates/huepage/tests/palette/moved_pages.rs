@@ -12,7 +12,6 @@ use crate::{child, is_root, own, ready, record::RecordFile, same, tried};
 /// the frame is another.
 #[test]
 fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     if !is_root() {
         return println!("skipped: only root can write to a palette's pages");

@@ -5,15 +5,11 @@ use std::{fs, os::unix::ffi::OsStrExt, path::Path};
 
 use huepage::color::palette::{Palette, PaletteState};
 
-use crate::{
-    child::{self, child},
-    is_root, own, ready, record,
-};
+use crate::{child::child, is_root, own, ready, record};
 
 /// A directory on a file system without room: the palette is good, and not shared.
 #[test]
 fn without_room_for_the_record_a_palette_serves_its_maker() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let full = Full::mounted_on(directory.path());
     let Some(full) = full else { return println!("skipped: cannot mount a tmpfs") };
@@ -62,7 +58,6 @@ impl Drop for Full {
 /// Where the kernel gives no segments, as under some seccomp filters.
 #[test]
 fn without_segments_each_has_his_own() {
-    let _alone = child::alone();
     let Some((_, directory)) = ready() else { return };
     if !is_root() {
         return println!("skipped: only root can forbid segments");

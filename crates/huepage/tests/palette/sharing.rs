@@ -21,7 +21,6 @@ use crate::{
 /// there is one, calls the very same frames the same.
 #[test]
 fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let mut palette = Palette::open(&measure, &own(directory.path())).unwrap();
     assert_eq!((palette.state(), palette.notes()), (&PaletteState::Made, &[][..]));
@@ -50,7 +49,6 @@ fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
 /// pass by chance.
 #[test]
 fn a_palette_made_anew_has_another_name() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     let mut first = Palette::make(&measure, &options, Audience::User).unwrap();
@@ -71,7 +69,6 @@ fn a_palette_made_anew_has_another_name() {
 
 #[test]
 fn opening_takes_a_small_part_of_a_discovery() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     Palette::open(&measure, &options).unwrap();
@@ -100,7 +97,6 @@ fn opening_takes_a_small_part_of_a_discovery() {
 
 #[test]
 fn no_palette_is_made_where_none_is_to_be_made() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let mut options = own(directory.path());
     options.make = false;
@@ -111,7 +107,6 @@ fn no_palette_is_made_where_none_is_to_be_made() {
 
 #[test]
 fn a_thread_that_opens_a_palette_may_run_where_it_could_before() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let before = allowed_cpus().unwrap();
     let threads = || fs::read_dir("/proc/self/task").unwrap().count();

@@ -24,7 +24,6 @@ use crate::{
 /// Then each program has its own, and is told why.
 #[test]
 fn what_others_could_have_put_there_is_refused() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     let place = directory.path().join("huepage");
@@ -62,7 +61,6 @@ fn what_others_could_have_put_there_is_refused() {
 /// its place.
 #[test]
 fn a_record_that_is_no_good_is_replaced() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     let mut name = Palette::open(&measure, &options).unwrap().name().to_owned();
@@ -118,7 +116,6 @@ fn a_record_that_is_no_good_is_replaced() {
 /// Whatever another process does to the file, or to the segment's name.
 #[test]
 fn a_palette_in_use_outlives_its_file_and_its_segments_removal() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     let options = own(directory.path());
     let mut palette = Palette::open(&measure, &options).unwrap();
@@ -137,7 +134,6 @@ fn a_palette_in_use_outlives_its_file_and_its_segments_removal() {
 
 #[test]
 fn the_administrators_palette_is_preferred_and_cannot_be_written() {
-    let _alone = child::alone();
     let Some((measure, directory)) = ready() else { return };
     if !is_root() {
         return println!("skipped: only root can publish a palette");
