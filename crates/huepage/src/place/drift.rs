@@ -104,17 +104,13 @@ impl Pool {
             return Err(PlaceError::FollowsFirstTouch);
         };
         let mut tasks = Vec::new();
-        let mut indexes = Vec::new();
         for ((index, live), told) in pages.into_iter().zip(addresses).zip(told) {
             let Some(wanted) = colors.wanted(index) else { continue };
             let told = told.filter(|told| told.0 < self.count.get());
             match told {
                 None => report.unknown += 1,
                 Some(told) if told == wanted => report.already += 1,
-                old => {
-                    tasks.push(Task { live, old, wanted });
-                    indexes.push(index);
-                }
+                old => tasks.push(Task { live, old, wanted }),
             }
             if told.is_some() {
                 colors.found(index, told);
@@ -129,7 +125,8 @@ impl Pool {
         if locked {
             region.space.lock()?;
         }
-        for (task, index) in tasks.iter().zip(indexes) {
+        for task in &tasks {
+            let index = task.live.number() - region.space.number();
             match exchanged.outcomes.get(&task.live) {
                 Some(Some(Outcome::Placed)) => colors.found(index, Some(task.wanted)),
                 // In a frame of the kernel's choice, or in none.

@@ -414,17 +414,14 @@ impl Pool {
                 // SAFETY: the region was given up by its owner; the slots are
                 // the pool's and empty.
                 let moved = unsafe { self.carry_in(part) };
-                for i in 0..part.pages {
-                    let slot = part.dst.nth(i);
-                    if i < moved {
-                        self.slots.put(slot, pages[done + end + i].1, true);
-                    } else if i == moved {
-                        // This page stays behind; the rest is tried again.
-                        self.put_released(slot);
-                        break;
-                    }
+                for i in 0..moved {
+                    self.slots.put(part.dst.nth(i), pages[done + end + i].1, true);
                 }
-                end += (moved + 1).min(part.pages);
+                if moved < part.pages {
+                    // This page stays behind; the rest is tried again.
+                    self.put_released(part.dst.nth(moved));
+                }
+                end += moved + 1;
             }
             done += run.pages;
         }

@@ -389,27 +389,21 @@ pub(super) struct Exchanged {
 impl Exchanged {
     /// Adds up what became of `tasks` tasks beside what is in `report`.
     pub fn report(self, mut report: Recolored, tasks: usize) -> Result<Recolored, PlaceError> {
-        report.add(self.outcomes.values());
+        for outcome in self.outcomes.values() {
+            *match outcome {
+                None => &mut report.short,
+                Some(Outcome::Placed) => &mut report.placed,
+                Some(Outcome::Busy) => &mut report.busy,
+                Some(Outcome::Absent | Outcome::Discarded) => &mut report.untouched,
+                Some(Outcome::Refused | Outcome::Copied | Outcome::Pending) => &mut report.refused,
+            } += 1;
+        }
         report.left = tasks - self.outcomes.len();
         match self.error {
             None => Ok(report),
             // Nothing was moved.
             Some(error) if self.outcomes.is_empty() => Err(error),
             Some(error) => Err(PlaceError::Interrupted { report, source: Box::new(error) }),
-        }
-    }
-}
-
-impl Recolored {
-    fn add<'a>(&mut self, outcomes: impl IntoIterator<Item = &'a Option<Outcome>>) {
-        for outcome in outcomes {
-            *match outcome {
-                None => &mut self.short,
-                Some(Outcome::Placed) => &mut self.placed,
-                Some(Outcome::Busy) => &mut self.busy,
-                Some(Outcome::Absent | Outcome::Discarded) => &mut self.untouched,
-                Some(Outcome::Refused | Outcome::Copied | Outcome::Pending) => &mut self.refused,
-            } += 1;
         }
     }
 }
