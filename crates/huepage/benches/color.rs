@@ -85,12 +85,10 @@ fn assign(c: &mut Criterion) {
 /// cache to color.
 fn options(bench: &str) -> Option<MeasureOptions> {
     let cpu = *allowed_cpus().ok()?.last()?;
-    let topology = LiveMachine::open(cpu)
-        .map_err(|error| error.to_string())
-        .and_then(|machine| Topology::read(&machine).map_err(|error| error.to_string()));
-    let geometry = topology
-        .and_then(|topology| topology.cache_to_color(cpu).map_err(|error| error.to_string()));
-    match geometry {
+    let geometry = || -> Result<_, Box<dyn std::error::Error>> {
+        Ok(Topology::read(&LiveMachine::open(cpu)?)?.cache_to_color(cpu)?)
+    };
+    match geometry() {
         Ok(geometry) => Some(MeasureOptions::new(cpu, Some(geometry))),
         Err(why) => {
             println!("{bench} is left out: {why}");
