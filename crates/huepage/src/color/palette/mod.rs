@@ -112,11 +112,7 @@ impl Palette {
 
     /// What its record says.
     pub fn summary(&self) -> PaletteSummary {
-        let owner = match self.audience {
-            Some(Audience::All) => 0,
-            _ => rustix::process::geteuid().as_raw(),
-        };
-        self.record.summary(owner)
+        self.record.summary(self.audience.unwrap_or(Audience::User).owner())
     }
 
     /// Associativity of the cache, declared, or measured where none was.

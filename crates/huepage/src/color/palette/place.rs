@@ -86,10 +86,7 @@ impl Place {
 
     /// Who owns what is here.
     pub fn owner(&self) -> u32 {
-        match self.audience {
-            Audience::User => rustix::process::geteuid().as_raw(),
-            Audience::All => 0,
-        }
+        self.audience.owner()
     }
 
     /// The record for a geometry; `None` where there is none.
@@ -251,6 +248,14 @@ impl Place {
 }
 
 impl Audience {
+    /// Who owns what is for this audience.
+    pub(super) fn owner(self) -> u32 {
+        match self {
+            Audience::User => rustix::process::geteuid().as_raw(),
+            Audience::All => 0,
+        }
+    }
+
     fn directory_mode(self) -> Mode {
         match self {
             Audience::User => Mode::RWXU,
