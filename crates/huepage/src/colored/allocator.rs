@@ -40,7 +40,7 @@ unsafe impl Allocator for Huepage {
     }
 
     fn allocate_zeroed(&self, layout: Layout) -> Result<NonNull<[u8]>, AllocError> {
-        // A region is.
+        // A region is zeroed when it is given out.
         self.allocate(layout)
     }
 

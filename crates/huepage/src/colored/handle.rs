@@ -235,7 +235,8 @@ impl Huepage {
         Ok(pool.ok_or(PlaceError::ForeignRegion)?.repair(region, &mut **oracle)?)
     }
 
-    /// Whose lock may have been held by a thread that a child does not have.
+    /// The stock, locked. Refused in a forked child: there the lock may be held by a
+    /// thread that the child does not have.
     fn stock(&self) -> Result<MutexGuard<'_, Stock>, PlaceError> {
         if self.0.process != std::process::id() {
             return Err(PlaceError::OtherProcess);

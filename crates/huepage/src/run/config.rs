@@ -36,7 +36,7 @@ pub struct Config {
     pub palettes: PathBuf,
     /// Whether colors are told by frame number, as opposed to measured.
     pub by_frame_number: bool,
-    /// Why.
+    /// Why they are told so, as a sentence for people.
     pub reason: String,
     /// Which color a page gets.
     pub order: Order,

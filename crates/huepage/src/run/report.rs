@@ -109,7 +109,7 @@ pub struct RunReport {
     pub stopped: Option<String>,
     /// How colors are told; `None` before any was.
     pub method: Option<Method>,
-    /// Why so.
+    /// Why they are told so, as a sentence for people.
     pub reason: String,
     /// How many colors there are.
     pub colors: Option<u32>,

@@ -101,7 +101,7 @@ impl Witnessed {
     }
 }
 
-/// The middle one.
+/// The median; of an even number of samples the upper one of the two in the middle.
 pub(super) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples[samples.len() / 2]

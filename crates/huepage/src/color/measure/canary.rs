@@ -153,7 +153,7 @@ impl Canary {
                 std::thread::sleep(BETWEEN_ROUNDS);
             }
             for _ in 0..LOOKS_PER_ROUND {
-                // A look of which every sample was disturbed says nothing good.
+                // A look of which every sample was disturbed counts as one with all lines gone.
                 shares.push(self.look(tester, Duration::ZERO, 0.0).share().unwrap_or(1.0));
             }
         }
@@ -215,7 +215,7 @@ impl Canary {
         let all = pressure.held();
         pressure.waited = waited;
         pressure.looks = 1;
-        // A look that was interrupted in most of its samples says nothing good.
+        // A look of which most samples were interrupted is not called quiet.
         let seen = 2 * all.lines > self.pages.len() as u64;
         pressure.quiet_looks = u64::from(seen && all.evicted <= u64::from(self.most_quiet));
         pressure

@@ -76,7 +76,8 @@ impl Frames {
     }
 }
 
-/// Never zero for a stamp drawn at random, as far as anybody lives to see.
+/// What the page with this index is stamped with: a number of its own for each page. It
+/// could be zero, as a page that was never written is, for one in 2^64 stamps only.
 fn mixed(index: u32, stamp: u64) -> u64 {
     stamp.wrapping_add(u64::from(index).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }

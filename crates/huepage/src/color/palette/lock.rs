@@ -22,7 +22,7 @@ use rustix::{
     process::{Flock, FlockType, fcntl_getlk},
 };
 
-/// Between two tries.
+/// The pause between two tries.
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// The process of which a thread has the lock, or [`NOBODY`].
@@ -40,7 +40,8 @@ impl OfThisProcess {
         let before = HOLDER.load(Ordering::Relaxed);
         let free = before != this
             && HOLDER.compare_exchange(before, this, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        // Made only if it is so: what is made is given back.
+        // Not `then_some`: dropping the value gives the lock back, also one that another
+        // thread holds.
         free.then(|| OfThisProcess(this))
     }
 }
