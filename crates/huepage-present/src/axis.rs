@@ -60,7 +60,7 @@ impl Axis {
 }
 
 fn labeled(ticks: Vec<f64>) -> Vec<(f64, String)> {
-    ticks.into_iter().map(|tick| (tick, round_label(tick))).collect()
+    ticks.into_iter().map(|tick| (tick, trimmed(tick, 4))).collect()
 }
 
 /// Round numbers in `lo..=hi` for a logarithmic axis: 1, 2, 5 of every decade,
@@ -88,10 +88,6 @@ fn linear_ticks(lo: f64, hi: f64, wanted: u32) -> Vec<f64> {
     let step = factor.unwrap_or(10.0) * decade;
     let first = (lo / step).ceil() as i64;
     (first..).map(|i| i as f64 * step).take_while(|tick| *tick <= hi).collect()
-}
-
-fn round_label(tick: f64) -> String {
-    trimmed(tick, 4)
 }
 
 #[cfg(test)]
@@ -133,8 +129,8 @@ mod tests {
     #[test]
     fn linear_ticks_are_round() {
         assert_eq!(linear_ticks(0.0, 105.0, 5), [0.0, 25.0, 50.0, 75.0, 100.0]);
-        let labels: Vec<String> =
-            linear_ticks(11.93, 12.31, 4).into_iter().map(round_label).collect();
+        let axis = Axis::linear(11.93..12.31, 4);
+        let labels: Vec<&str> = axis.ticks().iter().map(|(_, label)| &label[..]).collect();
         assert_eq!(labels, ["12", "12.1", "12.2", "12.3"]);
     }
 }

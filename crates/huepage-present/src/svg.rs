@@ -46,20 +46,18 @@ impl Svg {
     }
 
     /// A line of text on its baseline, any text at all.
-    pub fn text(&mut self, (x, y): (f64, f64), size: u32, fill: &str, anchor: Anchor, text: &str) {
-        self.styled(x, y, size, fill, anchor, "", text);
+    pub fn text(&mut self, at: (f64, f64), size: u32, fill: &str, anchor: Anchor, text: &str) {
+        self.styled(at, size, fill, anchor, "", text);
     }
 
     /// The same, bold.
-    pub fn bold(&mut self, (x, y): (f64, f64), size: u32, fill: &str, text: &str) {
-        self.styled(x, y, size, fill, Anchor::Start, r#" font-weight="bold""#, text);
+    pub fn bold(&mut self, at: (f64, f64), size: u32, fill: &str, text: &str) {
+        self.styled(at, size, fill, Anchor::Start, r#" font-weight="bold""#, text);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn styled(
         &mut self,
-        x: f64,
-        y: f64,
+        (x, y): (f64, f64),
         size: u32,
         fill: &str,
         anchor: Anchor,
@@ -80,11 +78,7 @@ impl Svg {
 
     /// A line through all points.
     pub fn polyline(&mut self, points: &[(f64, f64)], width: f64, stroke: &str) {
-        let (points, width) = (joined(points), short(width));
-        let _ = writeln!(
-            self.body,
-            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{width}"/>"#
-        );
+        self.stroke(points, stroke, &format!(r#" stroke-width="{}""#, short(width)));
     }
 
     /// A line from one point to another.
@@ -94,16 +88,30 @@ impl Svg {
 
     /// A dashed line through all points.
     pub fn dashed(&mut self, points: &[(f64, f64)], width: f64, stroke: &str) {
-        let (points, width) = (joined(points), short(width));
+        let more = format!(r#" stroke-width="{}" stroke-dasharray="6 5""#, short(width));
+        self.stroke(points, stroke, &more);
+    }
+
+    /// A thin line that others show through.
+    pub fn hair(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
+        self.stroke(&[from, to], stroke, r#" stroke-opacity="0.35""#);
+    }
+
+    fn stroke(&mut self, points: &[(f64, f64)], stroke: &str, more: &str) {
+        let points = joined(points);
         let _ = writeln!(
             self.body,
-            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-width="{width}" stroke-dasharray="6 5"/>"#
+            r#"<polyline points="{points}" fill="none" stroke="{stroke}"{more}/>"#
         );
     }
 
     /// A filled shape with these corners; `opacity` is 1 where nothing shows through.
     pub fn polygon(&mut self, corners: &[(f64, f64)], fill: &str, opacity: f64) {
-        let (points, opacity) = (joined(corners), transparency(opacity));
+        let (points, opacity) = (joined(corners), short(opacity));
+        let opacity = match &*opacity {
+            "1" => String::new(),
+            _ => format!(r#" fill-opacity="{opacity}""#),
+        };
         let _ = writeln!(self.body, r#"<polygon points="{points}" fill="{fill}"{opacity}/>"#);
     }
 
@@ -119,15 +127,6 @@ impl Svg {
         let _ = writeln!(
             self.body,
             r#"<circle cx="{x}" cy="{y}" r="{radius}" fill="none" stroke="{stroke}" stroke-opacity="0.5"/>"#
-        );
-    }
-
-    /// A thin line that others show through.
-    pub fn hair(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
-        let points = joined(&[from, to]);
-        let _ = writeln!(
-            self.body,
-            r#"<polyline points="{points}" fill="none" stroke="{stroke}" stroke-opacity="0.35"/>"#
         );
     }
 
@@ -158,10 +157,6 @@ fn joined(points: &[(f64, f64)]) -> String {
     let points: Vec<String> =
         points.iter().map(|&(x, y)| format!("{},{}", short(x), short(y))).collect();
     points.join(" ")
-}
-
-fn transparency(opacity: f64) -> String {
-    if opacity < 1.0 { format!(r#" fill-opacity="{}""#, short(opacity)) } else { String::new() }
 }
 
 /// Hundredths of a pixel are enough.
