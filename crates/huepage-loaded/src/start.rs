@@ -5,7 +5,7 @@
 //! its state in statics that are usable at any time.
 
 use std::{
-    ffi::{CStr, c_void},
+    ffi::{CStr, c_char, c_void},
     mem::MaybeUninit,
     ops::Range,
     ptr,
@@ -34,9 +34,7 @@ static LENGTH: AtomicUsize = AtomicUsize::new(0);
 /// Whether anybody waits for the last report.
 pub static WANTED: AtomicBool = AtomicBool::new(false);
 /// Whether children are placed too.
-pub static FOLLOW: AtomicBool = AtomicBool::new(false);
-/// Whether this process was forked from one that was placed.
-pub static FORKED: AtomicBool = AtomicBool::new(false);
+static FOLLOW: AtomicBool = AtomicBool::new(false);
 
 /// That of the program's first thread, where it has ended and the others have, too.
 static EXIT_CODE: AtomicU32 = AtomicU32::new(0);
@@ -69,14 +67,9 @@ pub fn load(library: &'static Library) {
     state::set_library(library);
     let mut name = [0u8; 32];
     name[..CONFIG.len()].copy_from_slice(CONFIG.as_bytes());
-    // SAFETY: a name that ends with a zero; no other thread changes the
-    // environment while the loader runs.
-    let value = unsafe { libc::getenv(name.as_ptr().cast()) };
-    if value.is_null() {
-        return;
-    }
-    // SAFETY: getenv returns a string.
-    let value = unsafe { CStr::from_ptr(value) }.to_bytes();
+    // SAFETY: a name that ends with a zero; the value is copied before it is unset.
+    let Some(value) = (unsafe { variable(name.as_ptr().cast()) }) else { return };
+    let value = value.to_bytes();
     // SAFETY: nobody reads it before LENGTH says so.
     let text = unsafe { &mut *TEXT.0.get() };
     if value.len() > text.len() || is_emulated() {
@@ -94,35 +87,37 @@ pub fn load(library: &'static Library) {
     begin();
 }
 
+/// The value of an environment variable. No other thread changes the environment while
+/// the loader runs.
+///
+/// # Safety
+/// The name ends with a zero, and the value is not used after the variable was set.
+unsafe fn variable(name: *const c_char) -> Option<&'static CStr> {
+    // SAFETY: the caller's contract.
+    let value = unsafe { libc::getenv(name) };
+    // SAFETY: getenv returns a string.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
+}
+
 /// Whether Valgrind runs the program: its memory is not what the kernel maps for it.
 fn is_emulated() -> bool {
-    // SAFETY: a name that ends with a zero; no other thread changes the environment while
-    // the loader runs.
-    let list = unsafe { libc::getenv(c"LD_PRELOAD".as_ptr()) };
-    if list.is_null() {
-        return false;
-    }
     let part = b"/vgpreload_";
-    // SAFETY: getenv returns a string.
-    unsafe { CStr::from_ptr(list) }.to_bytes().windows(part.len()).any(|window| window == part)
+    // SAFETY: a name that ends with a zero, of a variable that is not set meanwhile.
+    let list = unsafe { variable(c"LD_PRELOAD".as_ptr()) };
+    list.is_some_and(|list| list.to_bytes().windows(part.len()).any(|window| window == part))
 }
 
 /// Programs that this one executes will not load this library, which is the
 /// first one in the list.
 fn leave_environment(config: &[u8; 32]) {
     let preload = c"LD_PRELOAD".as_ptr();
-    // SAFETY: names that end with a zero; no other thread changes the
-    // environment while the loader runs. What getenv returns is not used after
-    // the variable was set.
+    // SAFETY: names that end with a zero; what the variable held is not used after it was
+    // set.
     unsafe {
         libc::unsetenv(config.as_ptr().cast());
-        let list = libc::getenv(preload);
-        if list.is_null() {
-            return;
-        }
-        let rest = CStr::from_ptr(list).to_bytes().iter().position(|byte| *byte == b':');
-        match rest {
-            Some(at) => libc::setenv(preload, list.add(at + 1), 1),
+        let Some(list) = variable(preload) else { return };
+        match list.to_bytes().iter().position(|byte| *byte == b':') {
+            Some(at) => libc::setenv(preload, list.as_ptr().add(at + 1), 1),
             None => libc::unsetenv(preload),
         };
     }
@@ -235,7 +230,6 @@ extern "C" fn run(_: *mut c_void) -> *mut c_void {
 extern "C" fn forked() {
     ENDING.store(0, Ordering::Relaxed);
     ENDED.store(0, Ordering::Relaxed);
-    FORKED.store(true, Ordering::Relaxed);
     tally::begin_anew();
     if let Some(library) = library() {
         (library.forked)();
