@@ -22,9 +22,8 @@ pub fn sleep(pause: Duration) -> bool {
         if ending() || left.is_zero() {
             return ending();
         }
-        let timeout =
-            Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        let _ = futex::wait(&state::ENDING, futex::Flags::PRIVATE, 0, Some(&timeout));
+        let timeout: Option<Timespec> = left.try_into().ok();
+        let _ = futex::wait(&state::ENDING, futex::Flags::PRIVATE, 0, timeout.as_ref());
         if looks_around() && start::is_alone() {
             return true;
         }
@@ -47,14 +46,16 @@ fn looks_around() -> bool {
 }
 
 fn now() -> Duration {
-    let now = clock_gettime(ClockId::Monotonic);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    clock(ClockId::Monotonic)
 }
 
 /// CPU time that this thread has used.
 pub fn cpu_time() -> Duration {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
+    clock(ClockId::ThreadCPUTime)
+}
+
+fn clock(clock: ClockId) -> Duration {
+    clock_gettime(clock).try_into().unwrap_or_default()
 }
 
 /// A table of descriptors of its own, and empty: the program may close, count
