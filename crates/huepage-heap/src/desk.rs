@@ -60,7 +60,7 @@ pub fn ask(range: Range<usize>) -> bool {
     let asked = !BEHIND.load(Ordering::Acquire) && {
         START.store(range.start, Ordering::Relaxed);
         END.store(range.end, Ordering::Relaxed);
-        STATE.compare_exchange(IDLE, ASKED, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+        go(IDLE, ASKED)
     };
     let answered = asked && {
         wake(&STATE);
@@ -87,9 +87,7 @@ fn wait_for_answer(deadline: Instant) -> bool {
             ASKED => {
                 if !wait(&STATE, ASKED, Some(deadline)) {
                     BEHIND.store(true, Ordering::Release);
-                    let back =
-                        STATE.compare_exchange(ASKED, IDLE, Ordering::AcqRel, Ordering::Relaxed);
-                    if back.is_ok() {
+                    if go(ASKED, IDLE) {
                         return false;
                     }
                 }
@@ -99,7 +97,7 @@ fn wait_for_answer(deadline: Instant) -> bool {
             }
             DONE => {
                 // Not if it was closed meanwhile.
-                let _ = STATE.compare_exchange(DONE, IDLE, Ordering::AcqRel, Ordering::Relaxed);
+                go(DONE, IDLE);
                 return true;
             }
             _ => return false,
@@ -114,12 +112,14 @@ fn wait(word: &AtomicU32, value: u32, deadline: Option<Instant>) -> bool {
     if left.is_some_and(|left| left.is_zero()) {
         return false;
     }
-    let timeout = left.map(|left| Timespec {
-        tv_sec: left.as_secs() as i64,
-        tv_nsec: left.subsec_nanos().into(),
-    });
+    let timeout: Option<Timespec> = left.and_then(|left| left.try_into().ok());
     let _ = futex::wait(word, futex::Flags::PRIVATE, value, timeout.as_ref());
     true
+}
+
+/// Goes from one state to another; false, and nothing done, where it is in a third one.
+fn go(from: u32, to: u32) -> bool {
+    STATE.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
 
 fn wake(word: &AtomicU32) {
@@ -128,7 +128,7 @@ fn wake(word: &AtomicU32) {
 
 /// The placer was started: it may be asked.
 pub fn open() {
-    let _ = STATE.compare_exchange(NOT_YET, IDLE, Ordering::AcqRel, Ordering::Relaxed);
+    go(NOT_YET, IDLE);
     wake(&STATE);
 }
 
@@ -158,7 +158,7 @@ pub fn next() -> Option<Range<usize>> {
 
 /// Begins to fill the range; false if it was taken back.
 pub fn take(range: &Range<usize>) -> bool {
-    if STATE.compare_exchange(ASKED, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+    if !go(ASKED, TAKEN) {
         return false;
     }
     let same = *range == (START.load(Ordering::Relaxed)..END.load(Ordering::Relaxed));
@@ -172,7 +172,7 @@ pub fn take(range: &Range<usize>) -> bool {
 
 /// A range that was taken is the program's now, filled or not.
 pub fn done() {
-    if STATE.compare_exchange(TAKEN, DONE, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+    if go(TAKEN, DONE) {
         wake(&STATE);
     }
 }
@@ -181,7 +181,7 @@ pub fn done() {
 /// same, until the placer is done.
 pub fn close() {
     for state in [NOT_YET, IDLE, ASKED, DONE] {
-        let _ = STATE.compare_exchange(state, CLOSED, Ordering::AcqRel, Ordering::Relaxed);
+        go(state, CLOSED);
     }
     let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
 }
