@@ -33,7 +33,7 @@ use huepage_loaded::state::Library;
 
 huepage_loaded::library!(Library {
     run: placer::run,
-    forked: mutexes::begin_anew,
+    forked: mutexes::done,
     begun: || {},
     ending: || {},
     // No page is out then.

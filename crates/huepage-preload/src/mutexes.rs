@@ -38,7 +38,7 @@ pub fn announce<T>(pages: &mut Vec<T>, address: impl Fn(&T) -> usize) {
     pages.retain(|page| !is_in(address(page)));
 }
 
-/// The announced pages are back.
+/// The announced pages are back; in a child nothing is taken out yet.
 pub fn done() {
     NEXT.iter().for_each(|next| next.store(0, Ordering::SeqCst));
 }
@@ -55,11 +55,6 @@ fn note(page: usize) {
     while NEXT.iter().any(|next| next.load(Ordering::SeqCst) == page) {
         rustix::thread::sched_yield();
     }
-}
-
-/// In a child nothing is taken out yet.
-pub fn begin_anew() {
-    done();
 }
 
 type Init =
