@@ -145,14 +145,11 @@ pub fn used_part() -> Range<usize> {
     start..HIGH.load(Ordering::Relaxed).max(start)
 }
 
-/// What was given unplaced before it came to the placer.
-pub fn unplaced() -> Unplaced {
-    Unplaced {
-        early: EARLY.load(Ordering::Relaxed),
-        large: LARGE.load(Ordering::Relaxed),
-        late: LATE.load(Ordering::Relaxed),
-        ..Unplaced::default()
-    }
+/// Notes what was given unplaced before it came to the placer.
+pub fn note_unplaced(unplaced: &mut Unplaced) {
+    unplaced.early = EARLY.load(Ordering::Relaxed);
+    unplaced.large = LARGE.load(Ordering::Relaxed);
+    unplaced.late = LATE.load(Ordering::Relaxed);
 }
 
 /// Notes memory that was given while the placer was not ready, in bytes.

@@ -11,17 +11,17 @@ use huepage::{
     color::{Color, ColorOracle, Method},
     mapping::{PageAddr, page_size},
     place::{Fate, FirstFrames, Mechanism, PlaceError, Wish},
-    run::{Config, State, Way},
+    run::{Config, Way},
     units::Bytes,
     with_causes,
 };
 use huepage_loaded::{
     budget::{Budget, START},
     heap, oracle,
-    pages::{address, number},
+    pages::{address, number, of_each_color},
     session::{self, Stop},
     table::Table,
-    tally::{SAMPLE, SAMPLES, Tally},
+    tally::{Discovery, SAMPLE, SAMPLES, Tally},
     thread::cpu_time,
 };
 
@@ -80,9 +80,7 @@ pub fn run() {
 }
 
 fn note_unplaced(tally: &mut Tally) {
-    let before = arena::unplaced();
-    let unplaced = &mut tally.report.unplaced;
-    (unplaced.early, unplaced.large, unplaced.late) = (before.early, before.large, before.late);
+    arena::note_unplaced(&mut tally.report.unplaced);
 }
 
 struct Placer<'a> {
@@ -110,32 +108,11 @@ struct Saving {
 fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     tally.write(true);
     let Some(first) = desk::next() else { return Ok(()) };
-    tally.report.state = State::Discovering;
-    tally.write(true);
-    let before = cpu_time();
-    let found = (0..TRIES).find_map(|_| oracle::open(config, false).ok());
-    let oracle = match found {
-        Some(oracle) => oracle,
-        None => {
-            // The palette has gone, or is no good any more: making one takes too
-            // long to be waited for.
-            if desk::take(&first) {
-                arena::note_late(first.len());
-                desk::done();
-            }
-            // The program may end before the palette is made.
-            note_unplaced(tally);
-            tally.write(true);
-            oracle::open(config, true)?
-        }
-    };
-    let discovery = cpu_time() - before;
-    tally.report.discovery_seconds = discovery.as_secs_f64();
-    let colors = tally.colors(&*oracle, config)?;
+    let Discovery { oracle, colors, time } =
+        tally.discover(config, |tally| open(config, tally, &first))?;
     let count = oracle.count();
     let mechanism = config.remap.then_some(Mechanism::Remap);
     let ahead = FirstFrames::new(count, mechanism).map_err(|e| with_causes(&e))?;
-    tally.report.state = State::Placing;
     let ways = config.geometry.ways();
     let mut placer = Placer {
         config,
@@ -144,12 +121,32 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
         ahead,
         table: Table::new(config.order, colors, ways),
         cache: (count.get() * ways) as usize,
-        budget: Budget { share: config.budget, allowance: START + discovery },
+        budget: Budget { share: config.budget, allowance: START + time },
         sampled: None,
         saving: Saving { on: false, looked: Instant::now(), filled: 0 },
         rng: fastrand::Rng::with_seed(huepage::seed()),
     };
     placer.serve(first)
+}
+
+/// The palette; where it has gone, or is no good any more, the request is answered before
+/// one is made, which takes too long to be waited for.
+fn open(
+    config: &Config,
+    tally: &mut Tally,
+    first: &Range<usize>,
+) -> Result<Box<dyn ColorOracle>, Stop> {
+    if let Some(oracle) = (0..TRIES).find_map(|_| oracle::open(config, false).ok()) {
+        return Ok(oracle);
+    }
+    if desk::take(first) {
+        arena::note_late(first.len());
+        desk::done();
+    }
+    // The program may end before the palette is made.
+    note_unplaced(tally);
+    tally.write(true);
+    oracle::open(config, true)
 }
 
 impl Placer<'_> {
@@ -276,16 +273,15 @@ impl Placer<'_> {
         // SAFETY: pages that were just filled; nobody else accesses them yet.
         let Ok(told) = (unsafe { self.oracle.classify(&pages) }) else { return };
         for (wish, told) in drawn.iter().zip(told) {
-            let Some(told) = told else { continue };
-            self.tally.report.verified += 1;
-            self.tally.report.verified_in_place += u64::from(told == wish.color);
+            if let Some(told) = told {
+                self.tally.verify(told == wish.color);
+            }
         }
     }
 
     /// Draws frames until each wish finds one, or so often that others wait.
     fn stock_up(&mut self, wishes: &[Wish]) -> Result<(), Stop> {
-        let mut needed = vec![0; self.oracle.count().get() as usize];
-        wishes.iter().for_each(|wish| needed[wish.color.index()] += 1);
+        let needed = of_each_color(wishes, self.oracle.count());
         for _ in 0..DRAWS {
             let counts = (0..).zip(&needed);
             let mut short = counts.filter(|&(c, &n)| self.ahead.stock(Color(c)) < n);
@@ -307,9 +303,8 @@ impl Placer<'_> {
         if self.ahead.held() + DRAWN > limit {
             for color in self.oracle.count().iter() {
                 let needed = needed.get(color.index()).copied().unwrap_or(0);
-                let kept = if self.table.uses(color) { needed.max(4) } else { 0 };
-                let extra = self.ahead.stock(color).saturating_sub(kept);
-                self.ahead.release(color, extra);
+                let surplus = self.table.surplus(color, self.ahead.stock(color), needed);
+                self.ahead.release(color, surplus);
             }
         }
         let room = limit.saturating_sub(self.ahead.held()).min(DRAWN);

@@ -4,7 +4,9 @@
 use std::ptr;
 
 use huepage::{
+    color::ColorCount,
     mapping::{PageAddr, page_size},
+    place::Wish,
     run::Config,
 };
 
@@ -32,4 +34,11 @@ pub fn of_cache(config: &Config) -> usize {
 /// the rest, however small they are.
 pub fn worth_it(config: &Config) -> usize {
     if config.colors.is_none() && !config.restless { of_cache(config) / PART } else { 1 }
+}
+
+/// How many frames of each color are wished for.
+pub fn of_each_color(wishes: &[Wish], count: ColorCount) -> Vec<usize> {
+    let mut needed = vec![0; count.get() as usize];
+    wishes.iter().for_each(|wish| needed[wish.color.index()] += 1);
+    needed
 }

@@ -58,8 +58,13 @@ impl Table {
         self.placed
     }
 
-    /// Whether a color may be used.
-    pub fn uses(&self, color: Color) -> bool {
+    /// Of so many frames of a color in stock, those that nobody waits for where so many
+    /// are needed; a few are kept of colors that may be used.
+    pub fn surplus(&self, color: Color, stock: usize, needed: usize) -> usize {
+        stock.saturating_sub(if self.uses(color) { needed.max(4) } else { 0 })
+    }
+
+    fn uses(&self, color: Color) -> bool {
         self.colors.binary_search(&color).is_ok()
     }
 

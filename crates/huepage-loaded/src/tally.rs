@@ -21,6 +21,8 @@ use huepage::{
     units::Bytes,
 };
 
+use crate::thread::cpu_time;
+
 /// The report and what is needed to make it.
 pub struct Tally {
     /// What is known by now.
@@ -31,6 +33,16 @@ pub struct Tally {
     written: Option<Instant>,
     /// Old and new colors of the pages whose old frames were told, by page.
     told: BTreeMap<usize, (Color, Color)>,
+}
+
+/// What is found before anything is placed.
+pub struct Discovery {
+    /// Who tells colors.
+    pub oracle: Box<dyn ColorOracle>,
+    /// The colors to place by: those asked for that exist.
+    pub colors: Vec<Color>,
+    /// CPU time that finding them took.
+    pub time: Duration,
 }
 
 /// Placed pages that are looked at again at once, for the report.
@@ -82,15 +94,21 @@ impl Tally {
         Tally { report, begin: Instant::now(), file, verbose, written: None, told: BTreeMap::new() }
     }
 
-    /// Notes who tells colors, and the colors to place by: those asked for that exist.
+    /// Finds who tells colors by `find`, and the colors to place by, and notes what was found.
     ///
     /// # Errors
-    /// That none does, as a sentence.
-    pub fn colors(
+    /// Why there are none, as a sentence.
+    pub fn discover(
         &mut self,
-        oracle: &dyn ColorOracle,
         config: &Config,
-    ) -> Result<Vec<Color>, String> {
+        find: impl FnOnce(&mut Self) -> Result<Box<dyn ColorOracle>, String>,
+    ) -> Result<Discovery, String> {
+        self.report.state = State::Discovering;
+        self.write(true);
+        let before = cpu_time();
+        let oracle = find(self)?;
+        let time = cpu_time() - before;
+        self.report.discovery_seconds = time.as_secs_f64();
         let count = oracle.count();
         self.report.method = Some(oracle.method());
         self.report.colors = Some(count.get());
@@ -103,7 +121,14 @@ impl Tally {
         }
         let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
         self.report.used = Some(list::format(&numbers));
-        Ok(colors)
+        self.report.state = State::Placing;
+        Ok(Discovery { oracle, colors, time })
+    }
+
+    /// Counts a placed page whose color was told again, and whether it was `right`.
+    pub fn verify(&mut self, right: bool) {
+        self.report.verified += 1;
+        self.report.verified_in_place += u64::from(right);
     }
 
     /// Since it was made.
@@ -233,17 +258,12 @@ fn set_summary(text: &str) {
     LENGTH.store(len, Ordering::Release);
 }
 
-/// The summary, after the thread has ended.
-fn last_summary() -> &'static [u8] {
-    // SAFETY: the placer has ended.
-    let buffer: &'static [u8; 2048] = unsafe { &*SUMMARY.0.get() };
-    &buffer[..LENGTH.load(Ordering::Acquire)]
-}
-
 /// Prints the summary to the standard error of the program, after the thread has
 /// ended.
 pub fn print_summary() {
-    let text = last_summary();
+    // SAFETY: the placer has ended.
+    let buffer: &'static [u8; 2048] = unsafe { &*SUMMARY.0.get() };
+    let text = &buffer[..LENGTH.load(Ordering::Acquire)];
     if !text.is_empty() {
         let _ = rustix::io::write(rustix::stdio::stderr(), text);
     }

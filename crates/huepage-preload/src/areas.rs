@@ -14,13 +14,6 @@ use huepage::{
 
 use huepage_loaded::{heap, start};
 
-/// A part of a mapping: private, anonymous, readable and writable.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Area {
-    /// Addresses.
-    pub range: Range<usize>,
-}
-
 /// Reads the mappings again and again through one open file: it stays what it
 /// is when the program changes its root, or its user.
 pub struct Areas {
@@ -48,11 +41,12 @@ impl Areas {
         Ok(Areas { maps: File::open("/proc/thread-self/maps")?, heap_only })
     }
 
-    /// The memory to be placed now, ascending.
+    /// The addresses of the memory to be placed now, ascending: parts of mappings that are
+    /// private, anonymous, readable and writable.
     ///
     /// # Errors
     /// What `read` reports.
-    pub fn read(&mut self) -> io::Result<Vec<Area>> {
+    pub fn read(&mut self) -> io::Result<Vec<Range<usize>>> {
         self.maps.rewind()?;
         let lines = proc::areas(&self.maps)?;
         let own: Vec<Range<usize>> = mapped_here().chain([heap::range(), start::stack()]).collect();
@@ -67,7 +61,7 @@ fn choose(
     needed: &[usize],
     own: &[Range<usize>],
     heap_only: bool,
-) -> Vec<Area> {
+) -> Vec<Range<usize>> {
     let file = |line: &AreaLine| (line.device, line.inode);
     let needed: Vec<_> = lines
         .iter()
@@ -84,9 +78,7 @@ fn choose(
         if follows || !suitable(line, heap_only) {
             continue;
         }
-        for range in without(line.start as usize..line.end as usize, own) {
-            areas.push(Area { range });
-        }
+        areas.extend(without(line.start as usize..line.end as usize, own));
     }
     areas
 }
@@ -143,7 +135,7 @@ mod tests {
             line(0x10000..0x11000, b"rw-p", 0, "[anon:arena]"),
             line(0x12000..0x13000, b"rw-p", 0, "[stack]"),
         ];
-        choose(&lines, &[0x9100], own, heap_only).into_iter().map(|area| area.range).collect()
+        choose(&lines, &[0x9100], own, heap_only)
     }
 
     #[test]

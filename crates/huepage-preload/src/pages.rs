@@ -9,7 +9,7 @@ use huepage::{
 };
 use rustix::mm::{self, Advice};
 
-use crate::areas::{Area, Areas};
+use crate::areas::Areas;
 
 /// Pages whose state is read at once.
 pub const LOOK: usize = 8192;
@@ -45,7 +45,7 @@ impl Pages {
     ///
     /// # Errors
     /// What `read` reports.
-    pub fn areas(&mut self) -> Result<Vec<Area>, String> {
+    pub fn areas(&mut self) -> Result<Vec<Range<usize>>, String> {
         self.areas.read().map_err(failed("maps"))
     }
 
@@ -58,7 +58,7 @@ impl Pages {
         let size = rustix::param::page_size();
         let (mut count, mut huge) = (0, 0);
         for area in self.areas()? {
-            let range = area.range.start as u64..area.range.end as u64;
+            let range = area.start as u64..area.end as u64;
             each(&self.pagemap, &mut self.found, range, |populated| {
                 let range = populated.addresses();
                 let pages = (range.end - range.start) as usize / size;

@@ -11,7 +11,7 @@ use huepage::{
     mapping::PageAddr,
     place::{Live, Wish},
     proc::numeric_entries,
-    run::{Config, State, Way},
+    run::{Config, Way},
     units::Bytes,
     with_causes,
 };
@@ -21,7 +21,7 @@ use huepage_loaded::{
     pages::{address, worth_it},
     session::{self, Stop},
     table::Table,
-    tally::{SAMPLES, Tally},
+    tally::{Discovery, SAMPLES, Tally},
     thread::{cpu_time, sleep},
 };
 
@@ -49,7 +49,6 @@ struct Placer<'a> {
     oracle: Box<dyn ColorOracle>,
     live: Live,
     table: Table,
-    ways: u32,
     pages: Pages,
     kernel_data: KernelData,
     budget: Budget,
@@ -76,25 +75,17 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
         return Ok(());
     }
     let kernel_data = KernelData::open().map_err(|e| format!("/proc/self/mem: {e}"))?;
-    tally.report.state = State::Discovering;
-    tally.write(true);
-    let before = cpu_time();
-    let oracle = oracle::open(config, true)?;
-    let ways = config.geometry.ways();
+    let Discovery { oracle, colors, time } =
+        tally.discover(config, |_| oracle::open(config, true))?;
     // Discovery is made once for all.
-    let discovery = cpu_time() - before;
-    budget.allowance += discovery;
-    tally.report.discovery_seconds = discovery.as_secs_f64();
-    let colors = tally.colors(&*oracle, config)?;
+    budget.allowance += time;
     let live = Live::new(oracle.count()).map_err(|e| with_causes(&e))?;
-    tally.report.state = State::Placing;
     let mut placer = Placer {
         config,
         tally,
         oracle,
         live,
-        table: Table::new(config.order, colors, ways),
-        ways,
+        table: Table::new(config.order, colors, config.geometry.ways()),
         pages,
         kernel_data,
         budget,
@@ -181,12 +172,12 @@ impl Placer<'_> {
         let mut end = 0;
         let page = rustix::param::page_size();
         for area in &areas {
-            let pages = area.range.start / page..area.range.end / page;
+            let pages = area.start / page..area.end / page;
             self.table.keep(end, pages.start, |_| false);
             end = pages.end;
             for first in pages.clone().step_by(LOOK) {
                 let part = first..(first + LOOK).min(pages.end);
-                seen += self.look(area.range.clone(), part)?;
+                seen += self.look(area, part)?;
                 if sleep(self.due()) {
                     return Ok(true);
                 }
@@ -200,15 +191,15 @@ impl Placer<'_> {
         self.tally.report.memory = Bytes(pages * page as u64 + heap::used() as u64);
         if self.tally.elapsed() >= self.sampled + SAMPLES {
             self.sampled = self.tally.elapsed();
-            self.sample(&areas.iter().map(|area| area.range.clone()).collect::<Vec<_>>())?;
+            self.sample(&areas)?;
         }
         Ok(false)
     }
 
     /// Places what is there and not placed in a part of a mapping; how many
     /// pages can be placed there.
-    fn look(&mut self, area: Range<usize>, part: Range<usize>) -> Result<u64, Stop> {
-        let there = self.pages.there(&area, part.clone(), &mut self.tally.report.left_alone)?;
+    fn look(&mut self, area: &Range<usize>, part: Range<usize>) -> Result<u64, Stop> {
+        let there = self.pages.there(area, part.clone(), &mut self.tally.report.left_alone)?;
         let is_there = |page: usize| there.binary_search_by_key(&page, |at| at.0).is_ok();
         self.table.keep(part.start, part.end, is_there);
         for &(page, state) in &there {
@@ -224,7 +215,7 @@ impl Placer<'_> {
             there.iter().map(|at| at.0).filter(|&page| self.table.color(page).is_none()).collect();
         for (index, batch) in new.chunks(BATCH).enumerate() {
             heap::enough()?;
-            self.place_batch(&area, batch, new.len() - index * BATCH)?;
+            self.place_batch(area, batch, new.len() - index * BATCH)?;
             self.tell(TOLD_AT_ONCE)?;
             if sleep(self.due()) {
                 break;

@@ -10,7 +10,7 @@ use huepage::{
 };
 
 use huepage_loaded::{
-    pages::{address, number},
+    pages::{address, number, of_each_color},
     session::Stop,
     thread::sleep,
 };
@@ -79,7 +79,7 @@ impl Placer<'_> {
         if self.live.kept() > 0 && self.live.kept() >= enough {
             let count = self.oracle.count();
             let told = self.live.tell_kept(&mut *self.oracle).map_err(|e| with_causes(&e))?;
-            self.tally.old_frames(&told, self.table.window(), count, self.ways);
+            self.tally.old_frames(&told, self.table.window(), count, self.config.geometry.ways());
         }
         Ok(())
     }
@@ -87,8 +87,7 @@ impl Placer<'_> {
     /// Draws frames until each wish finds one, or the stock is full.
     pub(super) fn stock_up(&mut self, wishes: &[Wish], ahead: usize) -> Result<(), Stop> {
         let limit = STOCK + self.table.placed() / 50;
-        let mut needed: Vec<usize> = vec![0; self.oracle.count().get() as usize];
-        wishes.iter().for_each(|wish| needed[wish.color.index()] += 1);
+        let needed = of_each_color(wishes, self.oracle.count());
         let short = |live: &Live| {
             let counts = (0..).zip(&needed);
             counts.map(|(c, &n)| n.saturating_sub(live.stock(Color(c)))).sum::<usize>()
@@ -101,10 +100,8 @@ impl Placer<'_> {
                 // Frames of colors that nobody waits for; until now they kept
                 // the kernel from dealing them out again.
                 for color in self.oracle.count().iter() {
-                    let kept =
-                        if self.table.uses(color) { needed[color.index()].max(4) } else { 0 };
-                    let extra = self.live.stock(color).saturating_sub(kept);
-                    self.live.release(color, extra);
+                    let (stock, needed) = (self.live.stock(color), needed[color.index()]);
+                    self.live.release(color, self.table.surplus(color, stock, needed));
                 }
                 if self.live.held() + draw > limit {
                     return Ok(());

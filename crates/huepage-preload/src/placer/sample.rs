@@ -38,18 +38,12 @@ impl Placer<'_> {
                 self.exchange(area, wishes, true)?;
             }
         }
-        let mut wrong = 0;
-        let mut looked = 0;
-        let told = self.live.tell_kept(&mut *self.oracle).map_err(|e| with_causes(&e))?;
-        for old in told {
+        let (mut wrong, mut looked) = (0, 0);
+        for old in self.live.tell_kept(&mut *self.oracle).map_err(|e| with_causes(&e))? {
             let Some(was) = old.was else { continue };
             looked += 1;
-            self.tally.report.verified += 1;
-            if was == old.placed {
-                self.tally.report.verified_in_place += 1;
-            } else {
-                wrong += 1;
-            }
+            wrong += usize::from(was != old.placed);
+            self.tally.verify(was == old.placed);
         }
         // More than single pages that were told wrongly: the frames below have
         // been exchanged, by the host or by the kernel.
