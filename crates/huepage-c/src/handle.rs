@@ -10,7 +10,8 @@ use std::{
 use library::{
     Huepage,
     color::{Color, ColorsBy},
-    place::{Policy, Region},
+    colored::ColoredError,
+    place::{PlaceError, Policy, Region},
     units::Bytes,
 };
 
@@ -97,10 +98,7 @@ impl Handle {
     /// A child has no use of it, and the lock may have been another thread's.
     fn regions(&self) -> Result<MutexGuard<'_, HashMap<usize, Region>>, Failure> {
         if self.process != std::process::id() {
-            return Err(library::colored::ColoredError::Place(
-                library::place::PlaceError::OtherProcess,
-            )
-            .into());
+            return Err(ColoredError::Place(PlaceError::OtherProcess).into());
         }
         Ok(self.regions.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }

@@ -154,10 +154,7 @@ fn the_example_runs() {
         code => {
             assert_eq!(code, Some(0), "{why}");
             assert!(told.starts_with("sum: 5000050000\n"), "{told}");
-            assert!(
-                told.contains("196 pages, of colors ") || told.contains(" pages, of"),
-                "{told}"
-            );
+            assert!(told.contains(" pages, of"), "{told}");
             assert!(told.contains("reverified: "), "{told}");
         }
     }
