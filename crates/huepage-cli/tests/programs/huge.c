@@ -5,18 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 #define HUGE (2ul << 20)
 #define WORDS (2 * HUGE / 8)
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 static unsigned long huge_kib(void)
 {

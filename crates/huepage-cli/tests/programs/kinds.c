@@ -22,18 +22,12 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 enum { PAGE = 4096, PAGES = 32, BYTES = PAGES * PAGE };
 static double end;
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 #define CHECK(condition, ...) do { if (!(condition)) { \
 	fprintf(stderr, "line %d: ", __LINE__); fprintf(stderr, __VA_ARGS__); \
@@ -367,7 +361,6 @@ static void at_limit(uint64_t round, int resource, const char *field)
 }
 static void data_limit(uint64_t round) { at_limit(round, RLIMIT_DATA, "VmData:"); }
 static void address_limit(uint64_t round) { at_limit(round, RLIMIT_AS, "VmSize:"); }
-/* Paged out and read again: a swap file is there, or a limit of memory. */
 /* Nobody else takes a number of a descriptor, even for a moment. */
 static void descriptors(uint64_t round)
 {
@@ -381,6 +374,7 @@ static void descriptors(uint64_t round)
 	close(first);
 }
 
+/* Paged out and read again: a swap file is there, or a limit of memory. */
 static void paged_out(uint64_t round)
 {
 	static char *p;

@@ -9,8 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 static char stretch[8 << 20] __attribute__((aligned(16)));
 static size_t used;
@@ -53,13 +54,6 @@ void *memalign(size_t alignment, size_t size)
 }
 void *aligned_alloc(size_t alignment, size_t size) { return memalign(alignment, size); }
 int posix_memalign(void **p, size_t alignment, size_t size) { *p = memalign(alignment, size); return !*p; }
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
 
 int main(int argc, char **argv)
 {

@@ -12,19 +12,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "now.h"
 
 enum { PAGE = 4096, PAGES = 64, WORDS = PAGE / 8 };
 static double seconds = 3;
 static atomic_int failed;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec + t.tv_nsec * 1e-9;
-}
 static double end;
 
 #define FAIL(...) do { fprintf(stderr, __VA_ARGS__); failed = 1; return NULL; } while (0)
