@@ -7,28 +7,16 @@ mod support;
 use std::{fs, path::PathBuf, process::Output};
 
 use assert_cmd::cargo::cargo_bin;
-use serde_json::Value;
-use support::{alone, assert_plain, assert_refused, code, huepage, stderr, stdout};
-
-/// Whether the placed arm can run here; prints the reason to skip a test. The library
-/// that programs load is another package's: cargo builds it for this one only with
-/// the whole workspace.
-fn can_place() -> bool {
-    let output = huepage(&["run", "--must", "--", "true"]).output().unwrap();
-    if code(&output) != Some(0) {
-        println!("skipped: {}", stderr(&output));
-    }
-    code(&output) == Some(0)
-}
+use support::{
+    assert_plain, assert_refused, code, huepage, json,
+    run::{placing, with_libraries},
+    stderr, stdout,
+};
 
 /// One round, whatever the machine is busy with; then time is up.
 fn once(arguments: &[&str]) -> Output {
-    let mut command = huepage(&["bench", "exec", "--time-limit", "0"]);
+    let mut command = with_libraries(huepage(&["bench", "exec", "--time-limit", "0"]));
     command.args(arguments).output().unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_str(&stdout(output)).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
 #[test]
@@ -42,8 +30,7 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
         (&["--cpu", "0", "--all-cpus", "true"], "cannot be used with"),
         (&[], "<PROGRAM>"),
     ] {
-        let output = once(arguments);
-        assert_refused(&output, 2, message);
+        assert_refused(&once(arguments), 2, message);
     }
 }
 
@@ -60,8 +47,7 @@ fn what_cannot_be_run_or_written_is_told_before_anything_is_measured() {
         (&["--setup", "exit 7", "--", "true"], "--setup 'exit 7' ended with exit code 7"),
         (&["--prepare", "exit 8", "--", "true"], "--prepare 'exit 8' ended with exit code 8"),
     ] {
-        let output = once(arguments);
-        assert_refused(&output, 1, message);
+        assert_refused(&once(arguments), 1, message);
     }
     assert_eq!(fs::read_to_string(file).unwrap(), "precious");
 }
@@ -75,10 +61,7 @@ fn a_program_that_fails_is_an_error_with_its_last_words() {
 
 #[test]
 fn failures_are_counted_where_they_are_ignored() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let output = once(&["--ignore-failure", "--runs", "2", "--json", "--", "sh", "-c", "exit 3"]);
     assert_eq!(code(&output), Some(3), "{output:?}");
     let report = json(&output);
@@ -100,10 +83,7 @@ fn a_comparison_with_what_cannot_be_placed_is_refused() {
 
 #[test]
 fn a_program_that_does_nothing_is_run_by_all_arms() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let output = once(&["--runs", "2", "--json", "--warm", "2", "--", "true"]);
     assert_eq!(code(&output), Some(3), "one round of two: {output:?}");
     let report = json(&output);
@@ -130,10 +110,7 @@ const BUSY: [&str; 3] = [
 
 #[test]
 fn the_report_shows_that_the_placed_arm_was_placed() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     // Colors are told by frame number, so that it does not depend on who else is on
     // this machine.
     let options = ["--run-option=--backend=frame-number", "--run-option=--budget=100%"];
@@ -152,10 +129,7 @@ fn the_report_shows_that_the_placed_arm_was_placed() {
 
 #[test]
 fn the_text_fits_and_the_program_is_silent_unless_asked() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| -> PathBuf { directory.path().join(name) };
     let (text, picture) = (path("a.txt"), path("a.svg"));
@@ -176,10 +150,7 @@ fn the_text_fits_and_the_program_is_silent_unless_asked() {
 
 #[test]
 fn setup_comes_once_and_prepare_before_each_run() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     let note = |word: &str| format!("echo {word} >> {}", log.display());

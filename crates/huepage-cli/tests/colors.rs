@@ -13,17 +13,17 @@ use std::{
 
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
-    share, stderr, stdout, unread,
+    Unprivileged, alone, assert_plain, assert_refused, assert_silent, code, huepage, integer, json,
+    measured, no_colors_here, share, stderr, unread,
 };
 
 fn colors(arguments: &[&str]) -> Output {
     huepage(&["colors"]).args(arguments).output().unwrap()
 }
 
-fn json(output: &Output) -> Value {
-    assert_eq!((code(output), stderr(output)), (Some(0), String::new()));
-    serde_json::from_slice(&output.stdout).unwrap()
+fn report(output: &Output) -> Value {
+    assert_silent(output);
+    json(output)
 }
 
 #[test]
@@ -49,8 +49,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_measured() {
         (&["--purple"], "unexpected argument '--purple'"),
         (&["purple"], "unexpected argument 'purple'"),
     ] {
-        let output = colors(arguments);
-        assert_refused(&output, 2, message);
+        assert_refused(&colors(arguments), 2, message);
     }
     assert!(begin.elapsed() < Duration::from_secs(30));
 }
@@ -62,14 +61,8 @@ fn a_cpu_that_is_not_there_is_told_with_those_that_are() {
         &["--cpu", "1023", "--colors-by", "frame-number"],
         &["--cpu", "99999", "--colors-by", "measurement", "--cache", "size=2M,ways=16"],
     ] {
-        let output = colors(arguments);
-        let text = stderr(&output);
-        assert_eq!(code(&output), Some(2), "{arguments:?}: {text}");
-        assert!(
-            text.contains(" is not available to this process: choose one of "),
-            "{arguments:?}: {text}"
-        );
-        assert_eq!(stdout(&output), "");
+        let message = " is not available to this process: choose one of ";
+        assert_refused(&colors(arguments), 2, message);
     }
 }
 
@@ -92,10 +85,7 @@ fn a_cache_that_no_core_has_is_refused_before_memory_is_taken() {
     ] {
         for by in ["auto", "measurement"] {
             let begin = Instant::now();
-            let output = colors(&["--cache", cache, "--colors-by", by]);
-            let text = stderr(&output);
-            assert_eq!((code(&output), stdout(&output)), (Some(1), String::new()), "{text}");
-            assert!(text.contains(is), "{cache} {by}: {text}");
+            let text = assert_refused(&colors(&["--cache", cache, "--colors-by", by]), 1, is);
             assert!(text.contains("at most 8 MiB and 128 colors; give the "), "{text}");
             assert!(text.ends_with(" or --colors-by frame-number\n"), "{text}");
             assert!(begin.elapsed() < Duration::from_secs(10), "{cache}: {:?}", begin.elapsed());
@@ -148,11 +138,9 @@ fn assert_consistent(report: &Value) {
 #[test]
 fn json_by_measurement_is_complete_and_consistent() {
     let _alone = alone();
-    let output = colors(&["--colors-by", "measurement", "--pages", "3000", "--json"]);
-    if no_colors_here(&output) {
-        return;
-    }
-    let report = json(&output);
+    let arguments = ["colors", "--colors-by", "measurement", "--pages", "3000", "--json"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
+    let report = report(&output);
     assert_consistent(&report);
     assert_eq!(report["method"], "measurement");
     assert_eq!(report["reason"], "measurement, as asked for");
@@ -172,19 +160,12 @@ fn json_by_measurement_is_complete_and_consistent() {
 
 #[test]
 fn json_by_frame_number_is_complete_and_consistent() {
-    let output = colors(&[
-        "--colors-by",
-        "frame-number",
-        "--cache",
-        "size=16M,ways=16",
-        "--pages",
-        "4097",
-        "--json",
-    ]);
+    let by = ["--colors-by", "frame-number", "--cache", "size=16M,ways=16"];
+    let output = colors(&[&by[..], &["--pages", "4097", "--json"]].concat());
     if stderr(&output).contains("frame numbers are hidden") {
         return println!("skipped: {}", stderr(&output));
     }
-    let report = json(&output);
+    let report = report(&output);
     assert_consistent(&report);
     assert_eq!(report["method"], "frame-number");
     assert_eq!(report["pages"], 4097);
@@ -198,11 +179,9 @@ fn json_by_frame_number_is_complete_and_consistent() {
 #[test]
 fn auto_says_which_method_it_took_and_why() {
     let _alone = alone();
-    let output = colors(&["--pages", "2048", "--json"]);
-    if no_colors_here(&output) {
-        return;
-    }
-    let report = json(&output);
+    let arguments = ["colors", "--pages", "2048", "--json"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
+    let report = report(&output);
     assert_consistent(&report);
     let reason = report["reason"].as_str().unwrap();
     let method = report["method"].as_str().unwrap();
@@ -215,14 +194,9 @@ fn text_in_a_file_is_plain_and_has_every_color() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("colors.txt");
-    let output = huepage(&["colors", "--pages", "2048", "--seed", "7"])
-        .stdout(File::create(&path).unwrap())
-        .output()
-        .unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
-    assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+    let mut command = huepage(&["colors", "--pages", "2048", "--seed", "7"]);
+    let Some(output) = measured(command.stdout(File::create(&path).unwrap())) else { return };
+    assert_silent(&output);
     let text = fs::read_to_string(&path).unwrap();
     assert_plain(&text);
     let figure = |label: &str| -> usize {
@@ -246,7 +220,7 @@ fn a_reader_that_goes_away_is_no_error() {
     if no_colors_here(&output) {
         return;
     }
-    assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+    assert_silent(&output);
 }
 
 /// Half and twice the colors: a map by either would be wrong, and every page of
@@ -254,11 +228,9 @@ fn a_reader_that_goes_away_is_no_error() {
 #[test]
 fn a_geometry_that_is_not_true_ends_with_the_evidence_and_without_a_map() {
     let _alone = alone();
-    let output = colors(&["--colors-by", "measurement", "--pages", "256", "--json"]);
-    if no_colors_here(&output) {
-        return;
-    }
-    let report = json(&output);
+    let arguments = ["colors", "--colors-by", "measurement", "--pages", "256", "--json"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
+    let report = report(&output);
     let Some(ways) = report["cache"]["ways"].as_u64() else {
         return println!("skipped: this machine declares no geometry to depart from");
     };
@@ -273,10 +245,7 @@ fn a_geometry_that_is_not_true_ends_with_the_evidence_and_without_a_map() {
         let given = format!("size={size},ways={ways}");
         let begin = Instant::now();
         let output = colors(&["--cache", &given, format]);
-        let text = stderr(&output);
-        assert_eq!(code(&output), Some(1), "{given}: {text}");
-        assert_eq!(stdout(&output), "", "{given}");
-        assert!(text.contains("no color map could be trusted:\n  attempt 1: "), "{text}");
+        let text = assert_refused(&output, 1, "no color map could be trusted:\n  attempt 1: ");
         assert!(text.contains(&format!(" colors of {expected}, contrast ")), "{text}");
         assert!(begin.elapsed() < Duration::from_secs(60), "{given}: {:?}", begin.elapsed());
     }
@@ -286,11 +255,10 @@ fn a_geometry_that_is_not_true_ends_with_the_evidence_and_without_a_map() {
 fn without_privileges_colors_are_measured_and_frame_numbers_said_to_be_hidden() {
     let Some(user) = Unprivileged::new() else { return };
     let _alone = alone();
-    let output = user.command(&["colors", "--pages", "2048", "--json"]).output().unwrap();
-    if no_colors_here(&output) {
+    let Some(output) = measured(&mut user.command(&["colors", "--pages", "2048", "--json"])) else {
         return;
-    }
-    let report = json(&output);
+    };
+    let report = report(&output);
     assert_consistent(&report);
     assert_eq!(report["method"], "measurement");
     assert_eq!(report["frame_number_agreement"], Value::Null);
@@ -313,24 +281,10 @@ fn without_privileges_frame_numbers_are_refused_with_the_privilege_they_need() {
 fn without_privileges_balanced_memory_is_served() {
     let Some(user) = Unprivileged::new() else { return };
     let _alone = alone();
-    let arguments = [
-        "bench",
-        "repeat",
-        "--placements",
-        "default,balanced",
-        "--allocations",
-        "3",
-        "--visits",
-        "2",
-        "--time-limit",
-        "5",
-        "--json",
-    ];
-    let output = user.command(&arguments).output().unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
-    let report = json(&output);
+    let placed = ["bench", "repeat", "--placements", "default,balanced", "--allocations", "3"];
+    let arguments = [&placed[..], &["--visits", "2", "--time-limit", "5", "--json"]].concat();
+    let Some(output) = measured(&mut user.command(&arguments)) else { return };
+    let report = report(&output);
     let rows = report["rows"].as_array().unwrap();
     let placements: Vec<&Value> = rows.iter().map(|row| &row["placement"]).collect();
     assert_eq!(placements, ["default", "balanced"]);
@@ -348,10 +302,7 @@ fn without_privileges_bin_hopping_names_what_it_lacks() {
     }
     let _alone = alone();
     let arguments = ["bench", "repeat", "--placements", "sequence", "--time-limit", "0"];
-    let output = user.command(&arguments).output().unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
+    let Some(output) = measured(&mut user.command(&arguments)) else { return };
     if code(&output) != Some(1) {
         return println!("skipped: /dev/userfaultfd is open to everybody here");
     }

@@ -6,7 +6,10 @@ mod support;
 use std::fs;
 
 use serde_json::Value;
-use support::{alone, assert_refused, code, huepage, stderr, stdout};
+use support::{
+    Unprivileged, alone, assert_done, assert_refused, assert_silent, code, huepage, json, stderr,
+    stdout,
+};
 
 /// Without a time stamp counter, or beside loud neighbors, a part is missing and said.
 fn done(output: &std::process::Output) {
@@ -67,37 +70,26 @@ fn who_wants_nothing_exported_is_told_what_there_is() {
 /// Whether a feature is there is asked of the kernel: without root, frame numbers are not.
 #[test]
 fn features_that_are_not_here_say_why() {
-    let json = |output: std::process::Output| -> Value {
-        assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
-        serde_json::from_slice(&output.stdout).unwrap()
-    };
-    let report = json(huepage(&["features", "--json"]).output().unwrap());
+    let output = huepage(&["features", "--json"]).output().unwrap();
+    assert_silent(&output);
+    let report = json(&output);
     let features = report["features"].as_array().unwrap();
     assert!(features.len() > 8);
     for feature in features {
         assert_eq!(feature["here"] == "no", feature["why"].is_string(), "{feature}");
     }
-    let unprivileged = std::process::Command::new("setpriv")
-        .args(["--reuid=65534", "--clear-groups", "--bounding-set=-all", "--"])
-        .arg(assert_cmd::cargo::cargo_bin("huepage"))
-        .args(["features", "--json"])
-        .output();
-    let Some(output) = unprivileged.ok().filter(|output| output.status.success()) else {
-        return println!("skipped: needs root and a program that all may execute");
-    };
-    let frames = json(output)["features"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|feature| feature["feature"] == "frame-numbers")
-        .cloned();
+    let Some(user) = Unprivileged::new() else { return };
+    let output = user.command(&["features", "--json"]).output().unwrap();
+    assert_silent(&output);
+    let report = json(&output);
+    let mut features = report["features"].as_array().unwrap().iter();
+    let frames = features.find(|feature| feature["feature"] == "frame-numbers");
     assert_eq!(frames.unwrap()["why"], "hidden: needs CAP_SYS_ADMIN");
 }
 
 #[test]
 fn the_table_of_the_readme_is_the_one_of_the_command() {
-    let report = huepage(&["features", "--json"]).output().unwrap();
-    let report: Value = serde_json::from_slice(&report.stdout).unwrap();
+    let report = json(&huepage(&["features", "--json"]).output().unwrap());
     let told: Vec<String> = report["features"]
         .as_array()
         .unwrap()
@@ -128,7 +120,7 @@ fn a_report_of_a_bug_has_the_machine_to_be_read_back_and_no_name_of_it() {
     let path = directory.path().join("report.json");
     let file = path.to_str().unwrap();
     let output = huepage(&["bugreport", "-o", file]).output().unwrap();
-    assert!(matches!(code(&output), Some(0 | 3)), "{output:?}");
+    assert_done(&output);
     assert!(stderr(&output).contains("read it before you send it"), "{}", stderr(&output));
     let text = fs::read_to_string(&path).unwrap();
     let report: Value = serde_json::from_str(&text).unwrap();
@@ -136,7 +128,7 @@ fn a_report_of_a_bug_has_the_machine_to_be_read_back_and_no_name_of_it() {
     let machine = directory.path().join("machine.json");
     fs::write(&machine, report["machine"].to_string()).unwrap();
     let shown = huepage(&["topology", "--input"]).arg(&machine).output().unwrap();
-    assert!(matches!(code(&shown), Some(0 | 3)), "{shown:?}");
+    assert_done(&shown);
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     for secret in [host.trim(), boot.trim()] {

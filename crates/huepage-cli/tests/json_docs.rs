@@ -13,8 +13,8 @@ use std::{
 
 use serde_json::{Value, json};
 use support::{
-    alone, code, huepage, no_colors_here,
-    run::{can_place, report, run},
+    alone, code, files, huepage, json, measured,
+    run::{placing, report, run},
     schema::{Formats, closed, fields, present},
     stdout,
 };
@@ -75,14 +75,11 @@ fn schemas_are_as_the_documentation_has_them() {
 }
 
 fn machines() -> Vec<PathBuf> {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../huepage/tests/machines");
-    fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect()
+    files("../huepage/tests/machines")
 }
 
 fn printed(arguments: &[&str]) -> Value {
-    let output = huepage(arguments).output().unwrap();
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {output:?}"))
+    json(&huepage(arguments).output().unwrap())
 }
 
 #[test]
@@ -122,10 +119,10 @@ fn every_field_of_a_bug_report_is_documented() {
 
 #[test]
 fn every_field_of_a_map_is_documented() {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/maps");
-    let paths = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
-    let mut reports: Vec<Value> =
-        paths.map(|path| printed(&["map", "--json", "--input", path.to_str().unwrap()])).collect();
+    let mut reports: Vec<Value> = files("tests/maps")
+        .iter()
+        .map(|path| printed(&["map", "--json", "--input", path.to_str().unwrap()]))
+        .collect();
     reports.push(printed(&["map", "--json", "--", "true"]));
     check_all("huepage.map/1", &reports);
 }
@@ -148,8 +145,7 @@ fn every_field_of_a_benchmark_is_documented() {
     let rest = ["--placements", "default", "--cache", "size=256k,ways=8"];
     let output = command.args(rest).output().unwrap();
     assert_eq!(code(&output), Some(3), "done in part: one round of two");
-    let here = serde_json::from_str(&stdout(&output)).unwrap();
-    check_all("huepage.bench/2", &[&kept[..], &[here]].concat());
+    check_all("huepage.bench/2", &[&kept[..], &[json(&output)]].concat());
 }
 
 /// Of these, some have figures, kept in results/, since six quiet runs of each arm
@@ -163,7 +159,7 @@ fn every_field_of_a_comparison_of_programs_is_documented() {
     let output = huepage(&arguments).output().unwrap();
     let mut reports = kept.to_vec();
     if code(&output) == Some(3) {
-        reports.push(serde_json::from_str(&stdout(&output)).unwrap());
+        reports.push(json(&output));
     } else {
         println!("without a run here, where nothing can be placed: {output:?}");
     }
@@ -187,11 +183,8 @@ fn every_field_of_a_slice_is_documented() {
 fn every_field_of_colors_is_documented() {
     let _alone = alone();
     let arguments = ["colors", "--pages", "512", "--json", "--colors-by", "measurement"];
-    let output = huepage(&arguments).output().unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
+    let report = json(&output);
     if report["cache"] == Value::Null {
         return println!("skipped: this machine declares no cache to show");
     }
@@ -204,16 +197,10 @@ fn every_field_of_a_palette_is_documented() {
     let home = tempfile::tempdir().unwrap();
     let run = |argument: &str| {
         let mut command = huepage(&["palette", "--json", argument]);
-        command.env("XDG_RUNTIME_DIR", home.path()).output().unwrap()
+        measured(command.env("XDG_RUNTIME_DIR", home.path()))
     };
-    let output = run("--make");
-    if no_colors_here(&output) {
-        return;
-    }
-    let reports: Vec<Value> = [output, run("--remove")]
-        .iter()
-        .map(|output| serde_json::from_slice(&output.stdout).unwrap())
-        .collect();
+    let Some(made) = run("--make") else { return };
+    let reports = [json(&made), json(&run("--remove").unwrap())];
     if reports[0]["cache"] == Value::Null {
         return println!("skipped: this machine declares no cache to show");
     }
@@ -223,11 +210,8 @@ fn every_field_of_a_palette_is_documented() {
 #[test]
 fn every_field_of_pressure_is_documented() {
     let _alone = alone();
-    let output =
-        huepage(&["pressure", "--watch", "0.5", "--count", "1", "--json"]).output().unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
+    let arguments = ["pressure", "--watch", "0.5", "--count", "1", "--json"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
     let reports: Vec<Value> =
         stdout(&output).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     if reports[0]["cache"] == Value::Null {
@@ -238,10 +222,7 @@ fn every_field_of_pressure_is_documented() {
 
 #[test]
 fn every_field_of_a_run_is_documented() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("report");
     let status = run(&["--report", path.to_str().unwrap(), "--", "sleep", "1"]).status().unwrap();

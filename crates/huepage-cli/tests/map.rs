@@ -10,41 +10,20 @@ use std::{
 
 use resvg::usvg::{Options, Tree};
 use serde_json::Value;
-use support::{code, huepage, stderr, stdout};
+use support::{assert_done, assert_expected, code, files, huepage, json, stderr, stdout};
 use unicode_width::UnicodeWidthStr;
 
 fn maps() -> Vec<PathBuf> {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/maps");
-    let mut paths: Vec<PathBuf> =
-        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    paths
+    files("tests/maps")
 }
 
 fn recorded(name: &str) -> String {
-    let path = maps().into_iter().find(|path| path.file_stem().unwrap() == name).unwrap();
-    path.to_str().unwrap().to_owned()
+    format!("{}/tests/maps/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Made up so that everything a map can tell is in it: four kinds of memory,
 /// three nodes with holes, all kinds of pages, a hostile name, shortfalls.
 const ALL: &str = "numa-four-kinds-of-memory";
-
-fn expected(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected/map").join(name)
-}
-
-/// After a wanted change, look at the difference and write it with
-/// `HUEPAGE_BLESS=1 cargo test`.
-#[track_caller]
-fn assert_golden(name: &str, text: &str) {
-    let path = expected(name);
-    if std::env::var_os("HUEPAGE_BLESS").is_some() {
-        fs::write(&path, text).unwrap();
-    }
-    let wanted = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    assert_eq!(text, wanted, "{}", path.display());
-}
 
 #[test]
 fn every_recorded_map_reads_as_expected_within_80_columns() {
@@ -56,10 +35,8 @@ fn every_recorded_map_reads_as_expected_within_80_columns() {
             let arguments = ["map", "--input", path.to_str().unwrap(), "--all"];
             let output = huepage(&arguments[..if all { 4 } else { 3 }]).output().unwrap();
             let name = path.file_stem().unwrap().to_str().unwrap();
-            assert_golden(
-                &format!("{name}{}.txt", if all { "-all" } else { "" }),
-                &stdout(&output),
-            );
+            let file = format!("map/{name}{}.txt", if all { "-all" } else { "" });
+            assert_expected(&file, &stdout(&output));
             for line in stdout(&output).lines() {
                 assert!(line.width() <= 80, "{name}: {line}");
                 assert_eq!(line.trim_end(), line, "{name}: trailing space");
@@ -74,9 +51,7 @@ fn every_recorded_map_reads_as_expected_within_80_columns() {
 #[test]
 fn json_is_the_record_again() {
     for path in maps() {
-        let output =
-            huepage(&["map", "--json", "--input", path.to_str().unwrap()]).output().unwrap();
-        let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let json = json(&huepage(&["map", "--json", "--input"]).arg(&path).output().unwrap());
         let mut record: Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
         // Names are made safe when they are read.
         for (area, shown) in record["areas"]
@@ -129,7 +104,7 @@ fn picture(record: &str, by: &str) -> String {
     let path = directory.path().join("map.svg");
     let arguments = ["map", "--input", record, "--by", by, "-o", path.to_str().unwrap()];
     let output = huepage(&arguments).output().unwrap();
-    assert!(matches!(code(&output), Some(0 | 3)), "{output:?}");
+    assert_done(&output);
     fs::read_to_string(path).unwrap()
 }
 

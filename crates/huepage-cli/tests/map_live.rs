@@ -16,17 +16,12 @@ use rustix::process::{
 };
 use serde_json::Value;
 use support::{
-    Idle, Unprivileged, assert_plain, assert_refused, code, huepage, stderr, stdout, unread,
+    Idle, Unprivileged, assert_done, assert_plain, assert_refused, code, huepage, json, stderr,
+    stdout, unread,
 };
 
 fn map(arguments: &[&str]) -> Output {
     huepage(&["map"]).args(arguments).output().unwrap()
-}
-
-/// Done, or done in part: not every kernel and user may see everything.
-#[track_caller]
-fn assert_done(output: &Output) {
-    assert!(matches!(code(output), Some(0 | 3)), "{output:?}");
 }
 
 #[test]
@@ -63,8 +58,7 @@ fn what_is_no_process_is_told_with_exit_code_2() {
         ("\x1b[31m", "no process is named '\\u{1b}[31m'"),
         ("", "no process is named ''"),
     ] {
-        let output = map(&[target]);
-        assert_refused(&output, 2, message);
+        assert_refused(&map(&[target]), 2, message);
     }
 }
 
@@ -74,8 +68,7 @@ fn a_thread_of_the_kernel_is_told() {
     if kthreadd != "kthreadd\n" {
         return println!("skipped: threads of the kernel are not visible here");
     }
-    let output = map(&["2"]);
-    assert_refused(&output, 1, "2 (kthreadd) is a thread of the kernel");
+    assert_refused(&map(&["2"]), 1, "2 (kthreadd) is a thread of the kernel");
 }
 
 #[test]
@@ -84,8 +77,7 @@ fn a_process_that_has_ended_is_told() {
     // Ended, but not waited for: waitid leaves it there.
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
     waitid(WaitId::Pid(Pid::from_child(&child)), options).unwrap();
-    let output = map(&[&child.id().to_string()]);
-    assert_refused(&output, 1, "has ended");
+    assert_refused(&map(&[&child.id().to_string()]), 1, "has ended");
     child.wait().unwrap();
 }
 
@@ -93,7 +85,7 @@ fn a_process_that_has_ended_is_told() {
 fn a_command_is_mapped_as_it_ends_and_prints_to_standard_error() {
     let output = map(&["--json", "--", "sh", "-c", "echo from the command; exit 5"]);
     assert_done(&output);
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let json = json(&output);
     assert_eq!(json["schema"], "huepage.map/1");
     assert_eq!(json["process"]["command"][2], "echo from the command; exit 5");
     assert!(json["total"]["pages"]["present"].as_u64().unwrap() > 10);
@@ -173,9 +165,9 @@ fn a_recorded_map_reads_back_as_it_was_shown() {
     assert_done(&live);
     let again = map(&["--input", path]);
     assert_eq!((code(&again), stdout(&again)), (code(&live), stdout(&live)));
-    let json = map(&["--input", path, "--json"]);
+    let shown = map(&["--input", path, "--json"]);
     let record: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    assert_eq!(serde_json::from_slice::<Value>(&json.stdout).unwrap(), record);
+    assert_eq!(json(&shown), record);
     let piped =
         huepage(&["map", "--input", "-"]).stdin(fs::File::open(path).unwrap()).output().unwrap();
     assert_eq!(stdout(&piped), stdout(&live));
@@ -186,7 +178,7 @@ fn a_record_on_standard_output_is_nothing_but_the_record() {
     let idle = Idle::named("hp-idle-4");
     let output = map(&[&idle.pid(), "--record", "-"]);
     assert_done(&output);
-    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let json = json(&output);
     assert_eq!(json["process"]["name"], "hp-idle-4");
 }
 
@@ -216,11 +208,11 @@ fn without_privilege_ones_own_processes_are_shown_in_part_and_it_says_which() {
     assert_plain(&stdout(&output));
     assert!(stdout(&output).contains("Not shown  frame numbers"), "{}", stdout(&output));
     assert!(stdout(&output).contains("CAP_SYS_ADMIN"), "{}", stdout(&output));
-    let json = user.command(&["map", "--json", "--", "true"]).output().unwrap();
-    assert_eq!(code(&json), Some(3));
-    serde_json::from_slice::<Value>(&json.stdout).unwrap();
-    assert!(stderr(&json).contains("not shown: frame numbers"), "{}", stderr(&json));
-    assert!(stderr(&json).contains("CAP_SYS_ADMIN"), "{}", stderr(&json));
+    let output = user.command(&["map", "--json", "--", "true"]).output().unwrap();
+    assert_eq!(code(&output), Some(3));
+    json(&output);
+    assert!(stderr(&output).contains("not shown: frame numbers"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("CAP_SYS_ADMIN"), "{}", stderr(&output));
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod support;
 
 use std::{fs, path::Path, process::Output};
 
-use support::{assert_refused, code, huepage, stderr, stdout};
+use support::{assert_done, assert_refused, assert_unusable, code, huepage, stdout};
 
 fn map(arguments: &[&str]) -> Output {
     huepage(&["map"]).args(arguments).output().unwrap()
@@ -41,46 +41,21 @@ fn bad_options_are_told_with_exit_code_2() {
         (&["1", "--cache", "2M"], "write for example size=2M,ways=16"),
         (&["1", "--json=yes"], "unexpected value 'yes' for '--json'"),
     ] {
-        let output = map(arguments);
-        assert_refused(&output, 2, message);
+        assert_refused(&map(arguments), 2, message);
     }
 }
 
 #[test]
 fn watching_needs_a_terminal() {
     let output = map(&["--watch", "1", &std::process::id().to_string()]);
-    assert_eq!((code(&output), stdout(&output)), (Some(2), String::new()));
-    assert!(
-        stderr(&output).starts_with("huepage: --watch redraws in a terminal, and standard output"),
-        "{}",
-        stderr(&output)
-    );
+    assert_refused(&output, 2, "huepage: --watch redraws in a terminal, and standard output");
 }
 
 #[test]
 fn an_input_that_cannot_be_used_is_told_with_exit_code_1() {
-    let directory = tempfile::tempdir().unwrap();
-    let file = |name: &str, text: &str| {
-        let path = directory.path().join(name);
-        fs::write(&path, text).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let good = fs::read_to_string(record()).unwrap();
-    let missing = directory.path().join("missing.json").to_str().unwrap().to_owned();
-    for (path, message) in [
-        (missing, "No such file"),
-        (file("half.json", &good[..good.len() / 2]), "not a recorded map: EOF while parsing"),
-        (file("foreign.json", r#"{"schema": "huepage.colors/1"}"#), "'huepage.colors/1'"),
-        (file("later.json", r#"{"schema": "huepage.map/2\u001b"}"#), r"'huepage.map/2\u{1b}'"),
-        (file("empty.json", ""), "not a recorded map"),
-        (directory.path().to_str().unwrap().to_owned(), "Is a directory"),
-    ] {
-        let output = map(&["--input", &path]);
-        assert_eq!((code(&output), stdout(&output)), (Some(1), String::new()), "{path}");
-        assert!(stderr(&output).starts_with("huepage: cannot "), "{}", stderr(&output));
-        assert!(stderr(&output).contains(message), "{}", stderr(&output));
-        assert!(stderr(&output).contains(&path), "{}", stderr(&output));
-    }
+    let foreign = (r#"{"schema": "huepage.colors/1"}"#, "'huepage.colors/1'");
+    let later = (r#"{"schema": "huepage.map/2\u001b"}"#, r"'huepage.map/2\u{1b}'");
+    assert_unusable("map", Path::new(&record()), "map", &[foreign, later]);
 }
 
 fn read(path: &Path) -> Vec<u8> {
@@ -117,11 +92,10 @@ fn files_are_overwritten_only_by_force() {
             _ => &["--", "true"],
         };
         let with = |force: &[&str]| map(&[&[option, name], force, target].concat());
-        let refused = with(&[]);
-        assert_eq!((code(&refused), stdout(&refused)), (Some(1), String::new()));
-        assert_eq!(stderr(&refused), format!("huepage: {name} exists: give -f to overwrite it\n"));
+        let message = format!("huepage: {name} exists: give -f to overwrite it\n");
+        assert_refused(&with(&[]), 1, message);
         assert_eq!(read(&path), b"precious");
-        assert!(matches!(code(&with(&["-f"])), Some(0 | 3)));
+        assert_done(&with(&["-f"]));
         assert_ne!(read(&path), b"precious");
         fs::write(&path, "precious").unwrap();
     }
@@ -131,10 +105,7 @@ fn files_are_overwritten_only_by_force() {
 fn a_directory_that_is_not_there_is_told_before_anything_runs() {
     for option in ["-o", "--record"] {
         let output = map(&[option, "/nonexistent/map.svg", "--", "sh", "-c", "echo ran"]);
-        assert_eq!(code(&output), Some(1));
-        assert_eq!(
-            stderr(&output),
-            "huepage: /nonexistent is no directory: make it first (mkdir -p)\n"
-        );
+        let told = "huepage: /nonexistent is no directory: make it first (mkdir -p)\n";
+        assert_eq!(assert_refused(&output, 1, told), told);
     }
 }

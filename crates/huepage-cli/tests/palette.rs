@@ -4,12 +4,17 @@
 
 mod support;
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Output};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::Path,
+    process::{Command, Output},
+};
 
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
-    stderr, stdout,
+    Unprivileged, alone, assert_done, assert_plain, assert_refused, assert_silent, huepage,
+    integer, json, no_colors_here, stdout,
 };
 
 /// With directories of its own, which hold palettes until `--remove`.
@@ -24,16 +29,27 @@ impl Home {
         self.0.path().join("shared")
     }
 
-    fn palette(&self, arguments: &[&str]) -> Output {
-        let mut command = huepage(&["palette", "--shared-dir"]);
+    /// A command that begins with `palette --shared-dir`, here.
+    fn command(&self, mut command: Command, arguments: &[&str]) -> Command {
         command.arg(self.shared()).args(arguments).env("XDG_RUNTIME_DIR", self.0.path());
-        command.output().unwrap()
+        command
+    }
+
+    fn palette(&self, arguments: &[&str]) -> Output {
+        self.command(huepage(&["palette", "--shared-dir"]), arguments).output().unwrap()
+    }
+
+    /// One that is made, if there are colors here.
+    fn with(&self, option: &str) -> Option<Output> {
+        let output = Some(self.palette(&[option])).filter(|output| !no_colors_here(output))?;
+        assert_silent(&output);
+        Some(output)
     }
 
     fn json(&self, arguments: &[&str]) -> Value {
         let output = self.palette(&[arguments, &["--json"]].concat());
-        assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
-        serde_json::from_str(&stdout(&output)).unwrap()
+        assert_silent(&output);
+        json(&output)
     }
 }
 
@@ -60,8 +76,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_made() {
         (&["--cache", "size=2M"], "ways is missing: write at least size=SIZE,ways=N"),
         (&["extra"], "unexpected argument 'extra'"),
     ] {
-        let output = home.palette(arguments);
-        assert_refused(&output, 2, message);
+        assert_refused(&home.palette(arguments), 2, message);
     }
     assert_eq!(fs::read_dir(home.0.path()).unwrap().count(), 0);
 }
@@ -70,11 +85,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_made() {
 fn a_palette_is_made_shown_and_removed() {
     let _alone = alone();
     let home = Home::new();
-    let output = home.palette(&["--make"]);
-    if no_colors_here(&output) {
-        return;
-    }
-    assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+    let Some(output) = home.with("--make") else { return };
     let text = stdout(&output);
     assert!(text.contains("made anew in ") && text.contains("your own"), "{text}");
     // A path is as long as it is.
@@ -106,9 +117,7 @@ fn a_palette_is_made_shown_and_removed() {
 fn a_damaged_palette_is_shown_as_what_it_is() {
     let _alone = alone();
     let home = Home::new();
-    if no_colors_here(&home.palette(&["--make"])) {
-        return;
-    }
+    let Some(_) = home.with("--make") else { return };
     let made = home.json(&[]);
     let path = entry(&made, "user")["path"].as_str().unwrap().to_owned();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
@@ -123,24 +132,16 @@ fn the_palette_for_all_is_roots() {
     let _alone = alone();
     let home = Home::new();
     let Some(user) = Unprivileged::new() else { return };
-    let output = home.palette(&["--publish"]);
-    if no_colors_here(&output) {
-        return;
-    }
-    assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()));
+    let Some(_) = home.with("--publish") else { return };
     fs::set_permissions(home.0.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let as_user = |arguments: &[&str]| {
-        let mut command = user.command(&["palette", "--shared-dir"]);
-        command.arg(home.shared()).args(arguments).env("XDG_RUNTIME_DIR", home.0.path());
-        command.output().unwrap()
+        home.command(user.command(&["palette", "--shared-dir"]), arguments).output().unwrap()
     };
-    let output = as_user(&["--json"]);
-    let report: Value = serde_json::from_str(&stdout(&output)).unwrap();
+    let report = json(&as_user(&["--json"]));
     assert_eq!(entry(&report, "all")["condition"], "verified", "{report}");
     assert_eq!(entry(&report, "all")["palette"]["owner"], 0);
     for arguments in [&["--publish"][..], &["--remove=all"]] {
-        let output = as_user(arguments);
-        assert_refused(&output, 1, "only root");
+        assert_refused(&as_user(arguments), 1, "only root");
     }
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
     assert_eq!(mode(&home.shared()), 0o755);
@@ -152,14 +153,12 @@ fn the_palette_for_all_is_roots() {
 fn a_benchmark_takes_the_palette() {
     let _alone = alone();
     let home = Home::new();
-    if no_colors_here(&home.palette(&["--make"])) {
-        return;
-    }
+    let Some(_) = home.with("--make") else { return };
     let name = entry(&home.json(&[]), "user")["palette"]["name"].clone();
     let rest = ["repeat", "--palette", "--visits", "2", "--time-limit", "0", "--json"];
     let mut command = huepage(&["bench"]);
     command.args(rest).args(["--placements", "balanced", "--allocations", "2"]);
     let output = command.env("XDG_RUNTIME_DIR", home.0.path()).output().unwrap();
-    assert!(matches!(code(&output), Some(0 | 3)), "{}", stderr(&output));
+    assert_done(&output);
     assert_eq!(entry(&home.json(&[]), "user")["palette"]["name"], name);
 }

@@ -8,16 +8,16 @@ mod support;
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
-    process::{Child, Output, Stdio},
+    io::{BufRead, BufReader, Lines},
+    process::{Child, ChildStdout, Output, Stdio},
     time::Instant,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use support::{
-    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, no_colors_here,
-    share, stderr, stdout, unread,
+    Unprivileged, alone, assert_plain, assert_refused, code, huepage, integer, json, measured,
+    no_colors_here, share, stderr, stdout, unread,
 };
 
 fn pressure(arguments: &[&str]) -> Output {
@@ -47,8 +47,7 @@ fn bad_values_are_told_with_exit_code_2_before_anything_is_measured() {
         (&["-o", "x.pdf"], "use .svg, .png, .json or .txt"),
         (&["extra"], "unexpected argument 'extra'"),
     ] {
-        let output = pressure(arguments);
-        assert_refused(&output, 2, message);
+        assert_refused(&pressure(arguments), 2, message);
     }
 }
 
@@ -63,8 +62,7 @@ fn what_cannot_be_watched_or_written_is_told_with_exit_code_1() {
         (&["-o", "/nonexistent/a.svg"], "/nonexistent is no directory"),
         (&["--cache", "size=32k,ways=8"], "a cache of 32 KiB and 8 ways has one color"),
     ] {
-        let output = pressure(arguments);
-        assert_refused(&output, 1, message);
+        assert_refused(&pressure(arguments), 1, message);
     }
     assert_eq!(fs::read_to_string(taken).unwrap(), "precious");
 }
@@ -107,12 +105,10 @@ fn json_is_complete_and_consistent_and_the_same_run_is_a_picture() {
     let directory = tempfile::tempdir().unwrap();
     let [svg, text] = ["run.svg", "run.txt"].map(|name| directory.path().join(name));
     let [svg_name, text_name] = [&svg, &text].map(|path| path.to_str().unwrap());
-    let output = pressure(&["--json", "-o", svg_name, "-o", text_name]);
-    if no_colors_here(&output) {
-        return;
-    }
+    let arguments = ["pressure", "--json", "-o", svg_name, "-o", text_name];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
     assert_done(&output);
-    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let report = json(&output);
     assert_consistent(&report);
     assert_eq!(report["covers"], "run");
     assert!(integer(&report["looks"]) > 0);
@@ -129,6 +125,21 @@ fn json_is_complete_and_consistent_and_the_same_run_is_a_picture() {
     assert!(svg.starts_with("<svg") && svg.contains(&format!(">{} looks in ", report["looks"])));
 }
 
+/// The lines that a watch prints as they come, the first of which has come; `None` where
+/// there are no colors here.
+fn watch(arguments: &[&str]) -> Option<(Child, String, Lines<BufReader<ChildStdout>>)> {
+    let mut command = huepage(&["pressure", "--watch"]);
+    command.args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let Some(first) = lines.next() else {
+        let output = child.wait_with_output().unwrap();
+        assert!(no_colors_here(&output), "{}", stderr(&output));
+        return None;
+    };
+    Some((child, first.unwrap(), lines))
+}
+
 /// Time that the main thread has run, in seconds, as the kernel counts it.
 fn ran(child: &Child) -> Option<f64> {
     let path = format!("/proc/{}/schedstat", child.id());
@@ -141,19 +152,10 @@ fn ran(child: &Child) -> Option<f64> {
 #[test]
 fn it_takes_less_than_two_percent_of_the_cpu_while_it_watches() {
     let _alone = alone();
-    let mut child = huepage(&["pressure", "--watch", "0.5", "--count", "7", "--json"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    let Some(first) = lines.next() else {
-        let output = child.wait_with_output().unwrap();
-        assert!(no_colors_here(&output), "{}", stderr(&output));
-        return;
-    };
+    let arguments = ["0.5", "--count", "7", "--json"];
+    let Some((mut child, first, mut lines)) = watch(&arguments) else { return };
     let before = (Instant::now(), ran(&child));
-    let mut reports = vec![first.unwrap()];
+    let mut reports = vec![first];
     reports.extend(lines.by_ref().take(5).map(Result::unwrap));
     let after = (Instant::now(), ran(&child));
     reports.extend(lines.map(Result::unwrap));
@@ -177,10 +179,8 @@ fn it_takes_less_than_two_percent_of_the_cpu_while_it_watches() {
 #[test]
 fn lines_in_a_pipe_are_plain_have_one_heading_and_end_with_the_summary() {
     let _alone = alone();
-    let output = pressure(&["--watch", "0.1", "--count", "25"]);
-    if no_colors_here(&output) {
-        return;
-    }
+    let arguments = ["pressure", "--watch", "0.1", "--count", "25"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
     assert_done(&output);
     let text = stdout(&output);
     assert_plain(&text);
@@ -200,18 +200,8 @@ fn lines_in_a_pipe_are_plain_have_one_heading_and_end_with_the_summary() {
 fn a_signal_ends_it_with_the_summary() {
     let _alone = alone();
     for signal in [Signal::INT, Signal::TERM] {
-        let mut child = huepage(&["pressure", "--watch", "0.2"])
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         // The heading comes with the first line, which comes while it watches.
-        if lines.next().is_none() {
-            let output = child.wait_with_output().unwrap();
-            assert!(no_colors_here(&output), "{}", stderr(&output));
-            return;
-        }
+        let Some((mut child, _, lines)) = watch(&["0.2"]) else { return };
         kill_process(Pid::from_child(&child), signal).unwrap();
         let rest: Vec<String> = lines.map(Result::unwrap).collect();
         assert_eq!(child.wait().unwrap().code(), Some(0), "{signal:?}");
@@ -236,10 +226,7 @@ fn it_needs_no_privilege() {
     let Some(user) = Unprivileged::new() else { return };
     let _alone = alone();
     let arguments = ["pressure", "--watch", "0.3", "--count", "1", "--json"];
-    let output = user.command(&arguments).output().unwrap();
-    if no_colors_here(&output) {
-        return;
-    }
+    let Some(output) = measured(&mut user.command(&arguments)) else { return };
     assert_done(&output);
     stdout(&output)
         .lines()

@@ -15,8 +15,8 @@ use std::{
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use support::{
-    alone, code, huepage,
-    run::{can_place, compile, for_all_users, report, run, without_privilege},
+    Unprivileged, assert_refused, code, huepage, json,
+    run::{can_place, compile, placing, report, run},
     stderr, stdout,
 };
 
@@ -88,22 +88,16 @@ fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
 fn a_missing_library_is_named_with_where_it_was_looked_for() {
     let mut command = run(&["--must", "--", "true"]);
     let output = command.env("HUEPAGE_PRELOAD", "/absent/library.so").output().unwrap();
-    assert_eq!(code(&output), Some(125));
-    assert!(stderr(&output).contains("/absent/library.so"), "{}", stderr(&output));
+    assert_refused(&output, 125, "/absent/library.so");
 }
 
 #[test]
 fn without_privilege_it_says_what_is_missing_and_runs_the_program() {
-    if !rustix::process::geteuid().is_root() {
-        return println!("skipped: only root can give up a privilege");
-    }
-    let directory = for_all_users();
-    fs::write(directory.path().join("libhuepage_preload.so"), "").unwrap();
+    let Some(user) = Unprivileged::new() else { return };
+    fs::write(user.directory.path().join("libhuepage_preload.so"), "").unwrap();
     for (must, expected) in [(&["--must"][..], 125), (&[], 5)] {
-        let mut command = Command::new(directory.path().join("huepage"));
-        command.arg("run").args(must).args(["--", "sh", "-c", "exit 5"]);
-        without_privilege(&mut command);
-        let output = command.output().unwrap();
+        let arguments = [&["run"], must, &["--", "sh", "-c", "exit 5"]].concat();
+        let output = user.command(&arguments).output().unwrap();
         assert_eq!(code(&output), Some(expected), "{}", stderr(&output));
         // Nor is there the library that would do without.
         for missing in ["CAP_SYS_PTRACE", "libhuepage_heap.so"] {
@@ -142,6 +136,14 @@ fn a_program_that_closes_its_output_is_heard_to_do_so() {
     child.wait().unwrap();
 }
 
+/// Waits until something has come about, for a minute at most.
+fn wait_for(mut has_come: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !has_come() && begin.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 /// A program of the folder `programs` run to its end, and its report.
 fn reported(program: &str, options: &[&str], arguments: &[&str]) -> (Output, Value) {
     let directory = tempfile::tempdir().unwrap();
@@ -156,10 +158,7 @@ fn reported(program: &str, options: &[&str], arguments: &[&str]) -> (Output, Val
 
 #[test]
 fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     // By default the budget pays for the start after two of the three seconds.
     let (output, report) = reported("hold.c", &["-v", "--budget", "100%"], &["3", "448"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
@@ -182,10 +181,7 @@ fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
 
 #[test]
 fn huge_pages_are_counted_or_taken_apart_and_placed() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let options = ["--budget", "100%", "--split-huge"];
     for split in [false, true] {
         let (output, report) = reported("huge.c", &options[..2 + usize::from(split)], &["4"]);
@@ -209,10 +205,7 @@ fn huge_pages_are_counted_or_taken_apart_and_placed() {
 
 #[test]
 fn a_program_that_ends_before_the_start_is_paid_for_is_left_alone() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     // An hour at this share.
     let (output, report) = reported("hold.c", &["--budget", "0.0005%"], &["1", "448"]);
     assert_eq!(code(&output), Some(0), "{}", stderr(&output));
@@ -234,19 +227,14 @@ fn a_map_of_the_program_says_who_places_it() {
         command.args(["sh", "-c", "read line"]).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let pid = child.id().to_string();
-        let end = Instant::now() + Duration::from_secs(60);
         // It becomes the program when colors and library are found.
-        let text = loop {
-            let output = huepage(&["map", &pid]).output().unwrap();
-            let text = stdout(&output);
-            if text.contains("Placed by") || Instant::now() > end {
-                break text;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        };
+        let mut text = String::new();
+        wait_for(|| {
+            text = stdout(&huepage(&["map", &pid]).output().unwrap());
+            text.contains("Placed by")
+        });
         assert!(text.contains(told), "{text}");
-        let output = huepage(&["map", "--json", &pid]).output().unwrap();
-        let map: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let map = json(&huepage(&["map", "--json", &pid]).output().unwrap());
         assert_eq!(map["placed_by"], way);
         drop(child.stdin.take());
         child.wait().unwrap();
@@ -255,10 +243,7 @@ fn a_map_of_the_program_says_who_places_it() {
 
 #[test]
 fn children_are_placed_too_unless_they_are_not_to_be() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
     let program = compile("hold.c", directory.path(), &[]);
     let reports = |follow: &str, name: &str| {
@@ -273,7 +258,7 @@ fn children_are_placed_too_unless_they_are_not_to_be() {
         let mine = names.filter(|entry| entry.to_str().unwrap().starts_with(name));
         mine.map(|entry| report(&directory.path().join(entry))).collect::<Vec<_>>()
     };
-    let placed = |reports: &[serde_json::Value]| {
+    let placed = |reports: &[Value]| {
         reports.iter().filter(|report| report["pages_placed"].as_u64() > Some(90)).count()
     };
     let followed = reports("--follow-forks", "followed");
@@ -310,18 +295,12 @@ fn a_process_ends_with_the_last_thread_of_the_program() {
 
 #[test]
 fn a_killed_program_leaves_its_last_report() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("report");
     let mut child =
         run(&["--report", file.to_str().unwrap(), "--", "sleep", "60"]).spawn().unwrap();
-    let begin = Instant::now();
-    while !file.exists() && begin.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_for(|| file.exists());
     child.kill().unwrap();
     child.wait().unwrap();
     assert_eq!(report(&file)["pid"], child.id());
@@ -329,36 +308,21 @@ fn a_killed_program_leaves_its_last_report() {
 
 #[test]
 fn parts_of_the_cache_are_disjoint_and_listed_while_their_programs_run() {
-    let _alone = alone();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let directory = tempfile::tempdir().unwrap();
-    let with = |command: &mut Command| {
+    let with = |options: &[&str]| {
+        let mut command = run(options);
         command.env("XDG_RUNTIME_DIR", directory.path());
+        command
     };
-    let mut first = run(&["--share", "1/2", "--", "sleep", "60"]);
-    with(&mut first);
-    let mut first = first.spawn().unwrap();
-    let list = || {
-        let mut command = huepage(&["run", "--list"]);
-        with(&mut command);
-        stdout(&command.output().unwrap())
-    };
-    let begin = Instant::now();
-    while !list().contains("sleep") && begin.elapsed() < Duration::from_secs(30) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let mut first = with(&["--share", "1/2", "--", "sleep", "60"]).spawn().unwrap();
+    let list = || stdout(&with(&["--list"]).output().unwrap());
+    wait_for(|| list().contains("sleep"));
     assert!(list().contains(&first.id().to_string()), "{}", list());
-    let mut second = run(&["--share", "3/4", "--", "true"]);
-    with(&mut second);
-    let output = second.output().unwrap();
-    assert_eq!(code(&output), Some(125), "{}", stderr(&output));
-    assert!(stderr(&output).contains("are free"), "{}", stderr(&output));
+    let mut second = with(&["--share", "3/4", "--", "true"]);
+    assert_refused(&second.output().unwrap(), 125, "are free");
     first.kill().unwrap();
     first.wait().unwrap();
     assert_eq!(list().lines().count(), 1, "{}", list());
-    let mut second = run(&["--share", "3/4", "--", "true"]);
-    with(&mut second);
     assert!(second.status().unwrap().success());
 }

@@ -21,8 +21,8 @@ use huepage::{
 };
 use serde_json::Value;
 use support::{
-    alone, code,
-    run::{LIBRARIES, compile, for_all_users, heap, libraries, report, without_privilege},
+    Unprivileged, alone, code,
+    run::{LIBRARIES, compile, heap, libraries, report},
     stderr, stdout,
 };
 
@@ -84,10 +84,8 @@ fn assert_placed(report: &Value) {
 #[test]
 fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
     let _alone = alone();
-    if !rustix::process::geteuid().is_root() {
-        return println!("skipped: only root can become another user");
-    }
-    let directory = for_all_users();
+    let Some(user) = Unprivileged::new() else { return };
+    let directory = &user.directory;
     for (_, name) in LIBRARIES {
         fs::copy(libraries().join(name), directory.path().join(name)).unwrap();
     }
@@ -96,11 +94,9 @@ fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
     // On a busy machine a program may be over before the colors are known. One that lasts
     // learns them.
     for seconds in ["1", "30"] {
-        let mut command = Command::new(directory.path().join("huepage"));
-        command.args(["run", "--must", "--report"]).arg(&file).arg("--").arg(&program);
-        command.args([seconds, &pages().to_string()]).env_remove("XDG_RUNTIME_DIR");
-        without_privilege(&mut command);
-        let output = command.output().unwrap();
+        let mut command = user.command(&["run", "--must", "--report"]);
+        command.arg(&file).arg("--").arg(&program).args([seconds, &pages().to_string()]);
+        let output = command.env_remove("XDG_RUNTIME_DIR").output().unwrap();
         if code(&output) == Some(125) {
             return println!("skipped: {}", stderr(&output));
         }

@@ -4,25 +4,15 @@
 
 mod support;
 
-use std::{
-    path::Path,
-    process::Command,
-    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
-    time::Duration,
-};
+use std::{path::Path, process::Command, sync::OnceLock, time::Duration};
 
 use support::{
     cgroup::Cgroup,
     code,
-    run::{can_place, compile, heap, report, restless, run},
+    run::{can_place, compile, heap, placing, report, restless, run},
     stderr,
     swap::SwapFile,
 };
-
-fn one() -> MutexGuard<'static, ()> {
-    static ONE: Mutex<()> = Mutex::new(());
-    ONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 fn directory() -> &'static Path {
     static DIRECTORY: OnceLock<tempfile::TempDir> = OnceLock::new();
@@ -38,10 +28,7 @@ fn check(program: &str, seconds: &str, part: &str) {
 /// As [`check`], with further options, and in a cgroup.
 #[track_caller]
 fn check_with(program: &str, seconds: &str, part: &str, options: &[&str], cgroup: Option<&Cgroup>) {
-    let _one = one();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let binary = compile(program, directory(), &[]);
     let file = directory().join(format!("report-{part}"));
     let mut command = restless(&["--report", file.to_str().unwrap()]);
@@ -118,10 +105,7 @@ fn huge_pages_are_taken_apart_as_they_come() {
 /// A program of one thread may have a heap that bears no second one.
 #[test]
 fn the_heap_of_the_program_is_the_programs() {
-    let _one = one();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let binary = compile("own_malloc.c", directory(), &[]);
     // With a palette to be made; as ordinary programs are; and as above.
     for mut command in [run(&["--budget", "100%", "--"]), run(&["--"]), restless(&["--"])] {
@@ -135,10 +119,7 @@ fn the_heap_of_the_program_is_the_programs() {
 /// hundred microseconds.
 #[test]
 fn numbers_of_descriptors_are_the_programs() {
-    let _one = one();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let binary = compile("kinds.c", directory(), &[]);
     let ways: [fn() -> Command; 2] = [|| restless(&["--"]), || heap(&["--"])];
     for command in ways {
@@ -173,10 +154,7 @@ fn memory_is_short_in_a_cgroup() {
 /// it must be told, whenever the owner is killed.
 #[test]
 fn a_process_that_is_killed_leaves_its_locks_to_others() {
-    let _one = one();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let binary = compile("heir.c", directory(), &[]);
     let output = restless(&["--"])
         .args(["timeout", "-s", "KILL", "120"])
@@ -189,10 +167,7 @@ fn a_process_that_is_killed_leaves_its_locks_to_others() {
 
 #[test]
 fn a_program_killed_at_any_time_is_gone() {
-    let _one = one();
-    if !can_place() {
-        return;
-    }
+    let Some(_alone) = placing() else { return };
     let binary = compile("storm.c", directory(), &[]);
     for round in 0..12 {
         let mut child = restless(&["--"]).arg(&binary).arg("60").spawn().unwrap();

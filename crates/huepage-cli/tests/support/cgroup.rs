@@ -55,9 +55,7 @@ impl Cgroup {
             });
         }
     }
-}
 
-impl Cgroup {
     /// Whether what is in it has wanted more than it may have.
     pub fn was_at_its_limit(&self) -> bool {
         let number = |text: &str| text.trim().parse::<u64>().is_ok_and(|times| times > 0);

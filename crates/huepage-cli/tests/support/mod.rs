@@ -16,7 +16,7 @@ use std::{
         fs::{MetadataExt, PermissionsExt, symlink},
         process::CommandExt,
     },
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -50,6 +50,67 @@ pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
+/// The document on standard output.
+#[track_caller]
+pub fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
+}
+
+/// Asserts that all was done, and nothing said.
+#[track_caller]
+pub fn assert_silent(output: &Output) {
+    assert_eq!((code(output), stderr(output)), (Some(0), String::new()));
+}
+
+/// Asserts that it was done, or done in part: not every kernel and user may see everything.
+#[track_caller]
+pub fn assert_done(output: &Output) {
+    assert!(matches!(code(output), Some(0 | 3)), "{output:?}");
+}
+
+/// The files of a directory, named from this package on, in order.
+pub fn files(directory: &str) -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Asserts that a text is that of a file below `tests/expected`. After a wanted change, look
+/// at the difference and write it with `HUEPAGE_BLESS=1 cargo test`.
+#[track_caller]
+pub fn assert_expected(file: &str, text: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected").join(file);
+    if std::env::var_os("HUEPAGE_BLESS").is_some() {
+        fs::write(&path, text).unwrap();
+    }
+    let wanted = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    assert_eq!(text, wanted, "{}", path.display());
+}
+
+/// Asserts that a command says which recorded files it cannot use, and why: `good` is one
+/// that it can, `more` is what it says of others.
+pub fn assert_unusable(command: &str, good: &Path, record: &str, more: &[(&str, &str)]) {
+    let directory = tempfile::tempdir().unwrap();
+    let good = fs::read_to_string(good).unwrap();
+    let incomplete = format!("not a recorded {record}: EOF");
+    let broken = [(&good[..good.len() / 2], &incomplete[..]), ("", &incomplete[..])];
+    let written = broken.iter().chain(more).enumerate().map(|(number, (text, message))| {
+        let path = directory.path().join(format!("{number}.json"));
+        fs::write(&path, text).unwrap();
+        (path, *message)
+    });
+    let missing = (directory.path().join("missing.json"), "No such file");
+    let folder = (directory.path().to_owned(), "Is a directory");
+    for (path, message) in written.chain([missing, folder]) {
+        let output = huepage(&[command, "--input"]).arg(&path).output().unwrap();
+        let text = assert_refused(&output, 1, message);
+        assert!(text.starts_with("huepage: cannot "), "{text}");
+        assert!(text.contains(path.to_str().unwrap()), "{text}");
+    }
+}
+
 /// Asserts that a command ended with an exit code and a message, and printed nothing;
 /// returns all that it said.
 #[track_caller]
@@ -58,6 +119,12 @@ pub fn assert_refused(output: &Output, exit: i32, message: impl AsRef<str>) -> S
     assert_eq!((code(output), stdout(output)), (Some(exit), String::new()), "{text}");
     assert!(text.contains(message.as_ref()), "{text}");
     text
+}
+
+/// What a command that needs colors printed; `None`, with what it says printed as the
+/// reason to skip a test, where it says itself that there are none to measure here.
+pub fn measured(command: &mut Command) -> Option<Output> {
+    Some(command.output().unwrap()).filter(|output| !no_colors_here(output))
 }
 
 /// Held by tests that measure: two at a time on one CPU would see each other.
@@ -123,9 +190,9 @@ impl Drop for Idle {
 
 /// Runs commands as a user without any privilege.
 pub struct Unprivileged {
-    /// A directory that this user can enter and read, as build directories often
-    /// are not.
-    directory: tempfile::TempDir,
+    /// A directory that this user can enter and write to, as build directories often are
+    /// not. It holds the binary.
+    pub directory: tempfile::TempDir,
 }
 
 impl Unprivileged {
@@ -138,8 +205,8 @@ impl Unprivileged {
             println!("skipped: only root can become another user");
             return None;
         }
-        let directory = tempfile::tempdir().unwrap();
-        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let directory = tempfile::tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let user = Unprivileged { directory };
         fs::copy(cargo_bin("huepage"), user.binary()).unwrap();
         // Busy while a child of another test still has it open for writing.

@@ -3,17 +3,15 @@
 
 use std::{
     fs,
-    os::unix::{fs::PermissionsExt, process::CommandExt},
     path::{Path, PathBuf},
     process::Command,
-    sync::OnceLock,
+    sync::{MutexGuard, OnceLock},
 };
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
-use tempfile::TempDir;
 
-use super::huepage;
+use super::{alone, huepage};
 
 /// The libraries that programs load, by the variable that names each.
 pub const LIBRARIES: [(&str, &str); 2] =
@@ -21,11 +19,14 @@ pub const LIBRARIES: [(&str, &str); 2] =
 
 /// `huepage run`, with the libraries built for it.
 pub fn run(options: &[&str]) -> Command {
-    let mut command = huepage(&["run"]);
+    let mut command = with_libraries(huepage(&["run"]));
     command.args(options);
-    for (variable, name) in LIBRARIES {
-        command.env(variable, libraries().join(name));
-    }
+    command
+}
+
+/// A command that finds the libraries where it runs programs placed.
+pub fn with_libraries(mut command: Command) -> Command {
+    command.envs(LIBRARIES.map(|(variable, name)| (variable, libraries().join(name))));
     command
 }
 
@@ -80,28 +81,6 @@ pub fn compile(name: &str, directory: &Path, options: &[&str]) -> PathBuf {
     program
 }
 
-/// A directory that others may use, with a copy of the command: not every directory on
-/// the way to that lets them in.
-pub fn for_all_users() -> TempDir {
-    let directory = tempfile::tempdir_in("/var/tmp").unwrap();
-    fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o777)).unwrap();
-    fs::copy(cargo_bin("huepage"), directory.path().join("huepage")).unwrap();
-    directory
-}
-
-/// Runs a command as a user who has no privilege and gets none.
-pub fn without_privilege(command: &mut Command) {
-    // SAFETY: only the child changes its user, by calls alone.
-    unsafe {
-        command.pre_exec(|| {
-            let changed = libc::setgid(65534) == 0
-                && libc::setuid(65534) == 0
-                && libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-            if changed { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-        });
-    }
-}
-
 /// Whether programs can be placed here; prints why not, as the reason to skip a
 /// test.
 pub fn can_place() -> bool {
@@ -111,6 +90,13 @@ pub fn can_place() -> bool {
         println!("skipped: {}", String::from_utf8_lossy(&output.stderr));
     }
     placed
+}
+
+/// Held by tests that need to be alone with programs that are placed; `None`, with why
+/// not printed, where none can be placed.
+pub fn placing() -> Option<MutexGuard<'static, ()>> {
+    let alone = alone();
+    can_place().then_some(alone)
 }
 
 /// The report that a run left.
