@@ -2,14 +2,35 @@
 //! `huepage bench` as a user meets it: the real binary, its files, messages and
 //! exit codes. No test looks at how fast anything was.
 
-use std::{fs, path::Path};
+mod support;
 
-use assert_cmd::Command;
+use std::{
+    ffi::OsStr,
+    fs,
+    os::unix::ffi::OsStrExt,
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::Value;
+use support::{assert_refused, code, huepage, json, stderr};
 
 fn bench(arguments: &[&str]) -> Command {
-    let mut command = Command::cargo_bin("huepage").unwrap();
-    command.arg("bench").args(arguments);
-    command
+    huepage(&[&["bench"], arguments].concat())
+}
+
+/// One round of visits, whatever the machine is busy with; then time is up.
+fn once(workload: &str, allocations: &str) -> Command {
+    let rest = ["--placements", "default", "--visits", "2", "--time-limit", "0"];
+    bench(&[&[workload, "--allocations", allocations], &rest[..]].concat())
+}
+
+/// Runs a command that has no time for all visits.
+#[track_caller]
+fn in_part(command: &mut Command) -> Output {
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), Some(3), "{output:?}");
+    output
 }
 
 /// Working sets are relative to a cache that some virtual machines hide.
@@ -21,64 +42,49 @@ fn machine_declares_a_cache() -> bool {
     declared
 }
 
-fn stderr_of(command: &mut Command, code: i32) -> String {
-    let assert = command.assert().code(code);
-    String::from_utf8(assert.get_output().stderr.clone()).unwrap()
-}
-
-fn json_of(command: &mut Command, code: i32) -> serde_json::Value {
-    let assert = command.assert().code(code);
-    serde_json::from_slice(&assert.get_output().stdout).unwrap()
-}
-
 #[test]
 fn usage_errors_exit_with_2_and_say_what_is_valid() {
     for (arguments, message) in [
         (
-            vec!["repeat", "--placements", "purple"],
+            &["repeat", "--placements", "purple"][..],
             "possible values: default, stirred, thp, random",
         ),
-        (vec!["repeat", "--allocations", "0"], "0 is not in 1..=10000"),
-        (vec!["repeat", "--visits", "1"], "1 is not in 2..=100000"),
-        (vec!["repeat", "--cache-share", "5/4"], "'5/4' is no share of a cache: write"),
-        (vec!["repeat", "-o", "a.pdf"], "use .svg, .png, .json or .txt"),
-        (vec!["repeat", "--time-limit", "soon"], "invalid digit"),
-        (vec!["repeat", "--cpu", "99999"], "CPU 99999 is not available to this process"),
-        (vec!["nothing"], "unrecognized subcommand"),
-        (vec![], "working-set"),
+        (&["repeat", "--allocations", "0"], "0 is not in 1..=10000"),
+        (&["repeat", "--visits", "1"], "1 is not in 2..=100000"),
+        (&["repeat", "--cache-share", "5/4"], "'5/4' is no share of a cache: write"),
+        (&["repeat", "-o", "a.pdf"], "use .svg, .png, .json or .txt"),
+        (&["repeat", "--time-limit", "soon"], "invalid digit"),
+        (&["repeat", "--cpu", "99999"], "CPU 99999 is not available to this process"),
+        (&["nothing"], "unrecognized subcommand"),
+        (&[], "working-set"),
     ] {
-        let stderr = stderr_of(&mut bench(&arguments), 2);
-        assert!(stderr.contains(message), "{arguments:?}: {stderr}");
+        assert_refused(&bench(arguments).output().unwrap(), 2, message);
     }
 }
 
 #[test]
 fn an_argument_that_is_no_text_is_a_usage_error_and_no_panic() {
-    use std::{ffi::OsStr, os::unix::ffi::OsStrExt};
-
     for option in ["--output", "--cache"] {
         let mut command = bench(&["repeat", option]);
-        let stderr = stderr_of(command.arg(OsStr::from_bytes(b"\xff.svg")), 2);
-        assert!(stderr.contains("invalid UTF-8"), "{option}: {stderr}");
-        assert!(!stderr.contains("panicked"), "{option}: {stderr}");
+        let output = command.arg(OsStr::from_bytes(b"\xff.svg")).output().unwrap();
+        let text = assert_refused(&output, 2, "invalid UTF-8");
+        assert!(!text.contains("panicked"), "{option}: {text}");
     }
 }
-
-/// One round of visits, whatever the machine is busy with; then time is up.
-const ONCE: [&str; 4] = ["--visits", "2", "--time-limit", "0"];
 
 #[test]
 fn json_holds_a_row_for_every_workload_and_size() {
     if !machine_declares_a_cache() {
         return;
     }
-    let arguments = ["working-set", "--allocations", "2", "--placements", "default", "--json"];
-    let report = json_of(bench(&arguments).args(ONCE), 3);
+    let mut command = once("working-set", "2");
+    let report = json(&in_part(command.arg("--json")));
     assert_eq!(
         (&report["schema"], &report["kind"]),
         (&"huepage.bench/2".into(), &"measured".into())
     );
-    assert!(report["command"].as_str().unwrap().contains(&arguments.join(" ")));
+    let words: Vec<&str> = command.get_args().map(|word| word.to_str().unwrap()).collect();
+    assert!(report["command"].as_str().unwrap().contains(&words.join(" ")));
     assert_eq!((&report["allocations"], &report["visits"]), (&2.into(), &1.into()));
     assert_eq!(report["verdict"]["kind"], "cannot-tell");
     // Nothing tells colors here, so nothing is known of pages that moved.
@@ -89,7 +95,7 @@ fn json_holds_a_row_for_every_workload_and_size() {
         assert_eq!(row["placement"], "default");
         let each = row["each"].as_array().unwrap();
         assert_eq!(each.len(), 2);
-        let positive = |value: &serde_json::Value| value.as_f64().unwrap() > 0.0;
+        let positive = |value: &Value| value.as_f64().unwrap() > 0.0;
         assert!(each.iter().all(|dot| positive(&dot["p5"]) && positive(&dot["p95"])), "{row}");
         assert!(positive(&row["whole"]["median"]), "{row}");
     }
@@ -104,15 +110,10 @@ fn the_samples_file_holds_every_slice_with_its_moment() {
     }
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("samples.jsonl");
-    let run = || {
-        let mut command = bench(&["repeat", "--allocations", "3", "--placements", "default"]);
-        command.args(ONCE).args(["--samples-file".as_ref(), path.as_os_str()]);
-        command
-    };
-    run().assert().code(3);
+    let mut command = once("repeat", "3");
+    in_part(command.arg("--samples-file").arg(&path));
     let text = fs::read_to_string(&path).unwrap();
-    let lines: Vec<serde_json::Value> =
-        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["schema"], "huepage.bench-samples/1");
     assert_eq!(lines.len(), 1 + 3 * 2, "two slices for each visit");
     for line in &lines[1..] {
@@ -122,18 +123,16 @@ fn the_samples_file_holds_every_slice_with_its_moment() {
         let ratio = line["figure"].as_f64().unwrap() * 1e6 / line["elapsed"].as_f64().unwrap();
         assert!((0.5..=1.0).contains(&ratio), "{line}");
     }
-    let stderr = stderr_of(&mut run(), 1);
-    assert!(stderr.contains("exists: give -f to overwrite it"), "{stderr}");
+    assert_refused(&command.output().unwrap(), 1, "exists: give -f to overwrite it");
     let nowhere = ["repeat", "--placements", "default", "--samples-file", "/nowhere/at/all"];
-    let stderr = stderr_of(&mut bench(&nowhere), 1);
-    assert!(stderr.contains("/nowhere/at"), "{stderr}");
+    assert_refused(&bench(&nowhere).output().unwrap(), 1, "/nowhere/at");
 }
 
 #[test]
 fn a_share_of_the_cache_needs_a_pool_and_whole_colors() {
     let arguments = ["repeat", "--placements", "default", "--cache-share", "1/4"];
-    let stderr = stderr_of(&mut bench(&arguments), 1);
-    assert!(stderr.contains("--cache-share needs placements from a pool"), "{stderr}");
+    let message = "--cache-share needs placements from a pool";
+    assert_refused(&bench(&arguments).output().unwrap(), 1, message);
 }
 
 #[test]
@@ -143,11 +142,11 @@ fn what_is_written_to_files_has_no_progress_and_no_escape_codes() {
     }
     let dir = tempfile::tempdir().unwrap();
     let text = dir.path().join("a.txt");
-    let mut command = bench(&["repeat", "--allocations", "2", "--placements", "default"]);
-    let assert = command.args(ONCE).arg("-o").arg(&text).assert().code(3);
-    assert_eq!(assert.get_output().stdout, b"");
-    let stderr = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    let output = in_part(once("repeat", "2").arg("-o").arg(&text));
+    assert_eq!(output.stdout, b"");
+    let stderr = stderr(&output);
     assert!(stderr.starts_with("huepage: done in part: 1 of 2 visits"), "{stderr}");
+    assert!(stderr.contains("--time-limit"), "{stderr}");
     assert_eq!(stderr.lines().count(), 1, "{stderr}");
     let text = fs::read_to_string(text).unwrap();
     assert!(text.contains("repeat") && text.contains("default"), "{text}");
@@ -161,15 +160,13 @@ fn one_run_can_be_written_in_several_formats() {
     }
     let dir = tempfile::tempdir().unwrap();
     let path = |name| dir.path().join(name);
-    bench(&["repeat", "--allocations", "2", "--placements", "default"])
-        .args(ONCE)
-        .args(["-o".as_ref(), path("a.svg").as_os_str(), "-o".as_ref(), path("a.json").as_os_str()])
-        .args(["-o", "-"])
-        .assert()
-        .code(3);
+    let mut command = once("repeat", "2");
+    for output in [path("a.svg"), path("a.json"), "-".into()] {
+        command.arg("-o").arg(output);
+    }
+    in_part(&mut command);
     assert!(fs::read_to_string(path("a.svg")).unwrap().contains("<svg"));
-    let json = fs::read(path("a.json")).unwrap();
-    let report: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let report: Value = serde_json::from_slice(&fs::read(path("a.json")).unwrap()).unwrap();
     assert_eq!(report["rows"][0]["bench"], "repeat");
 }
 
@@ -181,39 +178,12 @@ fn a_file_is_overwritten_only_by_force() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("a.txt");
     fs::write(&path, "precious").unwrap();
-    let run = || {
-        let mut command = bench(&["repeat", "--allocations", "1", "--placements", "default"]);
-        command.args(ONCE).arg("-o").arg(&path);
-        command
-    };
-    let stderr = stderr_of(&mut run(), 1);
-    assert!(stderr.contains("exists: give -f to overwrite it"), "{stderr}");
+    let mut command = once("repeat", "1");
+    let refused = command.arg("-o").arg(&path).output().unwrap();
+    assert_refused(&refused, 1, "exists: give -f to overwrite it");
     assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
-    run().arg("-f").assert().code(3);
+    in_part(command.arg("-f"));
     assert!(fs::read_to_string(&path).unwrap().contains("repeat"));
-}
-
-#[test]
-fn out_of_time_the_visits_made_are_reported_and_the_exit_code_is_3() {
-    if !machine_declares_a_cache() {
-        return;
-    }
-    let arguments = [
-        "repeat",
-        "--allocations",
-        "2",
-        "--visits",
-        "9",
-        "--time-limit",
-        "0",
-        "--placements",
-        "default",
-    ];
-    let report = json_of(bench(&arguments).arg("--json"), 3);
-    assert_eq!(report["visits"], 1);
-    let mut command = bench(&arguments);
-    let stderr = stderr_of(&mut command, 3);
-    assert!(stderr.contains("1 of 9 visits") && stderr.contains("--time-limit"), "{stderr}");
 }
 
 #[test]
@@ -223,7 +193,7 @@ fn what_memory_cannot_hold_is_refused_before_it_is_touched() {
     }
     for placements in ["default", "thp,stirred"] {
         let arguments = ["fft", "--allocations", "10000", "--placements", placements];
-        let stderr = stderr_of(&mut bench(&arguments), 1);
-        assert!(stderr.contains("are available: give fewer with --allocations"), "{stderr}");
+        let message = "are available: give fewer with --allocations";
+        assert_refused(&bench(&arguments).output().unwrap(), 1, message);
     }
 }
