@@ -85,12 +85,13 @@ pub trait Workload {
     }
 }
 
-/// The figures of one visit, for tests.
+/// Asserts that each slice of one visit has a figure.
 #[cfg(test)]
-pub fn figures(workload: &impl Workload, memory: &mut [u8], slices: usize) -> Vec<f64> {
-    let mut figures = Vec::new();
+pub fn assert_figures(workload: &impl Workload, memory: &mut [u8], slices: usize) {
+    let mut figures: Vec<f64> = Vec::new();
     workload.visit(memory, slices, &mut |slice| figures.push(slice()));
-    figures
+    assert_eq!(figures.len(), slices);
+    assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
 }
 
 /// How long a call takes.

@@ -1,25 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A small program whose running time should be the same every time.
 
-use fastrand::Rng;
-use huepage::{
-    chase::{follow, link, single_cycle},
-    units::Bytes,
-};
+use huepage::{chase::follow, units::Bytes};
 
 use crate::bench::{
     workload::{Slice, Unit, Workload, time},
-    workloads::read::read,
+    workloads::{chase::Cycle, read::read},
 };
 
 /// A working set near the size of the cache, looked up at random and swept in
 /// order: what an in-memory index or a graph walk does between two results. The
 /// work is fixed, the figure is its time.
-pub struct Repeat {
-    bytes: Bytes,
-    line: usize,
-    next: Vec<u32>,
-}
+pub struct Repeat(Cycle);
 
 const SEED: u64 = 0x7061_6765;
 
@@ -31,15 +23,7 @@ const SWEEPS: usize = 8;
 impl Repeat {
     /// The program over the first `bytes` of an allocation.
     pub fn new(bytes: Bytes, line: usize) -> Self {
-        Repeat {
-            bytes,
-            line,
-            next: single_cycle(bytes.0 as usize / line, &mut Rng::with_seed(SEED)),
-        }
-    }
-
-    fn words<'a>(&self, memory: &'a mut [u8]) -> &'a mut [usize] {
-        bytemuck::cast_slice_mut(&mut memory[..self.bytes.0 as usize])
+        Repeat(Cycle::new(bytes, line, SEED))
     }
 }
 
@@ -53,11 +37,10 @@ impl Workload for Repeat {
     }
 
     fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
-        let words = self.words(memory);
-        link(words, self.line, &self.next);
+        let words = self.0.link(memory);
         let program = || {
             // SAFETY: the words were just linked, and are borrowed until the end.
-            unsafe { follow(words, LOOKUP_PASSES * self.next.len()) };
+            unsafe { follow(words, LOOKUP_PASSES * self.0.len()) };
             read(bytemuck::cast_slice(words), SWEEPS);
         };
         program();
@@ -70,13 +53,12 @@ impl Workload for Repeat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::workload::figures;
+    use crate::bench::workload::assert_figures;
 
     #[test]
     fn the_figure_is_a_positive_number() {
         let mut words = vec![0u64; 4096];
         let repeat = Repeat::new(Bytes::kib(32), 64);
-        let figures = figures(&repeat, bytemuck::cast_slice_mut(&mut words), 2);
-        assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
+        assert_figures(&repeat, bytemuck::cast_slice_mut(&mut words), 2);
     }
 }
