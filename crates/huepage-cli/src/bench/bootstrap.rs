@@ -44,6 +44,14 @@ impl Estimate {
     }
 }
 
+#[cfg(test)]
+impl Estimate {
+    /// Made up, with the figure in the middle.
+    pub fn within(low: f64, high: f64) -> Self {
+        Estimate { value: (low + high) / 2.0, low, high }
+    }
+}
+
 /// The share of draws that is left out on each side.
 fn tail(n: usize) -> f64 {
     let normal = Normal::standard();
@@ -65,6 +73,7 @@ pub fn weights(n: usize, rng: &mut fastrand::Rng) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::stats::normal;
 
     #[test]
     fn few_allocations_leave_out_less() {
@@ -79,7 +88,6 @@ mod tests {
     #[test]
     fn the_true_mean_is_inside_in_19_of_20_runs() {
         let mut rng = fastrand::Rng::with_seed(3);
-        let normal = |rng: &mut fastrand::Rng| (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;
         let mut inside = 0;
         for _ in 0..400 {
             let sample: Vec<f64> = (0..12).map(|_| normal(&mut rng)).collect();

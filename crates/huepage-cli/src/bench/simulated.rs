@@ -12,6 +12,7 @@ use super::{
     report::{Row, Verdict},
     runner::quiet_visits,
     samples::{Allocation, Group, Samples, Slice},
+    stats::normal,
     verdict::verdict,
     workload::Unit,
 };
@@ -62,10 +63,6 @@ struct World {
 }
 
 impl World {
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.rng.f64()).sum::<f64>() - 6.0
-    }
-
     fn chance(&mut self, share: f64) -> bool {
         self.rng.f64() < share
     }
@@ -82,7 +79,7 @@ impl World {
 
     /// One slice of an allocation of that cost.
     fn slice(&mut self, machine: HostModel, cost: f64, seen: bool, block: usize) -> Slice {
-        let mut cost = cost * (1.0 + 0.01 * self.normal().abs());
+        let mut cost = cost * (1.0 + 0.01 * normal(&mut self.rng).abs());
         if self.neighbor {
             // Sharing the cache costs more the better the memory fitted.
             let fitted = if cost < 10.0 { 1.5 } else { 1.0 };
@@ -97,7 +94,7 @@ impl World {
             cost *= 1.0 + away;
             cpu /= 1.0 + away;
         }
-        let arithmetic = 10_000.0 * clock * (1.0 + 0.005 * self.normal().abs());
+        let arithmetic = 10_000.0 * clock * (1.0 + 0.005 * normal(&mut self.rng).abs());
         let moment = Moment {
             elapsed: elapsed as u64,
             cpu: cpu as u64,
@@ -113,11 +110,12 @@ impl World {
 impl HostModel {
     /// A run of the crossed design.
     fn run(self, seed: u64) -> Samples {
-        let mut world = World { rng: Rng::with_seed(seed), neighbor: false, slow: false };
-        world.neighbor = world.rng.f64() < self.neighbor;
+        let mut rng = Rng::with_seed(seed);
+        let neighbor = rng.f64() < self.neighbor;
+        let mut world = World { rng, neighbor, slow: false };
         let sides = [(Placement::Default, self.default), (Placement::Balanced, self.balanced)];
         let costs = sides.map(|(_, (median, deviation))| {
-            let mut cost = || median * (deviation * world.normal()).exp();
+            let mut cost = || median * (deviation * normal(&mut world.rng)).exp();
             (0..self.allocations).map(|_| cost()).collect::<Vec<f64>>()
         });
         let groups = sides.map(|(placement, _)| Group {

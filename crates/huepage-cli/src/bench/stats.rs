@@ -38,6 +38,12 @@ pub fn weighted_quantile(sorted: impl Iterator<Item = (f64, u32)> + Clone, q: f6
     })
 }
 
+/// Drawn from a distribution that is nearly the standard normal one, for tests.
+#[cfg(test)]
+pub fn normal(rng: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

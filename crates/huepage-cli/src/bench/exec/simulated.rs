@@ -10,7 +10,7 @@ use super::{
     runner::{Launch, Plan},
     verdict,
 };
-use crate::bench::{VerdictKind, moment::Moment, report::Verdict};
+use crate::bench::{VerdictKind, moment::Moment, report::Verdict, stats::normal};
 
 /// What a machine is like, and what the program takes on it.
 #[derive(Clone, Copy)]
@@ -52,12 +52,6 @@ struct World {
     launched: usize,
 }
 
-impl World {
-    fn normal(&mut self) -> f64 {
-        (0..12).map(|_| self.rng.f64()).sum::<f64>() - 6.0
-    }
-}
-
 impl Launch for World {
     fn launch(&mut self, arm: Arm, _: bool) -> anyhow::Result<(Cost, Moment)> {
         let machine = self.machine;
@@ -69,11 +63,11 @@ impl Launch for World {
             self.slow = !self.slow;
         }
         let (median, deviation) = if arm == Arm::Placed { machine.placed } else { machine.default };
-        let mut seconds = median * (deviation * self.normal()).exp();
+        let mut seconds = median * (deviation * normal(&mut self.rng)).exp();
         if arm == Arm::Control {
             seconds *= 1.0 + machine.flaw;
         }
-        seconds *= 1.0 + 0.003 * self.normal().abs();
+        seconds *= 1.0 + 0.003 * normal(&mut self.rng).abs();
         let clock = if self.slow { machine.slow_clock } else { 1.0 };
         seconds *= clock;
         // A program that fits the cache loses more.
@@ -87,7 +81,7 @@ impl Launch for World {
         let moment = Moment {
             elapsed: 1000,
             cpu: 1000,
-            arithmetic: (1e4 * clock * (1.0 + 0.005 * self.normal().abs())) as u64,
+            arithmetic: (1e4 * clock * (1.0 + 0.005 * normal(&mut self.rng).abs())) as u64,
             cache_quiet: Some(!seen || self.launched > 3 * MOST * 3),
             ..Moment::default()
         };

@@ -136,7 +136,7 @@ mod tests {
     use crate::bench::exec::report::sample;
 
     fn ratio(low: f64, high: f64) -> Option<Estimate> {
-        Some(Estimate { value: (low + high) / 2.0, low, high })
+        Some(Estimate::within(low, high))
     }
 
     #[test]

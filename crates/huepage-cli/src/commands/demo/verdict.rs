@@ -74,18 +74,18 @@ fn are_real(quarter: Estimate, balanced: Estimate, shuffled: Estimate) -> bool {
 mod tests {
     use super::*;
 
-    fn estimate(low: f64, high: f64) -> Estimate {
-        Estimate { value: (low + high) / 2.0, low, high }
-    }
-
     #[test]
     fn colors_are_real_only_if_every_control_says_so() {
-        let (slow, fast, none) = (estimate(4.0, 6.0), estimate(1.7, 2.1), estimate(0.9, 1.1));
+        let (slow, fast, none) =
+            (Estimate::within(4.0, 6.0), Estimate::within(1.7, 2.1), Estimate::within(0.9, 1.1));
         assert!(are_real(slow, fast, none));
-        assert!(are_real(slow, fast, estimate(1.05, 1.2)), "a little luck, far from the gain");
+        assert!(
+            are_real(slow, fast, Estimate::within(1.05, 1.2)),
+            "a little luck, far from the gain"
+        );
         assert!(!are_real(none, fast, none), "a quarter is not slower");
         assert!(!are_real(slow, none, none), "no gain, so none that is gone");
-        assert!(!are_real(slow, fast, estimate(0.9, 1.8)), "too noisy to tell");
+        assert!(!are_real(slow, fast, Estimate::within(0.9, 1.8)), "too noisy to tell");
         assert!(!are_real(slow, fast, fast), "labels do not matter");
     }
 }
