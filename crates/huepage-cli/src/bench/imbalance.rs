@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How unevenly the pages of a working set spread over the colors of the cache.
 
-use huepage::{color::Color, mapping::page_size, topology::CacheGeometry, units::Bytes};
+use huepage::{
+    color::Color, map::Balance, mapping::page_size, topology::CacheGeometry, units::Bytes,
+};
 
 /// The share of the pages in the first `bytes` that the cache cannot hold
 /// together although it has room for them (as `huepage map` has it), among those
@@ -14,11 +16,8 @@ pub fn imbalance(colors: &[Option<Color>], bytes: Bytes, cache: CacheGeometry) -
             *count += 1;
         }
     }
-    let ways = u64::from(cache.ways());
-    let known: u64 = counts.iter().sum();
-    let held: u64 = counts.iter().map(|&count| count.min(ways)).sum();
-    let room = known.min(ways * counts.len() as u64);
-    (room - held) as f64 / known.max(1) as f64
+    let balance = Balance::of(counts, cache.ways());
+    balance.imbalance as f64 / balance.frames.max(1) as f64
 }
 
 #[cfg(test)]
