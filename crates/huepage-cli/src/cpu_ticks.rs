@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel tells of a CPU's time.
+//! What the kernel tells of a CPU's time, and of this program's on it.
+
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
+
+/// CPU time of this thread, or of this process.
+pub fn cpu_time(clock: ClockId) -> Duration {
+    clock_gettime(clock).try_into().expect("CPU time is not negative")
+}
 
 /// Ticks of one CPU since boot, as `proc_stat(5)` has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +30,16 @@ impl Ticks {
         let fields: Vec<u64> = fields.map(str::parse).collect::<Result<_, _>>().ok()?;
         let stolen = *fields.get(7)?;
         Some(Ticks { all: fields.iter().sum(), idle: fields[3] + fields[4], stolen })
+    }
+
+    /// From an earlier moment to this one; a CPU that went offline and came back
+    /// begins anew.
+    pub fn since(self, before: Ticks) -> Ticks {
+        Ticks {
+            all: self.all.saturating_sub(before.all),
+            idle: self.idle.saturating_sub(before.idle),
+            stolen: self.stolen.saturating_sub(before.stolen),
+        }
     }
 }
 

@@ -8,9 +8,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use rustix::time::ClockId;
 use serde::Serialize;
 
-use crate::cpu_ticks::Ticks;
+use crate::cpu_ticks::{Ticks, cpu_time};
 
 /// What was seen around one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -92,10 +93,9 @@ impl Clocks {
     /// The thread's clocks now. The wall clock is read last, so that what the
     /// other clocks take is not counted by the one that begins with it.
     pub fn read(&self) -> Reading {
-        let usage = thread_usage();
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-        let cpu = Duration::new(time.tv_sec as u64, time.tv_nsec as u32);
-        Reading { at: Instant::now(), cpu, switches: usage }
+        let switches = switches();
+        let cpu = cpu_time(ClockId::ThreadCPUTime);
+        Reading { at: Instant::now(), cpu, switches }
     }
 
     /// What passed since an earlier reading.
@@ -126,7 +126,7 @@ impl Clocks {
 }
 
 /// How often the calling thread was made to give its CPU away.
-fn thread_usage() -> u64 {
+fn switches() -> u64 {
     // SAFETY: all fields of the structure are integers, for which zero is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: the pointer is to a structure of the type asked for.

@@ -7,9 +7,11 @@
 
 use std::time::{Duration, Instant};
 
+use rustix::time::ClockId;
+
 use crate::{
     bench::moment::{Clocks, Moment, arithmetic},
-    cpu_ticks::Ticks,
+    cpu_ticks::{Ticks, cpu_time},
 };
 
 /// Reads the clocks of the CPUs that a program may run on.
@@ -35,22 +37,16 @@ impl Watch {
     pub fn begin(&self) -> Begun {
         let arithmetic = arithmetic();
         let ticks = self.cpus.iter().map(Clocks::ticks).collect();
-        Begun { arithmetic, own: own_cpu_time(), ticks, at: Instant::now() }
+        Begun { arithmetic, own: cpu_time(ClockId::ThreadCPUTime), ticks, at: Instant::now() }
     }
 
     /// To be called when it has ended; `cpu` is the CPU time that it took.
     pub fn end(&self, begun: Begun, cpu: Duration) -> Moment {
         let elapsed = begun.at.elapsed();
-        let own = cpu + (own_cpu_time() - begun.own);
+        let own = cpu + (cpu_time(ClockId::ThreadCPUTime) - begun.own);
         let ticks = self.cpus.iter().zip(&begun.ticks);
-        let passed = |before: &Ticks, now: Ticks| Ticks {
-            all: now.all.saturating_sub(before.all),
-            idle: now.idle.saturating_sub(before.idle),
-            stolen: now.stolen.saturating_sub(before.stolen),
-        };
-        let ticks: Vec<Ticks> = ticks
-            .filter_map(|(clocks, before)| Some(passed(before.as_ref()?, clocks.ticks()?)))
-            .collect();
+        let ticks: Vec<Ticks> =
+            ticks.filter_map(|(clocks, before)| Some(clocks.ticks()?.since((*before)?))).collect();
         let kept = kept(elapsed, self.cpus.len(), own, ticks.iter().map(|ticks| ticks.idle).sum());
         Moment {
             elapsed: elapsed.as_nanos() as u64,
@@ -72,11 +68,6 @@ fn kept(elapsed: Duration, cpus: usize, own: Duration, idle_ticks: u64) -> f64 {
     // A tick of idle time may have begun before the run.
     let idle = idle_ticks.saturating_sub(1) as f64 * TICK.as_secs_f64();
     ((own.as_secs_f64() + idle) / all.max(1e-9)).min(1.0)
-}
-
-fn own_cpu_time() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(now.tv_sec as u64, now.tv_nsec as u32)
 }
 
 #[cfg(test)]

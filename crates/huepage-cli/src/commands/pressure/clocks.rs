@@ -6,9 +6,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
-use crate::cpu_ticks::Ticks;
+use crate::cpu_ticks::{Ticks, cpu_time};
 
 /// All clocks at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +29,11 @@ pub struct Spent {
     pub stolen: Option<f64>,
 }
 
+/// The time that this program ran, since its start.
+pub fn own() -> Duration {
+    cpu_time(ClockId::ProcessCPUTime)
+}
+
 impl Clocks {
     /// Reads them.
     pub fn read(cpu: u32) -> Self {
@@ -42,18 +47,11 @@ impl Clocks {
         let elapsed = later.at - self.at;
         let ran = later.own.saturating_sub(self.own);
         let stolen = self.stat.zip(later.stat).and_then(|(before, after)| {
-            // A CPU that went offline and came back begins anew.
-            let all = after.all.checked_sub(before.all).filter(|&all| all > 0)?;
-            Some(after.stolen.saturating_sub(before.stolen) as f64 / all as f64)
+            let ticks = after.since(before);
+            (ticks.all > 0).then(|| ticks.stolen as f64 / ticks.all as f64)
         });
         Spent { elapsed, own: ran.as_secs_f64() / elapsed.as_secs_f64().max(1e-9), stolen }
     }
-}
-
-/// The time that this program ran, since its start.
-pub fn own() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
 #[cfg(test)]
