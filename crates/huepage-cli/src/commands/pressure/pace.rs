@@ -54,36 +54,30 @@ impl Pace {
 
 #[cfg(test)]
 mod tests {
+    use std::iter::repeat_n;
+
     use super::*;
 
-    const SECOND: Duration = Duration::from_secs(1);
-
-    /// When each look of a run ended, and the share of the CPU that the run had taken.
-    fn shares(costs: impl IntoIterator<Item = Duration>) -> Vec<(Duration, f64)> {
+    /// Each look of a run: when it began and ended, and what the run had taken by then.
+    fn looks(costs: impl IntoIterator<Item = Duration>) -> Vec<[Duration; 3]> {
         let mut rng = fastrand::Rng::with_seed(1);
         let mut pace = Pace::default();
         let (mut begins, mut spent) = (Duration::ZERO, Duration::ZERO);
-        let shares = costs.into_iter().map(|cost| {
-            let ends = begins + cost;
+        let looks = costs.into_iter().map(|cost| {
             spent += cost;
-            begins = pace.next_look(cost, spent, ends, &mut rng);
-            (ends, spent.div_duration_f64(ends))
+            let look = [begins, begins + cost, spent];
+            begins = pace.next_look(cost, spent, begins + cost, &mut rng);
+            look
         });
-        shares.collect()
+        looks.collect()
     }
 
     #[test]
     fn looks_come_some_ten_times_a_second_and_never_take_two_percent() {
-        let mut rng = fastrand::Rng::with_seed(1);
         for micros in [0, 300, 600, 750, 1000, 5000, 100_000] {
             let cost = Duration::from_micros(micros);
-            let mut pace = Pace::default();
-            let (mut now, mut spent) = (Duration::ZERO, Duration::ZERO);
-            for _ in 0..100 {
-                let ends = now + cost;
-                spent += cost;
-                now = pace.next_look(cost, spent, ends, &mut rng);
-                let pause = now - ends;
+            for pair in looks(repeat_n(cost, 101)).windows(2) {
+                let pause = pair[1][0] - pair[0][1];
                 let share = cost.as_secs_f64() / (cost + pause).as_secs_f64();
                 assert!(share <= MOST, "{micros}: {share}");
                 assert!(pause >= Duration::from_millis(50));
@@ -97,11 +91,14 @@ mod tests {
     #[test]
     fn a_run_that_ends_with_a_costly_look_has_not_taken_more() {
         let costs = |look: u64| Duration::from_micros(if look % 7 == 6 { 40_000 } else { 900 });
-        let shares = shares((0..100).map(costs));
+        let looks = looks((0..100).map(costs));
         // The first looks are most of their time, and the first costly one is a surprise.
-        let later: Vec<_> = shares.iter().filter(|(ends, _)| *ends > SECOND).collect();
-        assert!(later.len() > 90);
-        later.iter().for_each(|(ends, share)| assert!(*share <= MOST, "{ends:?}: {share}"));
+        let later = looks.iter().filter(|[_, ends, _]| *ends > Duration::from_secs(1));
+        assert!(later.clone().count() > 90);
+        for [_, ends, spent] in later {
+            let share = spent.div_duration_f64(*ends);
+            assert!(share <= MOST, "{ends:?}: {share}");
+        }
     }
 
     /// Beside a neighbor that never pauses: what a look costs that renews is a surprise
@@ -132,16 +129,9 @@ mod tests {
     #[test]
     fn surprises_do_not_add_up() {
         let millis = [0.4, 0.95, 1.0, 1.6, 1.7, 1.4, 1.5, 11.5, 19.0, 40.0];
-        let mut rng = fastrand::Rng::with_seed(1);
-        let mut pace = Pace::default();
-        let (mut begins, mut spent) = (Duration::ZERO, Duration::ZERO);
-        for cost in millis.map(|millis| Duration::from_secs_f64(millis * 1e-3)) {
-            if begins > Duration::from_millis(3500) {
-                break;
-            }
-            spent += cost;
-            begins = pace.next_look(cost, spent, begins + cost, &mut rng);
-        }
+        let looks = looks(millis.map(|millis| Duration::from_secs_f64(millis * 1e-3)));
+        let early = |[begins, ..]: &&[Duration; 3]| *begins <= Duration::from_millis(3500);
+        let [_, _, spent] = looks.iter().rfind(early).unwrap();
         assert!(spent.as_secs_f64() < 0.02 * 3.5, "{spent:?}");
     }
 }
