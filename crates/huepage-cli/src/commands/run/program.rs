@@ -142,8 +142,7 @@ fn check_elf(file: &Path, bytes: &[u8]) -> Result<(), NotPlaced> {
         // A script without a first line: execvp(3) has the shell run it.
         _ => return Ok(()),
     }
-    let header = FileHeader64::<Endianness>::parse(bytes).map_err(unreadable)?;
-    let endian = header.endian().map_err(unreadable)?;
+    let (header, endian) = elf_header(bytes).map_err(unreadable)?;
     if header.e_machine(endian) != MACHINE {
         return Err(NotPlaced::Architecture(file.into()));
     }
@@ -157,6 +156,11 @@ fn check_elf(file: &Path, bytes: &[u8]) -> Result<(), NotPlaced> {
     }
 }
 
+fn elf_header(bytes: &[u8]) -> object::Result<(&FileHeader64<Endianness>, Endianness)> {
+    let header = FileHeader64::parse(bytes)?;
+    Ok((header, header.endian()?))
+}
+
 /// `/lib/ld-musl-x86_64.so.1`.
 fn is_musl(loader: &[u8]) -> bool {
     loader.rsplit(|byte| *byte == b'/').next().is_some_and(|name| name.starts_with(b"ld-musl-"))
@@ -166,12 +170,9 @@ fn is_musl(loader: &[u8]) -> bool {
 /// loader would run the program without it.
 pub fn is_library(file: &Path) -> io::Result<bool> {
     let bytes = beginning(file)?;
-    if !matches!(FileKind::parse(&*bytes), Ok(FileKind::Elf64)) {
-        return Ok(false);
-    }
-    let Ok(header) = FileHeader64::<Endianness>::parse(&*bytes) else { return Ok(false) };
-    let Ok(endian) = header.endian() else { return Ok(false) };
-    Ok(header.e_type(endian) == ET_DYN && header.e_machine(endian) == MACHINE)
+    Ok(elf_header(&bytes).is_ok_and(|(header, endian)| {
+        header.e_type(endian) == ET_DYN && header.e_machine(endian) == MACHINE
+    }))
 }
 
 #[cfg(test)]
