@@ -6,6 +6,8 @@ use std::{collections::BTreeMap, fs, path::Path};
 use huepage::merged::{self, Domain};
 use serde::Serialize;
 
+use crate::commands::run::backend;
+
 /// Counters and states; what this kernel does not have is left out.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct KernelState {
@@ -65,13 +67,6 @@ impl KernelState {
 impl Coloring {
     fn below(root: &Path) -> Option<Self> {
         let enabled = fs::read_to_string(root.join("sys/kernel/mm/page_color/enabled")).ok()?;
-        let nodes = fs::read_dir(root.join("sys/devices/system/node")).into_iter().flatten();
-        let colors = nodes.filter_map(|node| {
-            let node = node.ok()?;
-            let colors = fs::read_to_string(node.path().join("page_color/colors")).ok()?;
-            let name = node.file_name().into_string().ok()?.strip_prefix("node")?.to_owned();
-            Some((name, colors.trim().parse().ok().filter(|&colors| colors > 0)?))
-        });
         let vmstat = fs::read_to_string(root.join("proc/vmstat")).unwrap_or_default();
         let pages = vmstat.lines().filter_map(|line| {
             let (choice, count) = line.strip_prefix("page_color_")?.split_once(' ')?;
@@ -79,7 +74,7 @@ impl Coloring {
         });
         Some(Coloring {
             enabled: enabled.trim() == "1",
-            colors: colors.collect(),
+            colors: backend::colors_of_nodes(&root.join("sys")),
             pages: pages.collect(),
         })
     }

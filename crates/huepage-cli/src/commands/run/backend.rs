@@ -2,7 +2,7 @@
 //! How a program's pages are placed: by the kernel, by a thread that tells colors
 //! by frame number or by timing, or by a malloc that does so.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, bail};
 use clap::ValueEnum;
@@ -111,16 +111,24 @@ fn kernel_colors_in(sysfs: &Path) -> anyhow::Result<ColorCount> {
         bail!("the kernel's own placement is off: echo 1 > {}", enabled.display());
     }
     // A set may have the colors of the node that has the most.
-    let mut counts = vec![read(&folder.join("colors"))?];
-    if counts[0] == "mixed" {
-        let nodes = fs::read_dir(sysfs.join("devices/system/node"))?;
-        let nodes =
-            nodes.filter_map(|node| read(&node.ok()?.path().join("page_color/colors")).ok());
-        counts = nodes.collect();
-    }
-    let most = counts.iter().filter_map(|count| count.parse().ok()).max();
-    let count = most.and_then(ColorCount::new);
+    let most = match &*read(&folder.join("colors"))? {
+        "mixed" => colors_of_nodes(sysfs).into_values().max(),
+        count => count.parse().ok(),
+    };
+    let count = most.and_then(|most| ColorCount::new(most.try_into().ok()?));
     count.with_context(|| format!("{}: no cache to color for", folder.display()))
+}
+
+/// By how many colors the kernel places pages of each node that has a cache to color for.
+pub fn colors_of_nodes(sysfs: &Path) -> BTreeMap<String, u64> {
+    let nodes = fs::read_dir(sysfs.join("devices/system/node")).into_iter().flatten();
+    let colors = nodes.filter_map(|node| {
+        let node = node.ok()?;
+        let colors = fs::read_to_string(node.path().join("page_color/colors")).ok()?;
+        let name = node.file_name().into_string().ok()?.strip_prefix("node")?.to_owned();
+        Some((name, colors.trim().parse().ok().filter(|&colors| colors > 0)?))
+    });
+    colors.collect()
 }
 
 /// Gives this task its colors, which the program keeps.
