@@ -18,7 +18,7 @@ use huepage::{
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use huepage_present::{number::percent_in_column, paragraph::wrap, stdout};
+use huepage_present::{number::percent_in_column, paragraph::wrap};
 
 use crate::commands::cache_options::{CacheOptions, cache_of_cpu};
 
@@ -90,11 +90,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
         .with_context(|| format!("colors of CPU {}", cache.cpu))?;
     let report = survey(&mut chosen, cache.cpu, cache.geometry, options.pages as usize)?;
-    let printed = match options.json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
-        false => text(&report),
-    };
-    stdout::print(&printed)?;
+    super::print_report(&report, options.json, text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -283,11 +279,15 @@ pub fn text(report: &ColorsReport) -> String {
         report.seconds.discover, report.seconds.assign, report.seconds.verify, report.attempts
     );
     let _ = writeln!(out, "pages per color:");
-    for (first, row) in report.class_sizes.chunks(8).enumerate() {
-        let last = 8 * first + row.len() - 1;
-        let range: Vec<u32> = (8 * first as u32..=last as u32).collect();
-        let sizes: String = row.iter().map(|size| format!("{size:>8}")).collect();
-        let _ = writeln!(out, "{:>8} {sizes}", list::format(&range));
-    }
-    out
+    out + &rows_of_colors(report.class_sizes.iter().map(usize::to_string))
+}
+
+/// A cell for each color, eight in a row behind the range of their numbers.
+pub fn rows_of_colors(cells: impl Iterator<Item = String>) -> String {
+    let cells: Vec<String> = cells.map(|cell| format!("{cell:>8}")).collect();
+    let rows = (0u32..).step_by(8).zip(cells.chunks(8)).map(|(first, row)| {
+        let range: Vec<u32> = (first..first + row.len() as u32).collect();
+        format!("{:>8} {}\n", list::format(&range), row.concat())
+    });
+    rows.collect()
 }

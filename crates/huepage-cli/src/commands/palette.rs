@@ -14,8 +14,6 @@ use huepage::color::{
     palette::{Audience, Palette, PaletteOptions},
 };
 
-use huepage_present::stdout;
-
 use crate::commands::cache_options::WhichCache;
 pub use report::Entry;
 use report::{Action, PaletteReport};
@@ -81,15 +79,16 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     places.shared = Some(options.shared_dir.clone());
     let begin = Instant::now();
     let action = act(&options, &measure, &places)?;
-    let seconds = begin.elapsed().as_secs_f64();
-    let look = |audience| Entry::look(&measure, &places, audience);
-    let palettes = vec![look(Audience::All)?, look(Audience::User)?];
-    let report = PaletteReport::new(&cache, action, seconds, palettes);
-    let printed = match options.json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
-        false => text::text(&report),
+    let report = PaletteReport {
+        schema: "huepage.palette/1",
+        kind: "measured",
+        cpu: cache.cpu,
+        cache: cache.geometry,
+        action,
+        seconds: begin.elapsed().as_secs_f64(),
+        palettes: Entry::look_in(&measure, &places)?,
     };
-    stdout::print(&printed)?;
+    super::print_report(&report, options.json, text::text)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `huepage palette` prints, as data.
 
-use std::{
-    path::PathBuf,
-    time::{Instant, SystemTime, UNIX_EPOCH},
-};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use huepage::{
     color::{
@@ -22,8 +19,8 @@ use crate::commands::cache_options::ResolvedCache;
 /// What `--json` prints (schema huepage.palette/1).
 #[derive(Debug, Serialize)]
 pub struct PaletteReport {
-    schema: &'static str,
-    kind: &'static str,
+    pub schema: &'static str,
+    pub kind: &'static str,
     pub cpu: u32,
     pub cache: Option<CacheGeometry>,
     pub action: Action,
@@ -73,36 +70,25 @@ pub struct Details {
     pub evidence: Evidence,
 }
 
-impl PaletteReport {
-    pub fn new(cache: &ResolvedCache, action: Action, seconds: f64, palettes: Vec<Entry>) -> Self {
-        PaletteReport {
-            schema: "huepage.palette/1",
-            kind: "measured",
-            cpu: cache.cpu,
-            cache: cache.geometry,
-            action,
-            seconds,
-            palettes,
-        }
-    }
-}
-
 impl Entry {
-    /// Looks at the palette for all users and then at the user's own.
+    /// Looks at the palettes that programs look for.
     ///
     /// # Errors
     /// If colors cannot be measured here.
     pub fn look_at_all(cache: &ResolvedCache) -> anyhow::Result<Vec<Self>> {
-        let (measure, places) = (cache.measure_options(), PaletteOptions::new());
-        let audiences = [Audience::All, Audience::User].into_iter();
-        audiences.map(|audience| Entry::look(&measure, &places, audience)).collect()
+        Entry::look_in(&cache.measure_options(), &PaletteOptions::new())
     }
 
-    /// Looks at the palette for an audience.
+    /// Looks at the palette for all users and then at the user's own.
     ///
     /// # Errors
     /// If colors cannot be measured here.
-    pub fn look(
+    pub fn look_in(measure: &MeasureOptions, places: &PaletteOptions) -> anyhow::Result<Vec<Self>> {
+        let audiences = [Audience::All, Audience::User].into_iter();
+        audiences.map(|audience| Entry::look(measure, places, audience)).collect()
+    }
+
+    fn look(
         measure: &MeasureOptions,
         places: &PaletteOptions,
         audience: Audience,
@@ -119,7 +105,7 @@ impl Entry {
         };
         Ok(Entry {
             audience,
-            path: found.path.map(|path: PathBuf| path.to_string_lossy().into_owned()),
+            path: found.path.map(|path| path.to_string_lossy().into_owned()),
             condition,
             problem,
             seconds,

@@ -3,11 +3,12 @@
 
 use std::fmt::Write;
 
-use huepage::{color::Pressure, list};
+use huepage::color::Pressure;
 
 use huepage_present::{number::percent_in_column as percent, paragraph::put};
 
 use super::report::PressureReport;
+use crate::commands::colors::rows_of_colors;
 
 /// The heading of [`line`].
 pub const HEADING: &str =
@@ -86,12 +87,8 @@ pub fn summary(report: &PressureReport) -> String {
     let own = percent(Some(report.cpu_share), 1);
     entry("own cost", &format!("{own} of the CPU while watching"));
     let _ = writeln!(out, "share of the lines evicted, per color:");
-    for (first, row) in report.color_shares.chunks(8).enumerate() {
-        let last = 8 * first + row.len() - 1;
-        let range: Vec<u32> = (8 * first as u32..=last as u32).collect();
-        let shares: String = row.iter().map(|&share| format!("{:>8}", percent(share, 1))).collect();
-        let _ = writeln!(out, "{:>8} {shares}", list::format(&range));
-    }
+    let shares = report.color_shares.iter().map(|&share| percent(share, 1));
+    out.push_str(&rows_of_colors(shares));
     out
 }
 
