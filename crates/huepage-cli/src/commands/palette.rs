@@ -15,8 +15,8 @@ use huepage::color::{
 };
 
 use crate::commands::cache_options::WhichCache;
-pub use report::Entry;
 use report::{Action, PaletteReport};
+pub use report::{Details, Entry};
 
 /// Show, make or remove the palette by which programs tell colors
 ///

@@ -2,11 +2,16 @@
 //! What was seen as metrics. Units are Prometheus' base units, seconds and bytes; shares
 //! are ratios from 0 to 1.
 
-use huepage::{color::palette::Audience, list, merged::Domain, topology::CacheEnd};
-use prometheus::{CounterVec, GaugeVec, Opts, Registry, TextEncoder, core::Collector};
+use std::fmt::Debug;
 
-use super::observe::Seen;
-use crate::commands::{palette::Entry, pressure::PressureReport};
+use huepage::{color::palette::Audience, list};
+use prometheus::{CounterVec, GaugeVec, Opts, Registry, TextEncoder};
+
+use super::{kernel::KernelState, observe::Seen};
+use crate::commands::{
+    palette::{Details, Entry},
+    pressure::PressureReport,
+};
 
 /// All metrics in the text format that node_exporter's textfile collector reads.
 ///
@@ -14,204 +19,175 @@ use crate::commands::{palette::Entry, pressure::PressureReport};
 /// If a name or label is none; tests see to it that there is no such.
 pub fn text(seen: &Seen) -> anyhow::Result<String> {
     let metrics = Metrics(Registry::new());
-    let version = env!("CARGO_PKG_VERSION");
-    metrics.one("build_info", "The huepage that wrote this.", &["version"], &[version], 1.0)?;
-    let success = metrics.gauge(
+    let version = [([env!("CARGO_PKG_VERSION")], 1.0)];
+    metrics.gauges("build_info", "The huepage that wrote this.", ["version"], version)?;
+    metrics.gauges(
         "collector_success",
         "Whether this part could be seen; where not, its metrics are missing.",
-        &["collector"],
+        ["collector"],
+        seen.parts().map(|(name, why)| ([name], truth(why.is_none()))),
     )?;
-    for (name, why) in seen.parts() {
-        success.with_label_values(&[name]).set(f64::from(u8::from(why.is_none())));
-    }
     metrics.sizes(seen)?;
     if let Ok(pressure) = &seen.pressure {
-        metrics.pressure(seen, pressure)?;
+        metrics.pressure(&seen.cpu.to_string(), pressure)?;
     }
     if let Ok(palettes) = &seen.palettes {
         metrics.palettes(palettes)?;
     }
-    metrics.kernel(seen)?;
+    metrics.kernel(&seen.kernel)?;
     Ok(TextEncoder::new().encode_to_string(&metrics.0.gather())?)
+}
+
+fn truth(it_is: bool) -> f64 {
+    f64::from(u8::from(it_is))
 }
 
 struct Metrics(Registry);
 
 impl Metrics {
-    fn register<C: Collector + Clone + 'static>(&self, metric: C) -> prometheus::Result<C> {
-        self.0.register(Box::new(metric.clone()))?;
-        Ok(metric)
-    }
-
-    fn gauge(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<GaugeVec> {
-        self.register(GaugeVec::new(Opts::new(name, help).namespace("huepage"), labels)?)
-    }
-
-    fn counter(&self, name: &str, help: &str, labels: &[&str]) -> prometheus::Result<CounterVec> {
-        self.register(CounterVec::new(Opts::new(name, help).namespace("huepage"), labels)?)
-    }
-
-    fn one(
+    /// A gauge, and its values by those of its labels.
+    fn gauges<const N: usize>(
         &self,
         name: &str,
         help: &str,
-        labels: &[&str],
-        values: &[&str],
-        value: f64,
+        labels: [&str; N],
+        values: impl IntoIterator<Item = ([impl AsRef<str> + Debug; N], f64)>,
     ) -> prometheus::Result<()> {
-        self.gauge(name, help, labels)?.with_label_values(values).set(value);
+        let gauge = GaugeVec::new(Opts::new(name, help).namespace("huepage"), &labels)?;
+        self.0.register(Box::new(gauge.clone()))?;
+        for (of, value) in values {
+            gauge.with_label_values(&of).set(value);
+        }
         Ok(())
     }
 
     fn sizes(&self, seen: &Seen) -> prometheus::Result<()> {
         let cpu = seen.cpu.to_string();
         if let Some(cache) = &seen.cache {
-            let labels = [cpu.as_str(), &cache.level().to_string()].map(str::to_owned);
-            let labels: Vec<&str> = labels.iter().map(String::as_str).collect();
-            let of = ["cpu", "level"];
+            let of = [cpu.clone(), cache.level().to_string()];
+            let size = cache.size().0 as f64;
             let help = "Size of the cache as the system declares it.";
-            self.one("cache_size_bytes", help, &of, &labels, cache.size().0 as f64)?;
+            self.gauges("cache_size_bytes", help, ["cpu", "level"], [(of.clone(), size)])?;
+            let colors = size / f64::from(cache.ways()) / rustix::param::page_size() as f64;
             let help = "Colors of the cache as the system declares it.";
-            let colors =
-                cache.size().0 as f64 / f64::from(cache.ways()) / rustix::param::page_size() as f64;
-            self.one("cache_colors", help, &of, &labels, colors)?;
+            self.gauges("cache_colors", help, ["cpu", "level"], [(of, colors)])?;
         }
         let Ok(measured) = &seen.measured else { return Ok(()) };
-        let effective = self.gauge(
+        let quiet = measured.quiet.and_then(|quiet| quiet.l2);
+        let ends = [("any", measured.l2), ("quiet", quiet)];
+        self.gauges(
             "cache_effective_size_bytes",
             "Where timing says that the L2 ends: now, and in moments without a neighbor.",
-            &["cpu", "level", "moment"],
-        )?;
-        let quiet = measured.quiet.and_then(|quiet| quiet.l2);
-        let ends: [(&str, Option<CacheEnd>); 2] = [("any", measured.l2), ("quiet", quiet)];
-        for (moment, end) in ends {
-            if let Some(end) = end {
-                let size = end.estimate.0 as f64;
-                effective.with_label_values(&[cpu.as_str(), "2", moment]).set(size);
-            }
-        }
-        Ok(())
+            ["cpu", "level", "moment"],
+            ends.into_iter().filter_map(|(moment, end)| {
+                Some(([cpu.as_str(), "2", moment], end?.estimate.0 as f64))
+            }),
+        )
     }
 
-    fn pressure(&self, seen: &Seen, pressure: &PressureReport) -> prometheus::Result<()> {
-        let cpu = seen.cpu.to_string();
-        let cpu = cpu.as_str();
+    fn pressure(&self, cpu: &str, pressure: &PressureReport) -> prometheus::Result<()> {
         let quiet = pressure.quiet_looks as f64 / pressure.looks.max(1) as f64;
         let help = "Looks in which others evicted no more than on a quiet machine.";
-        self.one("cache_quiet_looks_ratio", help, &["cpu"], &[cpu], quiet)?;
+        self.gauges("cache_quiet_looks_ratio", help, ["cpu"], [([cpu], quiet)])?;
         let help = "Share of the CPU that looking took.";
-        self.one("pressure_cpu_ratio", help, &["cpu"], &[cpu], pressure.cpu_share)?;
-        if let Some(evicted) = pressure.evicted {
-            let gauge = self.gauge(
-                "cache_evicted_ratio",
-                "Lines of the L2 that others evicted within a look of 0.3 ms.",
-                &["cpu", "statistic"],
-            )?;
-            for (statistic, value) in
-                [("mean", evicted.mean), ("median", evicted.median), ("p95", evicted.p95)]
-            {
-                gauge.with_label_values(&[cpu, statistic]).set(value);
-            }
-        }
-        let gauge = self.gauge(
+        self.gauges("pressure_cpu_ratio", help, ["cpu"], [([cpu], pressure.cpu_share)])?;
+        let statistics = pressure.evicted.into_iter().flat_map(|evicted| {
+            [("mean", evicted.mean), ("median", evicted.median), ("p95", evicted.p95)]
+        });
+        self.gauges(
+            "cache_evicted_ratio",
+            "Lines of the L2 that others evicted within a look of 0.3 ms.",
+            ["cpu", "statistic"],
+            statistics.map(|(statistic, value)| ([cpu, statistic], value)),
+        )?;
+        let colors = pressure.color_shares.iter().enumerate();
+        self.gauges(
             "cache_color_evicted_ratio",
             "Lines of one color of the L2 that others evicted, in the mean of the looks.",
-            &["cpu", "color"],
-        )?;
-        for (color, share) in pressure.color_shares.iter().enumerate() {
-            if let Some(share) = share {
-                gauge.with_label_values(&[cpu, &color.to_string()]).set(*share);
-            }
-        }
-        Ok(())
+            ["cpu", "color"],
+            colors.filter_map(|(color, share)| {
+                Some(([cpu.to_owned(), color.to_string()], (*share)?))
+            }),
+        )
     }
 
     fn palettes(&self, palettes: &[Entry]) -> prometheus::Result<()> {
-        let of = ["audience"];
-        let usable = self.gauge(
+        let audience = |entry: &Entry| match entry.audience {
+            Audience::All => ["all"],
+            Audience::User => ["user"],
+        };
+        self.gauges(
             "palette_usable",
             "Whether the palette has pages that were found to have their colors.",
-            &of,
+            ["audience"],
+            palettes.iter().map(|entry| {
+                (audience(entry), truth(matches!(entry.condition, "verified" | "worn")))
+            }),
         )?;
-        let age = self.gauge("palette_age_seconds", "Since the palette was made.", &of)?;
-        let agreement = self.gauge(
+        let of_each = |name, help, figure: fn(&Details) -> Option<f64>| {
+            let found = palettes
+                .iter()
+                .filter_map(|entry| Some((audience(entry), figure(entry.palette.as_ref()?)?)));
+            self.gauges(name, help, ["audience"], found)
+        };
+        of_each("palette_age_seconds", "Since the palette was made.", |palette| {
+            Some(palette.age_seconds as f64)
+        })?;
+        of_each(
             "palette_agreement_ratio",
             "Pages to which both discoveries behind the palette gave the same color.",
-            &of,
+            |palette| Some(palette.evidence.attempts.last()?.agreement),
         )?;
-        let replaced = self.gauge(
+        of_each(
             "palette_replaced_pages",
             "Pages of the palette that the kernel had moved, and that were replaced.",
-            &of,
-        )?;
-        for entry in palettes {
-            let audience = [match entry.audience {
-                Audience::All => "all",
-                Audience::User => "user",
-            }];
-            let is_usable = matches!(entry.condition, "verified" | "worn");
-            usable.with_label_values(&audience).set(f64::from(u8::from(is_usable)));
-            let Some(palette) = &entry.palette else { continue };
-            age.with_label_values(&audience).set(palette.age_seconds as f64);
-            replaced.with_label_values(&audience).set(f64::from(palette.replaced));
-            if let Some(last) = palette.evidence.attempts.last() {
-                agreement.with_label_values(&audience).set(last.agreement);
-            }
-        }
-        Ok(())
+            |palette| Some(f64::from(palette.replaced)),
+        )
     }
 
-    fn kernel(&self, seen: &Seen) -> prometheus::Result<()> {
-        if let Some(coloring) = &seen.kernel.coloring {
+    fn kernel(&self, kernel: &KernelState) -> prometheus::Result<()> {
+        if let Some(coloring) = &kernel.coloring {
+            let enabled = [([""; 0], truth(coloring.enabled))];
             let help = "Whether the kernel places pages by color.";
-            let enabled = f64::from(u8::from(coloring.enabled));
-            self.one("kernel_coloring_enabled", help, &[], &[], enabled)?;
+            self.gauges("kernel_coloring_enabled", help, [], enabled)?;
+            let colors = coloring.colors.iter().map(|(node, &count)| ([node], count as f64));
             let help = "Colors by which the kernel places pages of a node.";
-            let colors = self.gauge("kernel_coloring_colors", help, &["node"])?;
-            for (node, count) in &coloring.colors {
-                colors.with_label_values(&[node]).set(*count as f64);
-            }
-            let pages = self.counter(
-                "kernel_coloring_pages_total",
-                "Pages that the kernel gave by color: the best, another one that was lacked, none.",
-                &["choice"],
-            )?;
-            for (choice, count) in &coloring.pages {
-                pages.with_label_values(&[choice]).inc_by(*count as f64);
+            self.gauges("kernel_coloring_colors", help, ["node"], colors)?;
+            let name = "kernel_coloring_pages_total";
+            let help =
+                "Pages that the kernel gave by color: the best, another one that was lacked, none.";
+            let opts = Opts::new(name, help).namespace("huepage");
+            let pages = CounterVec::new(opts, &["choice"])?;
+            self.0.register(Box::new(pages.clone()))?;
+            for (choice, &count) in &coloring.pages {
+                pages.with_label_values(&[choice]).inc_by(count as f64);
             }
         }
+        let free = kernel.free_huge_pages.iter().map(|of| ([&of.node, &of.zone], of.pages as f64));
         let help = "Huge pages that free memory holds without compaction.";
-        let free = self.gauge("free_huge_pages", help, &["node", "zone"])?;
-        for of in &seen.kernel.free_huge_pages {
-            free.with_label_values(&[&of.node, &of.zone]).set(of.pages as f64);
-        }
+        self.gauges("free_huge_pages", help, ["node", "zone"], free)?;
+        let merged = kernel
+            .merged
+            .iter()
+            .map(|(&name, &count)| ([name.strip_prefix("pages_").unwrap_or(name)], count as f64));
         let help = "Pages merged by KSM: shared are kept, sharing are those saved.";
-        let merged = self.gauge("ksm_pages", help, &["kind"])?;
-        for (&name, &count) in &seen.kernel.merged {
-            let kind = name.strip_prefix("pages_").unwrap_or(name);
-            merged.with_label_values(&[kind]).set(count as f64);
-        }
-        self.merge_domains(&seen.kernel.merge_domains)
-    }
-
-    fn merge_domains(&self, domains: &[Domain]) -> prometheus::Result<()> {
-        let pages = self.gauge(
+        self.gauges("ksm_pages", help, ["kind"], merged)?;
+        let domains = || kernel.merge_domains.iter().map(|of| (list::format(&of.nodes), of));
+        self.gauges(
             "ksm_domain_pages",
             "Pages merged by KSM in a group of nodes: shared are kept, sharing are those saved.",
-            &["nodes", "kind"],
+            ["nodes", "kind"],
+            domains().flat_map(|(nodes, of)| {
+                [("shared", of.pages_shared), ("sharing", of.pages_sharing)]
+                    .map(|(kind, count)| ([nodes.clone(), kind.to_owned()], count as f64))
+            }),
         )?;
-        let remote = self.gauge(
+        self.gauges(
             "ksm_domain_remote_mappings",
             "Mappings of merged pages that are on another node than before they were merged.",
-            &["nodes"],
-        )?;
-        for domain in domains {
-            let nodes = list::format(&domain.nodes);
-            pages.with_label_values(&[&*nodes, "shared"]).set(domain.pages_shared as f64);
-            pages.with_label_values(&[&*nodes, "sharing"]).set(domain.pages_sharing as f64);
-            remote.with_label_values(&[&*nodes]).set(domain.remote_mappings as f64);
-        }
-        Ok(())
+            ["nodes"],
+            domains().map(|(nodes, of)| ([nodes], of.remote_mappings as f64)),
+        )
     }
 }
 
@@ -222,10 +198,7 @@ mod tests {
     use anyhow::anyhow;
     use huepage::merged;
 
-    use super::{
-        super::kernel::{Coloring, KernelState},
-        *,
-    };
+    use super::{super::kernel::Coloring, *};
 
     #[test]
     fn what_cannot_be_seen_is_missing_and_said_to_be() {
