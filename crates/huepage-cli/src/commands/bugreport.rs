@@ -75,22 +75,18 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         destination::check_file(&options.output, options.force)?;
     }
     let cache = options.cache.resolve()?;
-    let (machine, topology) = topology::recorded_here(cache.cpu)?;
-    let mut missing = topology.problems;
-    let palettes = Entry::look_at_all(&cache).map_or_else(
-        |why| {
-            missing.push(format!("palettes: {why:#}"));
-            Vec::new()
-        },
-        |entries| entries.into_iter().map(Palette::from).collect(),
-    );
+    let (machine, mut missing) = topology::recorded_here(cache.cpu)?;
+    let palettes = Entry::look_at_all(&cache).unwrap_or_else(|why| {
+        missing.push(format!("palettes: {why:#}"));
+        Vec::new()
+    });
     let report = BugReport {
         schema: "huepage.bugreport/1",
         huepage: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
         features: features::FeaturesReport::here(),
         machine,
-        palettes,
+        palettes: palettes.into_iter().map(Palette::from).collect(),
         kernel_state: KernelState::read(),
         missing,
     };
@@ -113,7 +109,7 @@ impl From<Entry> for Palette {
         let last = details.and_then(|details| details.evidence.attempts.last());
         Palette {
             condition: entry.condition,
-            problem: entry.problem.clone(),
+            problem: entry.problem,
             colors: details.map(|details| details.colors),
             age_seconds: details.map(|details| details.age_seconds),
             replaced: details.map(|details| details.replaced),

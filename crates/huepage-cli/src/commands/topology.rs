@@ -4,12 +4,13 @@
 mod text;
 mod witness;
 
-use huepage_present::stdout;
 use std::{path::PathBuf, process::ExitCode};
 
+use anyhow::Context;
 use fastrand::Rng;
 use huepage::topology::{
-    CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, RecordedMachine, Topology,
+    CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, Measured, RecordedMachine,
+    Topology,
 };
 use serde::Serialize;
 use witness::Witness;
@@ -73,30 +74,26 @@ struct TopologyReport {
 /// # Errors
 /// Whatever keeps the machine from being described.
 pub fn overview(cpu: u32, cache: Option<CacheOverride>) -> anyhow::Result<String> {
-    let options = Options {
-        json: false,
-        record: None,
-        force: false,
-        input: None,
-        cpu: Some(cpu),
-        cache,
-        no_measure: false,
-    };
-    Ok(text::render(&live(&options)?))
+    Ok(text::render(&live(cpu, cache, true)?.1))
 }
 
 /// The running machine as `--record` writes it, and what could not be read of it.
 ///
 /// # Errors
 /// Whatever keeps the machine from being described.
-pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Topology)> {
-    let machine = LiveMachine::open(cpu)?;
-    let mut topology = Topology::read(&machine)?;
-    let choice = topology.choose(cpu, None)?;
-    measure(cpu, &choice, &mut topology);
-    let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
-    let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
-    Ok((record, topology))
+pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Vec<String>)> {
+    let (machine, TopologyReport { topology, .. }) = live(cpu, None, true)?;
+    Ok((record(&machine, &topology)?, topology.problems))
+}
+
+/// Where the caches of the running machine end, by timing.
+///
+/// # Errors
+/// Why that cannot be told.
+pub fn measured_here(cpu: u32) -> anyhow::Result<Measured> {
+    let (_, TopologyReport { topology, .. }) = live(cpu, None, true)?;
+    // What was not measured is noted last.
+    topology.measured.with_context(|| topology.problems.last().cloned().unwrap_or_default())
 }
 
 /// Runs the subcommand.
@@ -106,11 +103,22 @@ pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Topology)> {
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let report = match &options.input {
         Some(path) => recorded(&recording::load(path, RecordedMachine::from_json)?, &options)?,
-        None => live(&options)?,
+        None => {
+            if let Some(path) = &options.record {
+                recording::check(path, options.force)?;
+            }
+            let cpu = options.cpu.map_or_else(last_available_cpu, Ok)?;
+            let (machine, report) = live(cpu, options.cache, !options.no_measure)?;
+            if let Some(path) = &options.record {
+                let record = record(&machine, &report.topology)?;
+                recording::save(path, &record.to_json(), options.force)?;
+            }
+            report
+        }
     };
     // A record on standard output must stay readable as one.
     if !options.record.as_deref().is_some_and(recording::is_dash) {
-        stdout::print(&if options.json { json(&report)? } else { text::render(&report) })?;
+        super::print_report(&report, options.json, text::render)?;
     }
     Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
@@ -122,30 +130,27 @@ fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<Topo
     Ok(TopologyReport { topology, cache_to_color })
 }
 
-fn live(options: &Options) -> anyhow::Result<TopologyReport> {
-    if let Some(path) = &options.record {
-        recording::check(path, options.force)?;
-    }
-    let cpu = match options.cpu {
-        Some(cpu) => cpu,
-        None => last_available_cpu()?,
-    };
+fn live(
+    cpu: u32,
+    cache: Option<CacheOverride>,
+    measured: bool,
+) -> anyhow::Result<(LiveMachine, TopologyReport)> {
     let machine = LiveMachine::open(cpu)?;
     let mut topology = Topology::read(&machine)?;
-    let cache_to_color = topology.choose(cpu, options.cache)?;
-    if !options.no_measure {
+    let cache_to_color = topology.choose(cpu, cache)?;
+    if measured {
         measure(cpu, &cache_to_color, &mut topology);
     }
-    if let Some(path) = &options.record {
-        let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
-        let record = RecordedMachine::record(&machine, note(&machine, &topology), curve)?;
-        recording::save(path, &record.to_json(), options.force)?;
-    }
-    Ok(TopologyReport { topology, cache_to_color })
+    Ok((machine, TopologyReport { topology, cache_to_color }))
+}
+
+fn record(machine: &LiveMachine, topology: &Topology) -> anyhow::Result<RecordedMachine> {
+    let curve = topology.measured.as_ref().map(|measured| measured.curve.clone());
+    Ok(RecordedMachine::record(machine, note(machine, topology), curve)?)
 }
 
 /// Adds the curve, or why there is none.
-pub fn measure(cpu: u32, cache_to_color: &Choice, topology: &mut Topology) {
+fn measure(cpu: u32, cache_to_color: &Choice, topology: &mut Topology) {
     let l2 = cache_to_color.geometry.filter(|cache| cache.level() == 2);
     let plan = CurvePlan::for_l2(l2.map(|cache| cache.size()));
     let mut witness = Witness::new(cpu, l2);
@@ -171,8 +176,4 @@ fn note(machine: &dyn MachineSource, topology: &Topology) -> String {
         env!("CARGO_PKG_VERSION"),
         release.trim()
     )
-}
-
-fn json(report: &TopologyReport) -> anyhow::Result<String> {
-    Ok(serde_json::to_string_pretty(report)? + "\n")
 }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use huepage::topology::{CacheGeometry, LiveMachine, Measured, Topology};
+use huepage::topology::{CacheGeometry, Measured};
 
 use super::kernel::KernelState;
 use crate::commands::{
@@ -46,17 +46,8 @@ pub fn observe(cache: &ResolvedCache, look: Duration) -> Seen {
         cpu: cache.cpu,
         cache: cache.geometry,
         pressure: pressure::once(cache, look),
-        measured: measured(cache),
+        measured: topology::measured_here(cache.cpu),
         palettes: Entry::look_at_all(cache),
         kernel: KernelState::read(),
     }
-}
-
-fn measured(cache: &ResolvedCache) -> anyhow::Result<Measured> {
-    let mut topology = Topology::read(&LiveMachine::open(cache.cpu)?)?;
-    let choice = topology.choose(cache.cpu, None)?;
-    topology.problems.clear();
-    topology::measure(cache.cpu, &choice, &mut topology);
-    let why = || anyhow::anyhow!("{}", topology.problems.join("; "));
-    topology.measured.take().ok_or_else(why)
 }
