@@ -8,7 +8,6 @@ mod launch;
 mod picture;
 mod read;
 mod rows;
-mod sum;
 mod text;
 mod watch;
 

@@ -5,8 +5,6 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use huepage::map::{Area, Backing, Balance, MappedCache, PageSummary, ProcessMap};
 
-use super::sum;
-
 /// Some areas shown as one.
 pub struct Row<'a> {
     /// What they are called.
@@ -90,8 +88,37 @@ pub fn fold<'a>(map: &'a ProcessMap, rows: Vec<Row<'a>>, limits: Limits) -> Rows
 }
 
 fn row<'a>(map: &ProcessMap, name: String, areas: Vec<&'a Area>) -> Row<'a> {
-    let (placement, balances) = (sum::placement(&areas), sum::balances(map, &areas));
+    let (placement, balances) = (placement(&areas), balances(map, &areas));
     Row { name, areas, placement, balances }
+}
+
+/// The balances of all `areas` added up, one per cache; `None` where one of them
+/// has no histogram to add.
+fn balances(map: &ProcessMap, areas: &[&Area]) -> Vec<Option<Balance>> {
+    let caches = map.caches.iter().enumerate();
+    caches
+        .map(|(i, cache)| {
+            let parts: Option<Vec<&Balance>> =
+                areas.iter().map(|area| area.placement.balances.get(i)).collect();
+            match &parts?[..] {
+                [one] => Some((*one).clone()),
+                parts => Balance::sum(cache, parts.iter().copied()),
+            }
+        })
+        .collect()
+}
+
+/// The placements of all `areas`, added up but for their balances. A frame that
+/// two of them map counts twice; how many distinct ones there are is unknown.
+fn placement(areas: &[&Area]) -> PageSummary {
+    if let [one] = areas {
+        return one.placement.clone();
+    }
+    let hidden = areas.iter().any(|area| area.placement.pages.huge_mapped.is_none());
+    let mut total = PageSummary::default();
+    total.pages.huge_mapped = (!hidden).then_some(0);
+    areas.iter().for_each(|area| total.add_counts(&area.placement));
+    total
 }
 
 /// By pages present or swapped, then by address space, then by address.
