@@ -16,12 +16,14 @@ use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 use background::BackgroundCommand;
 use by::By;
 use clap::ArgGroup;
-use huepage::{map::ProcessMap, topology::CacheOverride};
+use huepage::{map::ProcessMap, topology::CacheOverride, units::Bytes};
 use read::Reader;
 
 use huepage_present::{
     destination::{Destination, Format},
-    escape, png,
+    escape,
+    number::size,
+    png,
 };
 
 use super::recording;
@@ -175,6 +177,11 @@ fn known(by: By, map: &ProcessMap, outputs: &[Destination]) -> By {
         "huepage: nothing is known of the {} here, so the picture shows kinds of pages",
         by.heading()
     );
+/// So many pages as a size.
+fn in_bytes(map: &ProcessMap, pages: u64) -> String {
+    size(Bytes(pages * map.machine.page_size.0))
+}
+
     By::Kind
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What stands above and below the rows.
 
-use huepage::{map::ProcessMap, units::Bytes};
+use huepage::map::ProcessMap;
 
 use huepage_present::{
     number::size,
@@ -10,6 +10,7 @@ use huepage_present::{
 
 use super::{
     super::{
+        in_bytes,
         rows::main_cache,
         text::{change_text, doubt, shortfall_text},
     },
@@ -21,13 +22,12 @@ const LINE: f64 = 18.0;
 
 /// Which process, where, and how to read the picture; the end of it.
 pub fn head(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
-    let page = map.machine.page_size.0;
     let title = format!(
         "{}, PID {}: {} present of {} reserved",
         svg::fit(map.process.name.as_str(), 20, 500.0),
         map.process.pid,
-        size(Bytes(map.total.pages.present * page)),
-        size(Bytes(map.total.pages.reserved * page)),
+        in_bytes(map, map.total.pages.present),
+        in_bytes(map, map.total.pages.reserved),
     );
     svg.bold((MARGIN, y + 16.0), 20, paint::INK, &title);
     let mut y = y + 40.0;

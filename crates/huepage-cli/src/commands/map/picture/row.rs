@@ -3,19 +3,17 @@
 
 use std::collections::BTreeMap;
 
-use huepage::{
-    map::{Area, PageCounts, ProcessMap, RegisteredMemory},
-    units::Bytes,
-};
+use huepage::map::{Area, PageCounts, ProcessMap, RegisteredMemory};
 
 use huepage_present::{
-    number::{counted, share, size},
+    number::{counted, share},
     svg::{self, Anchor, Svg},
 };
 
 use super::{
     super::{
         by::{By, Part},
+        in_bytes,
         rows::{Row, main_cache},
     },
     balance, column, paint,
@@ -44,16 +42,16 @@ pub fn area(svg: &mut Svg, map: &ProcessMap, by: By, row: &Row<'_>, y: f64, heig
     let Some(&area) = row.areas.first() else { return y };
     let pages = &area.placement.pages;
     let strip = Strip::new(&area.cells, pages.reserved, |cell| by.parts(cell, map));
-    let cell = size(Bytes(strip.pages_each * map.machine.page_size.0));
+    let cell = in_bytes(map, strip.pages_each);
     svg.begin(&format!(
         "{}\n{:x}-{:x} {}\n{} present; a cell is {cell}",
         row.name,
         area.start,
         area.end,
         area.permissions,
-        size(Bytes(pages.present * map.machine.page_size.0)),
+        in_bytes(map, pages.present),
     ));
-    let reserved = size(Bytes(pages.reserved * map.machine.page_size.0));
+    let reserved = in_bytes(map, pages.reserved);
     let each = if strip.pages_each > 1 { format!(", cells of {cell}") } else { String::new() };
     let detail = format!("{} {reserved}{each}", area.permissions);
     texts(svg, map, y, height, &row.name, &detail, pages);
@@ -67,7 +65,7 @@ pub fn area(svg: &mut Svg, map: &ProcessMap, by: By, row: &Row<'_>, y: f64, heig
 /// Many small mappings as one.
 pub fn folded(svg: &mut Svg, map: &ProcessMap, by: By, row: &Row<'_>, y: f64, height: f64) -> f64 {
     let pages = &row.placement.pages;
-    let reserved = size(Bytes(pages.reserved * map.machine.page_size.0));
+    let reserved = in_bytes(map, pages.reserved);
     texts(svg, map, y, height, &row.name, &format!("{reserved} together"), pages);
     bar(svg, map, by, &row.areas, y, height);
     balances(svg, map, row, y, height);
@@ -109,7 +107,7 @@ fn texts(
     svg.text((column::NAME, middle - 1.0), 13, paint::INK, Anchor::Start, &name);
     let detail = svg::fit(detail, 11, column::NAME_WIDTH);
     svg.text((column::NAME, middle + 12.0), 11, paint::PALE, Anchor::Start, &detail);
-    let present = size(Bytes(pages.present * map.machine.page_size.0));
+    let present = in_bytes(map, pages.present);
     svg.text((column::SIZE, middle - 1.0), 13, paint::INK, Anchor::End, &present);
     let part = share(pages.present, map.total.pages.present);
     svg.text((column::SIZE, middle + 12.0), 11, paint::PALE, Anchor::End, &part);

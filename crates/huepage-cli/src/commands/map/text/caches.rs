@@ -3,17 +3,14 @@
 
 use std::fmt::Write;
 
-use huepage::{
-    map::{Balance, MappedCache, ProcessMap, Trust},
-    units::Bytes,
-};
+use huepage::map::{Balance, MappedCache, ProcessMap, Trust};
 
 use huepage_present::{
     number::{counted, expected, percent, size},
     paragraph::put,
 };
 
-use super::doubt;
+use super::{super::in_bytes, doubt};
 
 /// The most columns of a histogram.
 const BARS: usize = 64;
@@ -100,7 +97,7 @@ pub fn registered(out: &mut String, map: &ProcessMap) {
     }
     out.push_str("\nColors that the program tells of its own memory\n");
     for range in &map.registered {
-        let bytes = size(Bytes(range.pages * map.machine.page_size.0));
+        let bytes = in_bytes(map, range.pages);
         let method = match range.method {
             huepage::color::Method::FrameNumber => "by frame number".to_owned(),
             huepage::color::Method::Measurement => "measured".to_owned(),

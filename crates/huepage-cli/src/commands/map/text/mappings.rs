@@ -3,18 +3,18 @@
 
 use std::fmt::Write;
 
-use huepage::{
-    map::{Area, PageSummary, ProcessMap},
-    units::Bytes,
-};
+use huepage::map::{Area, Balance, PageSummary, ProcessMap};
 
 use huepage_present::{
     escape::{columns, shorten},
-    number::{counted, expected, indexes, share, size},
+    number::{counted, expected, indexes, share},
     paragraph::put,
 };
 
-use super::super::rows::{self, Limits, Row, main_cache};
+use super::super::{
+    in_bytes,
+    rows::{self, Limits, Row, main_cache},
+};
 
 const LIMITS: Limits = Limits { enough: 24, most: 24 };
 /// Columns of a name.
@@ -94,10 +94,10 @@ fn line(
     map: &ProcessMap,
     name: &str,
     placement: &PageSummary,
-    balance: Option<&huepage::map::Balance>,
+    balance: Option<&Balance>,
 ) {
     let pages = &placement.pages;
-    let bytes = |pages: u64| size(Bytes(pages * map.machine.page_size.0));
+    let bytes = |pages: u64| in_bytes(map, pages);
     let of_present = |count: u64| match count {
         0 => String::new(),
         count => share(count, pages.present),

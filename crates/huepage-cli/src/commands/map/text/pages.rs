@@ -13,6 +13,8 @@ use huepage_present::{
     paragraph::put,
 };
 
+use super::super::in_bytes;
+
 /// The words for a kind.
 pub fn kind_name(kind: Kind) -> &'static str {
     match kind {
@@ -46,7 +48,7 @@ pub fn kinds(out: &mut String, map: &ProcessMap) {
     let pages = &map.total.pages;
     out.push_str("\nPages                             count      size   share\n");
     let mut line = |name: &str, count: u64| {
-        let bytes = size(Bytes(count * map.machine.page_size.0));
+        let bytes = in_bytes(map, count);
         let share = share(count, pages.present);
         let _ = writeln!(out, "  {name:<26} {count:>10} {bytes:>9} {share:>7}");
     };
@@ -99,7 +101,7 @@ pub fn places(out: &mut String, map: &ProcessMap) {
         let each: Vec<String> = nodes
             .iter()
             .map(|node| {
-                let bytes = size(Bytes(node.pages * map.machine.page_size.0));
+                let bytes = in_bytes(map, node.pages);
                 unbroken(&format!("{}: {bytes} {}", node.node, share(node.pages, all)))
             })
             .collect();
