@@ -4,17 +4,14 @@
 use std::{
     ffi::OsString,
     io::{IsTerminal, stderr},
-    os::fd::AsFd,
-    process::{Child, Command},
+    process::Child,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context, bail};
 use huepage::map::ProcessMap;
 
-use huepage_present::escape::printable;
-
-use super::read::Reader;
+use super::{launch::to_standard_error, read::Reader};
 use crate::signals::LeftToCommand;
 
 /// How often to look whether the command has ended.
@@ -35,12 +32,8 @@ pub fn map(
     command: &[OsString],
     after: Duration,
 ) -> anyhow::Result<(ProcessMap, BackgroundCommand)> {
-    let (program, arguments) = command.split_first().context("no command after --")?;
-    let name = printable(&program.to_string_lossy());
-    let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
-    let mut command = Command::new(program);
-    let child = command.args(arguments).stdout(output).spawn();
-    let child = child.with_context(|| format!("cannot run '{name}'"))?;
+    let (mut command, name) = to_standard_error(command)?;
+    let child = command.spawn().with_context(|| format!("cannot run '{name}'"))?;
     let mut background = BackgroundCommand { child, name };
     let begin = Instant::now();
     while let Some(left) = after.checked_sub(begin.elapsed()) {

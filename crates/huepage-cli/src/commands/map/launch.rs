@@ -45,17 +45,12 @@ enum Stop {
 }
 
 impl Launched {
-    /// Starts the command; what it prints goes to standard error, since the map
-    /// goes to standard output.
+    /// Starts the command.
     ///
     /// # Errors
     /// If it cannot be run, or not be traced.
     pub fn start(command: &[OsString]) -> anyhow::Result<Self> {
-        let (program, arguments) = command.split_first().context("no command after --")?;
-        let name = printable(&program.to_string_lossy());
-        let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
-        let mut command = Command::new(program);
-        command.args(arguments).stdout(output);
+        let (mut command, name) = to_standard_error(command)?;
         // SAFETY: between fork and exec this calls ptrace alone, which is a plain
         // system call.
         unsafe { command.pre_exec(|| trace(libc::PTRACE_TRACEME, 0, 0)) };
@@ -178,6 +173,19 @@ impl Drop for Launched {
             let _ = self.end();
         }
     }
+}
+
+/// A command that prints to standard error, since the map goes to standard output; and its
+/// name, for people.
+///
+/// # Errors
+/// If no command is given, or standard error cannot be duplicated.
+pub fn to_standard_error(words: &[OsString]) -> anyhow::Result<(Command, String)> {
+    let (program, arguments) = words.split_first().context("no command after --")?;
+    let output = stderr().as_fd().try_clone_to_owned().context("duplicating standard error")?;
+    let mut command = Command::new(program);
+    command.args(arguments).stdout(output);
+    Ok((command, printable(&program.to_string_lossy())))
 }
 
 /// What the C library takes for requests of ptrace(2): an int, or an enumeration.
