@@ -62,6 +62,18 @@ impl Destination {
         Some(Destination::File(path, format))
     }
 
+    /// Adds standard output where something is wanted `on_stdout` and it is not named, since
+    /// files are beside that; then looks at each as [`Destination::check`] does.
+    ///
+    /// # Errors
+    /// The first that may not be written.
+    pub fn prepare(all: &mut Vec<Self>, on_stdout: bool, force: bool) -> anyhow::Result<()> {
+        if on_stdout && !all.contains(&Destination::Stdout) {
+            all.push(Destination::Stdout);
+        }
+        all.iter().try_for_each(|destination| destination.check(force))
+    }
+
     /// Adds standard output where it is not named: what is asked for there goes
     /// there beside any file.
     pub fn with_stdout(destinations: &mut Vec<Self>) {

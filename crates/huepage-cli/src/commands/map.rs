@@ -112,14 +112,11 @@ pub struct Options {
 /// # Errors
 /// Whatever keeps the process from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
-    if options.json {
-        Destination::with_stdout(&mut options.output);
-    }
+    Destination::prepare(&mut options.output, options.json, options.force)?;
     // Standard output is one thing: a record there must stay readable as one.
     if options.record.as_deref().is_some_and(recording::is_dash) {
         options.output.retain(|output| *output != Destination::Stdout);
     }
-    options.output.iter().try_for_each(|output| output.check(options.force))?;
     if let Some(path) = &options.record {
         recording::check(path, options.force)?;
     }
@@ -177,12 +174,12 @@ fn known(by: By, map: &ProcessMap, outputs: &[Destination]) -> By {
         "huepage: nothing is known of the {} here, so the picture shows kinds of pages",
         by.heading()
     );
+    By::Kind
+}
+
 /// So many pages as a size.
 fn in_bytes(map: &ProcessMap, pages: u64) -> String {
     size(Bytes(pages * map.machine.page_size.0))
-}
-
-    By::Kind
 }
 
 fn render(map: &ProcessMap, format: Format, by: By, all: bool) -> anyhow::Result<Vec<u8>> {

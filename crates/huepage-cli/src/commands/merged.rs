@@ -60,10 +60,7 @@ pub struct Options {
 /// # Errors
 /// Whatever keeps the processes from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
-    if options.json {
-        Destination::with_stdout(&mut options.output);
-    }
-    options.output.iter().try_for_each(|output| output.check(options.force))?;
+    Destination::prepare(&mut options.output, options.json, options.force)?;
     let pids = pids(&options.targets)?;
     let machine = LiveMachine::open(last_available_cpu()?)?;
     let topology = Topology::read(&machine)?;

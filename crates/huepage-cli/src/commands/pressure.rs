@@ -16,7 +16,7 @@ mod watch;
 #[cfg(test)]
 mod sample;
 
-use std::{process::ExitCode, time::Duration};
+use std::{io, process::ExitCode, time::Duration};
 
 use anyhow::{Context, anyhow};
 use huepage::{
@@ -99,20 +99,18 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// If colors cannot be measured here, or a result cannot be written.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let outputs = output::destinations(options);
-    outputs.iter().try_for_each(|output| output.check(options.force))?;
+    let mut outputs = options.output.clone();
+    // Where lines and JSON went, their end goes too.
+    let on_stdout = options.json || options.watch.is_some();
+    Destination::prepare(&mut outputs, on_stdout, options.force)?;
     let cache = options.cache.resolve()?;
-    // For the whole run: the caches of another CPU are not to be warmed.
-    let _pinned = Pinned::to(cache.cpu)?;
-    let mut oracle = discover(&cache)?;
-    let subject = Subject::new(&cache, &oracle);
     let plan = Plan {
         interval: options.watch.unwrap_or(ONCE),
         count: options.watch.map_or(Some(1), |_| options.count),
         seed: options.cache.seed,
     };
     let mut lines = output::Lines::new(options.json);
-    let report = watch::watch(&mut oracle, &subject, &plan, |interval| match options.watch {
+    let report = observe(&cache, &plan, |interval| match options.watch {
         Some(_) => lines.print(interval),
         None => Ok(true),
     })?;
@@ -125,11 +123,20 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// If colors cannot be measured here.
 pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<PressureReport> {
+    observe(cache, &Plan { interval, count: Some(1), seed: cache.seed }, |_| Ok(true))
+}
+
+/// Finds the colors and watches; `each` gets what was seen in an interval.
+fn observe(
+    cache: &ResolvedCache,
+    plan: &Plan,
+    each: impl FnMut(&PressureReport) -> io::Result<bool>,
+) -> anyhow::Result<PressureReport> {
+    // For the whole run: the caches of another CPU are not to be warmed.
     let _pinned = Pinned::to(cache.cpu)?;
     let mut oracle = discover(cache)?;
     let subject = Subject::new(cache, &oracle);
-    let plan = Plan { interval, count: Some(1), seed: cache.seed };
-    watch::watch(&mut oracle, &subject, &plan, |_| Ok(true))
+    watch::watch(&mut oracle, &subject, plan, each)
 }
 
 /// Finds the colors; where that is not possible, says what cannot be done.

@@ -13,16 +13,6 @@ use super::{Options, picture, report::PressureReport, text};
 /// A heading comes again after so many lines on a terminal.
 const SCREEN: u32 = 20;
 
-/// What the options say, and what they mean.
-pub fn destinations(options: &Options) -> Vec<Destination> {
-    let mut outputs = options.output.clone();
-    // Where lines and JSON went, their end goes too.
-    if options.json || options.watch.is_some() {
-        Destination::with_stdout(&mut outputs);
-    }
-    outputs
-}
-
 /// Prints one line per interval.
 pub struct Lines {
     json: bool,
