@@ -74,14 +74,6 @@ impl Destination {
         all.iter().try_for_each(|destination| destination.check(force))
     }
 
-    /// Adds standard output where it is not named: what is asked for there goes
-    /// there beside any file.
-    pub fn with_stdout(destinations: &mut Vec<Self>) {
-        if !destinations.contains(&Destination::Stdout) {
-            destinations.push(Destination::Stdout);
-        }
-    }
-
     /// The name of the file, for people; `None` for standard output.
     pub fn file_name(&self) -> Option<String> {
         match self {

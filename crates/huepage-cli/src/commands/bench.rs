@@ -130,12 +130,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         What::Repeat(common) => (Suite::Repeat, common),
         What::Exec(options) => return exec::run(options),
     };
-    if common.json {
-        Destination::with_stdout(&mut common.output);
-    }
-    for output in &common.output {
-        output.check(common.force)?;
-    }
+    Destination::prepare(&mut common.output, common.json, common.force)?;
     check_samples_file(&common)?;
     let resolved = common.cache.which.resolve()?;
     let _pinned = Pinned::to(resolved.cpu)?;

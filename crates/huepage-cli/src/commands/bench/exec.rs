@@ -121,12 +121,7 @@ pub struct Options {
 /// # Errors
 /// If the program cannot be run or placed, or a report cannot be written.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
-    if options.json {
-        Destination::with_stdout(&mut options.output);
-    }
-    for output in &options.output {
-        output.check(options.force)?;
-    }
+    Destination::prepare(&mut options.output, options.json, options.force)?;
     let which = WhichCache { cpu: options.cpu, cache: None, seed: options.seed };
     let resolved = which.resolve()?;
     let cpus = if options.all_cpus { allowed_cpus()? } else { vec![resolved.cpu] };
