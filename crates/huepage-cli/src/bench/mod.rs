@@ -52,4 +52,4 @@ pub use share::CacheShare;
 pub use suite::Suite;
 pub use text::text;
 pub use verdict::verdict;
-pub use workbench::{Buffer, Workbench};
+pub use workbench::Workbench;

@@ -11,7 +11,7 @@ use huepage::{
 };
 
 use super::{
-    Buffer, Placement, Workbench, memory,
+    Placement, Workbench, memory,
     plain::{Plain, PlainBuffer},
     suite::Job,
 };
@@ -43,10 +43,10 @@ pub enum PlacedBuffer {
     Shuffled(Region),
 }
 
-impl Buffer for PlacedBuffer {
-    fn bytes_mut(&mut self) -> &mut [u8] {
+impl AsMut<[u8]> for PlacedBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
         match self {
-            PlacedBuffer::Plain(buffer) => buffer.bytes_mut(),
+            PlacedBuffer::Plain(buffer) => buffer.as_mut(),
             PlacedBuffer::Colored(region) | PlacedBuffer::Shuffled(region) => region.as_mut_slice(),
         }
     }
@@ -293,7 +293,7 @@ impl Workbench for Placements {
 
     fn give_back(&mut self, buffer: PlacedBuffer) -> anyhow::Result<()> {
         match buffer {
-            PlacedBuffer::Plain(buffer) => self.plain.give_back(buffer)?,
+            PlacedBuffer::Plain(_) => {}
             PlacedBuffer::Colored(region) => self.colored.give_back(region)?,
             PlacedBuffer::Shuffled(region) => match &mut self.shuffled {
                 Some(pool) => pool.give_back(region)?,

@@ -5,12 +5,11 @@ use std::{fs, path::Path};
 
 use anyhow::{Context, bail};
 use huepage::{
-    color::{Color, Pressure},
     mapping::{Mapping, PageKind, page_size},
     units::Bytes,
 };
 
-use super::{Buffer, Placement, Workbench, stir};
+use super::{Placement, Workbench, stir};
 
 /// Serves `default`, `stirred` and, where the kernel grants huge pages, `thp`.
 pub struct Plain {
@@ -46,8 +45,8 @@ impl PlainBuffer {
     }
 }
 
-impl Buffer for PlainBuffer {
-    fn bytes_mut(&mut self) -> &mut [u8] {
+impl AsMut<[u8]> for PlainBuffer {
+    fn as_mut(&mut self) -> &mut [u8] {
         // SAFETY: `len` bytes lie within the mapping (checked when allocated),
         // which is populated, owned by this value and borrowed mutably here.
         unsafe { std::slice::from_raw_parts_mut(self.mapping.as_ptr(), self.len) }
@@ -94,18 +93,6 @@ impl Workbench for Plain {
         };
         Ok(mappings.into_iter().map(|mapping| PlainBuffer { mapping, len }).collect())
     }
-
-    fn give_back(&mut self, _: PlainBuffer) -> anyhow::Result<()> {
-        Ok(())
-    }
-
-    fn colors(&mut self, _: &mut PlainBuffer) -> anyhow::Result<Option<Vec<Option<Color>>>> {
-        Ok(None)
-    }
-
-    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
-        Ok(None)
-    }
 }
 
 #[cfg(test)]
@@ -119,9 +106,9 @@ mod tests {
             let buffers = plain.allocate(placement, Bytes(10_000), 2).unwrap();
             assert_eq!(buffers.len(), 2);
             for mut buffer in buffers {
-                buffer.bytes_mut().fill(7);
-                assert_eq!(buffer.bytes_mut().len(), 10_000, "{placement}");
-                assert_eq!(buffer.bytes_mut().as_ptr().addr() % page_size().0 as usize, 0);
+                buffer.as_mut().fill(7);
+                assert_eq!(buffer.as_mut().len(), 10_000, "{placement}");
+                assert_eq!(buffer.as_mut().as_ptr().addr() % page_size().0 as usize, 0);
             }
         }
     }

@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use huepage::{color::Color, topology::CacheGeometry};
 
 use super::{
-    Buffer, Placement, Workbench,
+    Placement, Workbench,
     imbalance::imbalance,
     memory,
     moment::{Clocks, Moment, arithmetic},
@@ -76,7 +76,7 @@ pub fn measure<W: Workbench>(
     // Raises the clock of the CPU and pages the code in; nothing is recorded.
     for &visit in visits.iter().take(plan.placements.len()) {
         for workload in &jobs[visit.job].workloads {
-            let memory = live[visit.placement][visit.allocation].buffer.bytes_mut();
+            let memory = live[visit.placement][visit.allocation].buffer.as_mut();
             workload.visit(memory, 1, &mut |slice| {
                 let _ = slice();
             });
@@ -90,7 +90,7 @@ pub fn measure<W: Workbench>(
         for visit in &visits {
             let job = &jobs[visit.job];
             let placement = plan.placements[visit.placement];
-            let memory = live[visit.placement][visit.allocation].buffer.bytes_mut();
+            let memory = live[visit.placement][visit.allocation].buffer.as_mut();
             let steal = clocks.steal();
             let mut slices = Vec::with_capacity(SLICES * job.workloads.len());
             for workload in &job.workloads {
@@ -171,7 +171,7 @@ fn allocate<W: Workbench>(
         let mut of_placement = Vec::new();
         for mut buffer in buffers {
             for job in jobs.iter().filter(|job| job.placements.contains(&placement)) {
-                job.workloads.iter().for_each(|workload| workload.prepare(buffer.bytes_mut()));
+                job.workloads.iter().for_each(|workload| workload.prepare(buffer.as_mut()));
             }
             of_placement.push(Live { buffer, colors: None, moved: None });
         }
@@ -305,12 +305,6 @@ mod tests {
         told: usize,
     }
 
-    impl Buffer for Vec<u8> {
-        fn bytes_mut(&mut self) -> &mut [u8] {
-            self
-        }
-    }
-
     const PAGES: usize = 400;
 
     fn even() -> Vec<Option<Color>> {
@@ -404,16 +398,19 @@ mod tests {
         CacheGeometry::from_size(2, Bytes::kib(64), 4, 64).unwrap()
     }
 
-    fn run(fake: &mut Fake, visits: usize, time_limit: u64) -> Samples {
-        let plan = Plan {
+    fn plan(visits: usize, time_limit: u64) -> Plan {
+        Plan {
             placements: PLACEMENTS.to_vec(),
             allocations: 3,
             visits,
             time_limit: Duration::from_secs(time_limit),
             cpu: 0,
             seed: 5,
-        };
-        measure(fake, &jobs(), cache(), &plan).unwrap()
+        }
+    }
+
+    fn run(fake: &mut Fake, visits: usize, time_limit: u64) -> Samples {
+        measure(fake, &jobs(), cache(), &plan(visits, time_limit)).unwrap()
     }
 
     #[test]
@@ -465,16 +462,7 @@ mod tests {
 
     #[test]
     fn rounds_differ_in_their_order() {
-        let jobs = jobs();
-        let plan = Plan {
-            placements: PLACEMENTS.to_vec(),
-            allocations: 3,
-            visits: 3,
-            time_limit: Duration::from_secs(600),
-            cpu: 0,
-            seed: 5,
-        };
-        let samples = measure(&mut Fake::default(), &jobs, cache(), &plan).unwrap();
+        let samples = run(&mut Fake::default(), 3, 600);
         let mut slices: Vec<(usize, f64, f64)> =
             samples.slices().map(|s| (s.block, s.start, s.figure)).collect();
         slices.sort_by(|a, b| a.1.total_cmp(&b.1));
@@ -519,14 +507,7 @@ mod tests {
 
     #[test]
     fn what_the_workbench_cannot_serve_is_refused_before_anything_runs() {
-        let plan = Plan {
-            placements: vec![Placement::Sequence],
-            allocations: 1,
-            visits: 2,
-            time_limit: Duration::ZERO,
-            cpu: 0,
-            seed: 1,
-        };
+        let plan = Plan { placements: vec![Placement::Sequence], ..plan(2, 0) };
         let error = measure(&mut Fake::default(), &jobs(), cache(), &plan).unwrap_err();
         assert_eq!(
             error.to_string(),

@@ -9,17 +9,11 @@ use huepage::{
 
 use super::Placement;
 
-/// Memory of one allocation.
-pub trait Buffer {
-    /// All its bytes: present, writable, at the start of a page. What they hold
-    /// is not specified; a workload writes before it reads.
-    fn bytes_mut(&mut self) -> &mut [u8];
-}
-
 /// Hands out memory by placement, and looks at the cache.
 pub trait Workbench {
-    /// The memory handed out.
-    type Buffer: Buffer;
+    /// The memory handed out. All its bytes are present and writable, the first is at the
+    /// start of a page. What they hold is not specified; a workload writes before it reads.
+    type Buffer: AsMut<[u8]>;
 
     /// One line for the report: where pages come from and how colors are told.
     fn describe(&self) -> String;
@@ -42,18 +36,24 @@ pub trait Workbench {
     ///
     /// # Errors
     /// If a pool cannot take its pages back.
-    fn give_back(&mut self, buffer: Self::Buffer) -> anyhow::Result<()>;
+    fn give_back(&mut self, _: Self::Buffer) -> anyhow::Result<()> {
+        Ok(())
+    }
 
     /// The colors that the pages of a buffer have now; `None` where colors
     /// cannot be told, and for single pages of which they cannot.
     ///
     /// # Errors
     /// If colors can no longer be told.
-    fn colors(&mut self, buffer: &mut Self::Buffer) -> anyhow::Result<Option<Vec<Option<Color>>>>;
+    fn colors(&mut self, _: &mut Self::Buffer) -> anyhow::Result<Option<Vec<Option<Color>>>> {
+        Ok(None)
+    }
 
     /// What others take of the cache now; `None` where that cannot be told.
     ///
     /// # Errors
     /// If the thread can no longer run on its CPU.
-    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>>;
+    fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
+        Ok(None)
+    }
 }
