@@ -3,19 +3,21 @@
 
 use serde::Serialize;
 
-use huepage_present::destination::{Destination, Format};
+use huepage_present::{
+    destination::{Destination, Format},
+    png,
+};
 
 use super::{BenchReport, plot, text};
 
-/// What knows how a report looks, but for JSON, which follows from its type.
+/// How a report looks; JSON follows from its type, and PNG from SVG.
 pub struct Look<R> {
     pub text: fn(&R) -> String,
     pub svg: fn(&R) -> anyhow::Result<String>,
-    pub png: fn(&R) -> anyhow::Result<Vec<u8>>,
 }
 
 /// How the report of all workloads looks.
-pub const LOOK: Look<BenchReport> = Look { text, svg: plot::svg, png: plot::png };
+pub const LOOK: Look<BenchReport> = Look { text, svg: plot::svg };
 
 /// Writes a report to every output; standard output gets text, or `json`.
 ///
@@ -43,7 +45,7 @@ impl<R: Serialize> Look<R> {
                 json
             }
             Format::Svg => (self.svg)(report)?.into_bytes(),
-            Format::Png => (self.png)(report)?,
+            Format::Png => png::render(&(self.svg)(report)?)?,
         })
     }
 }

@@ -32,7 +32,7 @@ use serde::Serialize;
 use super::{Look, moment::Moment};
 
 /// How the report looks.
-pub const LOOK: Look<ExecReport> = Look { text: text::text, svg: picture::svg, png: picture::png };
+pub const LOOK: Look<ExecReport> = Look { text: text::text, svg: picture::svg };
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

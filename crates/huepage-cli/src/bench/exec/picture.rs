@@ -4,7 +4,6 @@
 use huepage_present::{
     escape,
     number::{figure, percent},
-    png,
 };
 
 use super::{
@@ -32,14 +31,6 @@ pub fn svg(report: &ExecReport) -> anyhow::Result<String> {
         .filter(|panel| panel.strips.iter().any(|strip| strip.dots.iter().any(|dot| dot.p5 > 0.0)))
         .collect();
     Ok(draw_all(&caption(report), &panels))
-}
-
-/// The picture as PNG.
-///
-/// # Errors
-/// As [`svg`], and if this machine has no font to write labels with.
-pub fn png(report: &ExecReport) -> anyhow::Result<Vec<u8>> {
-    png::render(&svg(report)?)
 }
 
 fn caption(report: &ExecReport) -> Caption {

@@ -6,8 +6,6 @@ mod curves;
 mod strips;
 pub mod style;
 
-use huepage_present::png;
-
 use super::BenchReport;
 
 pub use caption::Caption;
@@ -25,16 +23,9 @@ pub fn svg(report: &BenchReport) -> anyhow::Result<String> {
     Ok(if report.sizes("chase").is_empty() { strips::draw(report) } else { curves::draw(report) })
 }
 
-/// The picture as PNG.
-///
-/// # Errors
-/// As [`svg`], and if this machine has no font to write labels with.
-pub fn png(report: &BenchReport) -> anyhow::Result<Vec<u8>> {
-    png::render(&svg(report)?)
-}
-
 #[cfg(test)]
 mod tests {
+    use huepage_present::png;
     use resvg::usvg::{Options, Tree};
 
     use super::*;
@@ -58,7 +49,7 @@ mod tests {
         for report in [sample::working_set(), sample::repeat()] {
             let svg = svg(&report).unwrap();
             let size = Tree::from_str(&svg, &Options::default()).unwrap().size().to_int_size();
-            let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png(&report).unwrap()).unwrap();
+            let pixmap = resvg::tiny_skia::Pixmap::decode_png(&png::render(&svg).unwrap()).unwrap();
             assert_eq!((pixmap.width(), pixmap.height()), (size.width(), size.height()));
             for placement in report.placements() {
                 let hex = u32::from_str_radix(&style::color(placement)[1..], 16).unwrap();
