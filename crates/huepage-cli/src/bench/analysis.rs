@@ -26,10 +26,6 @@ pub const LEAST_SLICES: usize = 4;
 /// them leaves that range.
 pub const LEAST_ALLOCATIONS: usize = 6;
 
-/// What placements are compared with, and the field of a row that says so.
-const COMPARED: [Placement; 4] =
-    [Placement::Random, Placement::Default, Placement::Stirred, Placement::Thp];
-
 /// One row for each group of slices, in their order.
 pub fn rows(samples: &Samples, seed: u64) -> Vec<Row> {
     let quick = samples.quick_arithmetic();
@@ -228,7 +224,7 @@ fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
             Estimate::new(value, draws.collect(), n.min(drawn[other].quiet.len()))
         })
     };
-    let [to_random, to_default, to_stirred, to_thp] = COMPARED.map(ratio);
+    let [to_default, to_stirred, to_thp, to_random] = Placement::COMPARED.map(ratio);
     let imbalances: Vec<f64> = group.allocations.iter().filter_map(|a| a.imbalance).collect();
     Row {
         bench: group.bench.to_owned(),

@@ -35,8 +35,7 @@ pub fn findings(report: &BenchReport) -> Vec<String> {
 /// Balanced pages against everything that a user may get instead.
 fn against_all(report: &BenchReport, bench: &str, bytes: Bytes) -> Option<String> {
     let row = report.row(bench, bytes, Placement::Balanced)?;
-    let others = [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
-    let ratios: Vec<String> = others
+    let ratios: Vec<String> = Placement::COMPARED
         .into_iter()
         .filter_map(|other| Some(format!("{} {}", named(other), interval(row.ratio_to(other)?))))
         .collect();

@@ -44,6 +44,10 @@ impl Placement {
         Placement::ShuffledLabels,
     ];
 
+    /// What a user may get instead of placed pages: what others are compared with.
+    pub const COMPARED: [Placement; 4] =
+        [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
+
     /// The name used on the command line, in JSON, tables and legends.
     pub fn name(self) -> &'static str {
         match self {

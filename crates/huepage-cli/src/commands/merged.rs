@@ -150,17 +150,14 @@ fn sums(pages: &MergedPages) -> String {
         format!("\n{} pages in {} frames: {} saved\n", pages.mappings, pages.frames, pages.saved);
     let mut from: Vec<u32> = pages.reads.iter().map(|reads| reads.from).collect();
     from.dedup();
-    let head = std::iter::once("frames on".to_owned())
-        .chain(std::iter::once("frames".to_owned()))
-        .chain(from.iter().map(|node| format!("read from node {node}")));
-    let mut table = Table::new(head);
+    let read = from.iter().map(|node| format!("read from node {node}"));
+    let mut table = Table::wide(&["frames on", "frames"], read);
     for on in &pages.frames_by_node {
         let cells = from.iter().map(|from| {
             let reads = pages.reads.iter().find(|r| r.from == *from && r.on == on.node);
             reads.map_or(0, |reads| reads.mappings).to_string()
         });
-        let head = [format!("node {}", on.node), on.pages.to_string()];
-        table.row(head.into_iter().chain(cells));
+        table.wide_row([format!("node {}", on.node), on.pages.to_string()], cells);
     }
     text.push_str(&table.render());
     text

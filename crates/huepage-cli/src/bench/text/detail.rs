@@ -64,16 +64,13 @@ fn speeds(rows: &[&Row]) -> String {
 }
 
 fn ratios(rows: &[&Row]) -> String {
-    let baselines: Vec<Placement> =
-        [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random]
-            .into_iter()
-            .filter(|&to| rows.iter().any(|row| row.ratio_to(to).is_some()))
-            .collect();
+    let ran = |to: &Placement| rows.iter().any(|row| row.ratio_to(*to).is_some());
+    let baselines: Vec<Placement> = Placement::COMPARED.into_iter().filter(ran).collect();
     if baselines.is_empty() {
         return String::new();
     }
     let head = baselines.iter().map(|to| format!("x {to}"));
-    let mut table = Table::new(std::iter::once("times as fast".to_owned()).chain(head));
+    let mut table = Table::wide(&["times as fast"], head);
     for row in rows {
         let ratio = |to: &Placement| match row.ratio_to(*to) {
             // Two digits that count are enough from ten on.
@@ -81,9 +78,7 @@ fn ratios(rows: &[&Row]) -> String {
             Some(r) => format!("{:.2} {:.2}-{:.2}", r.value, r.low, r.high),
             None => "-".to_owned(),
         };
-        table.row(
-            std::iter::once(short(row.placement).to_owned()).chain(baselines.iter().map(ratio)),
-        );
+        table.wide_row([short(row.placement)], baselines.iter().map(ratio));
     }
     table.render()
 }

@@ -13,14 +13,14 @@ pub fn speeds(report: &BenchReport, bench: &str, sizes: &[Bytes]) -> String {
     };
     let direction = if unit.lower_is_better() { "lower" } else { "higher" };
     let placements = report.placements();
-    let mut table = Table::new(["cache"].into_iter().chain(placements.iter().map(|p| short(*p))));
+    let mut table = Table::wide(&["cache"], placements.iter().map(|p| short(*p)));
     for &bytes in sizes {
         let cells = placements.iter().map(|&placement| {
             let quiet = report.row(bench, bytes, placement).and_then(|row| row.quiet);
             quiet.map_or(String::new(), |quiet| figure(quiet.median))
         });
         let share = share_of_cache(bytes, report.cache.size());
-        table.row(std::iter::once(share).chain(cells));
+        table.wide_row([share], cells);
     }
     format!("{bench}: {unit} in quiet moments, {direction} is better\n{}", table.render())
 }
