@@ -7,7 +7,7 @@ use huepage::units::Bytes;
 use super::{
     Placement,
     bootstrap::{DRAWS, Estimate, weights},
-    report::{Between, Dot, Moments, OverTime, Quiet, Row, Whole},
+    report::{Dot, Moments, Quiet, Row, Spread, Whole},
     samples::{Allocation, Group, Samples},
     stats::{quantile_of, spread, weighted_quantile},
     workload::Unit,
@@ -46,19 +46,7 @@ pub fn rows(samples: &Samples, seed: u64) -> Vec<Row> {
 
 /// What all slices were seen to be, before any figure is looked at.
 pub fn moments(samples: &Samples) -> Moments {
-    let quick = samples.quick_arithmetic();
-    let slices = samples.slices().count();
-    let share = |is: &dyn Fn(&super::moment::Moment) -> bool| {
-        samples.slices().filter(|slice| is(&slice.moment)).count() as f64 / slices.max(1) as f64
-    };
-    let looked = samples.slices().any(|slice| slice.moment.cache_quiet.is_some());
-    Moments {
-        slices,
-        quiet: share(&|moment| moment.is_quiet(quick)),
-        cache_shared: looked.then(|| share(&|moment| moment.cache_shared())),
-        lost_cpu: share(&|moment| moment.lost_cpu()),
-        slowed: share(&|moment| !moment.full_speed(quick)),
-    }
+    Moments::of(samples.slices().map(|slice| &slice.moment), samples.quick_arithmetic())
 }
 
 /// The costs of one allocation's slices with their blocks, ascending.
@@ -95,6 +83,10 @@ struct Drawn<'a> {
     /// Of those the ones with enough quiet slices, by as many of these as all
     /// allocations that they are compared with have; with their number.
     quiet: Vec<(usize, Costs)>,
+    /// Quiet slices taken of each of these.
+    slices: usize,
+    /// Share of all slices that are quiet.
+    quiet_share: f64,
 }
 
 /// Medians and spreads of one placement in one draw.
@@ -159,7 +151,15 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
                     (number, Costs::new(evenly.map(cost)))
                 })
             });
-            Drawn { group, all: all.collect(), quiet: quiet.collect() }
+            let slices: usize = group.allocations.iter().map(|a| a.slices.len()).sum();
+            let in_quiet: usize = group.allocations.iter().map(|a| is_quiet(a).len()).sum();
+            Drawn {
+                group,
+                all: all.collect(),
+                quiet: quiet.collect(),
+                slices: taken,
+                quiet_share: in_quiet as f64 / slices.max(1) as f64,
+            }
         })
         .collect();
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -171,18 +171,7 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
             drawn.iter().map(|drawn| drawn.draw(&blocks, &mut rng)).collect()
         })
         .collect();
-    let quiet_share = |group: &Group| {
-        let slices = || group.allocations.iter().flat_map(|allocation| &allocation.slices);
-        let quiet = slices().filter(|slice| slice.moment.is_quiet(quick)).count();
-        quiet as f64 / slices().count().max(1) as f64
-    };
-    (0..drawn.len())
-        .map(|at| Row {
-            slices: taken,
-            quiet_share: quiet_share(drawn[at].group),
-            ..row(at, &drawn, &draws, blocks)
-        })
-        .collect()
+    (0..drawn.len()).map(|at| row(at, &drawn, &draws, blocks)).collect()
 }
 
 fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
@@ -208,12 +197,12 @@ fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
     });
     let between = enough(this).then(|| {
         let found = Estimate::new(spread(&speeds(this)), of(|draw| draw.between).collect(), n);
-        Between { spread: found.value, low: found.low, high: found.high }
+        Spread { spread: found.value, low: found.low, high: found.high }
     });
     let over_time = (!this.all.is_empty()).then(|| {
         let value = quantile_of(this.all.iter().map(|costs| costs.spread(&once)), 0.5);
         let found = Estimate::new(value, of(|draw| draw.over_time).collect(), this.all.len());
-        OverTime { spread: found.value, low: found.low, high: found.high }
+        Spread { spread: found.value, low: found.low, high: found.high }
     });
     let ratio = |to: Placement| {
         let other = drawn.iter().position(|drawn| drawn.group.placement == to)?;
@@ -232,8 +221,8 @@ fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
         placement: group.placement,
         unit,
         allocations: n,
-        slices: 0,
-        quiet_share: 0.0,
+        slices: this.slices,
+        quiet_share: this.quiet_share,
         moved: group.allocations.iter().try_fold(0, |sum, a| Some(sum + usize::from(a.moved?))),
         imbalance: (!imbalances.is_empty()).then(|| quantile_of(imbalances, 0.5)),
         quiet,

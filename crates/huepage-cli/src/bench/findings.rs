@@ -6,10 +6,7 @@ use huepage::units::Bytes;
 use huepage_present::number::{figure, percent};
 
 use super::{
-    BenchReport, Placement,
-    bootstrap::Estimate,
-    report::{Limit, Row},
-    suite::eighths_of,
+    BenchReport, Placement, bootstrap::Estimate, report::Row, samples::Ceiling, suite::eighths_of,
     verdict::named,
 };
 
@@ -28,7 +25,7 @@ pub fn findings(report: &BenchReport) -> Vec<String> {
     sentences.extend(quarter_at_half(report));
     sentences.extend(control(report));
     sentences.extend(held_bandwidth(report));
-    sentences.extend(report.ceilings.iter().filter_map(|limit| limits(report, limit)));
+    sentences.extend(report.ceilings.iter().filter_map(|ceiling| limits(report, ceiling)));
     sentences
 }
 
@@ -98,16 +95,14 @@ fn held_bandwidth(report: &BenchReport) -> Option<String> {
 }
 
 /// What limits a workload that computes.
-fn limits(report: &BenchReport, limit: &Limit) -> Option<String> {
-    let row = report.rows_of(&limit.bench).find(|row| row.placement == Placement::Balanced)?;
-    let quiet = row.quiet?.median;
-    let share = limit.unit.cost(limit.figure) / limit.unit.cost(quiet);
+fn limits(report: &BenchReport, ceiling: &Ceiling) -> Option<String> {
+    let &Ceiling { bench, unit, figure: most } = ceiling;
+    let row = report.rows_of(bench).find(|row| row.placement == Placement::Balanced)?;
+    let share = unit.cost(most) / unit.cost(row.quiet?.median);
     Some(format!(
-        "{}: from L1 the same arithmetic gives {} {}; balanced has {} of that, so no placement \
-         can make it more than {:.2} times as fast as balanced.",
-        limit.bench,
-        figure(limit.figure),
-        limit.unit,
+        "{bench}: from L1 the same arithmetic gives {} {unit}; balanced has {} of that, so no \
+         placement can make it more than {:.2} times as fast as balanced.",
+        figure(most),
         percent(share),
         (1.0 / share).max(1.0)
     ))
@@ -157,8 +152,7 @@ mod tests {
     #[test]
     fn what_limits_a_workload_is_told_as_its_share_of_arithmetic() {
         let mut report = sample::repeat();
-        report.ceilings =
-            vec![Limit { bench: "repeat".to_owned(), unit: report.rows[0].unit, figure: 9.0 }];
+        report.ceilings = vec![Ceiling { bench: "repeat", unit: report.rows[0].unit, figure: 9.0 }];
         let found = findings(&report);
         let last = found.last().unwrap();
         assert!(last.contains("balanced has 90% of that"), "{last}");

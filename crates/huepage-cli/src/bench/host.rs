@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The machine a report was measured on.
+//! The machine a report was measured on, and the command that measured.
 
-use std::fs;
+use std::{ffi::OsStr, fs};
 
+use huepage::topology::CacheGeometry;
 use serde::Serialize;
 
 /// What a reader needs to judge whether two reports are of like machines.
@@ -26,6 +27,21 @@ impl Host {
             kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
         }
     }
+}
+
+/// A cache in few words.
+pub fn cache_text(cache: CacheGeometry) -> String {
+    format!("L{} {} {}-way", cache.level(), cache.size(), cache.ways())
+}
+
+/// Words of a command as text, whatever bytes they are.
+pub fn words(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<String> {
+    words.into_iter().map(|word| word.as_ref().to_string_lossy().into_owned()).collect()
+}
+
+/// The command line that this program was started by.
+pub fn command_line() -> String {
+    words(std::env::args_os()).join(" ")
 }
 
 fn model_name(cpuinfo: &str) -> String {

@@ -38,14 +38,14 @@ mod workloads;
 pub use analysis::{moments, rows};
 pub use bootstrap::Estimate;
 pub use findings::{chase, interval, slower_in_a_quarter};
-pub use host::Host;
+pub use host::{Host, cache_text, command_line, words};
 pub use output::{LOOK, Look, write_all};
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;
 #[cfg(test)]
 pub use report::VerdictKind;
-pub use report::{BenchReport, Limit, SCHEMA};
+pub use report::{BenchReport, SCHEMA};
 pub use runner::{Plan, measure};
 pub use samples::Samples;
 pub use share::CacheShare;

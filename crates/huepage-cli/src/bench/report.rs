@@ -7,7 +7,9 @@ use huepage::{topology::CacheGeometry, units::Bytes};
 use huepage_present::number::percent;
 use serde::Serialize;
 
-use super::{Placement, bootstrap::Estimate, host::Host, workload::Unit};
+use super::{
+    Placement, bootstrap::Estimate, host::Host, moment::Moment, samples::Ceiling, workload::Unit,
+};
 
 /// The version of the format.
 pub const SCHEMA: &str = "huepage.bench/2";
@@ -38,7 +40,7 @@ pub struct BenchReport {
     /// What else is known of the moments of all slices.
     pub moments: Moments,
     /// What arithmetic alone gives, for workloads that have some.
-    pub ceilings: Vec<Limit>,
+    pub ceilings: Vec<Ceiling>,
     /// One row per workload, size and placement.
     pub rows: Vec<Row>,
     /// Whether balanced placement is better.
@@ -60,6 +62,24 @@ pub struct Moments {
     pub slowed: f64,
 }
 
+impl Moments {
+    /// Of all slices, whose arithmetic takes `quick` nanoseconds in quick moments.
+    pub fn of<'a>(moments: impl Iterator<Item = &'a Moment> + Clone, quick: f64) -> Self {
+        let slices = moments.clone().count();
+        let share = |is: &dyn Fn(&Moment) -> bool| {
+            moments.clone().filter(|moment| is(moment)).count() as f64 / slices.max(1) as f64
+        };
+        let looked = moments.clone().any(|moment| moment.cache_quiet.is_some());
+        Moments {
+            slices,
+            quiet: share(&|moment| moment.is_quiet(quick)),
+            cache_shared: looked.then(|| share(&Moment::cache_shared)),
+            lost_cpu: share(&Moment::lost_cpu),
+            slowed: share(&|moment| !moment.full_speed(quick)),
+        }
+    }
+}
+
 impl fmt::Display for Moments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} in quiet moments; ", percent(self.quiet))?;
@@ -74,17 +94,6 @@ impl fmt::Display for Moments {
             percent(self.slowed)
         )
     }
-}
-
-/// The figure of a workload's arithmetic on data in the first-level cache.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Limit {
-    /// Name of the workload.
-    pub bench: String,
-    /// Unit of the figure.
-    pub unit: Unit,
-    /// The figure.
-    pub figure: f64,
 }
 
 /// One workload over one size in allocations of one placement.
@@ -113,11 +122,11 @@ pub struct Row {
     /// Speed in quiet moments: the median of the allocations. Null where too few
     /// had quiet moments.
     pub quiet: Option<Quiet>,
-    /// How much quiet speed varies between allocations: what placement decides.
-    pub between: Option<Between>,
-    /// How much speed varies over time within an allocation, in the median of
-    /// the allocations: what others decide.
-    pub over_time: Option<OverTime>,
+    /// How much quiet costs vary between allocations: what placement decides.
+    pub between: Option<Spread>,
+    /// How much the costs of all slices of an allocation vary, in the median of the
+    /// allocations: what others decide.
+    pub over_time: Option<Spread>,
     /// What a user got, quiet or not. Null if all allocations moved.
     pub whole: Option<Whole>,
     /// How many times as fast as random pages, in quiet moments. Null for those
@@ -144,20 +153,9 @@ pub struct Quiet {
     pub high: f64,
 }
 
-/// p95 / p5 - 1 of the quiet costs of allocations.
+/// p95 / p5 - 1 of costs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Between {
-    /// The figure.
-    pub spread: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-/// p95 / p5 - 1 of the costs of all slices of an allocation.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct OverTime {
+pub struct Spread {
     /// The figure.
     pub spread: f64,
     /// Lower end of the 95 % interval.
@@ -264,7 +262,6 @@ pub mod sample {
     use super::*;
     use crate::bench::{
         analysis,
-        moment::Moment,
         samples::{Allocation, Group, Samples, Slice},
         verdict::verdict,
     };

@@ -49,8 +49,8 @@ pub struct Allocation {
     pub slices: Vec<Slice>,
 }
 
-/// What arithmetic alone would give, measured in the same run.
-#[derive(Clone, Debug, PartialEq)]
+/// What arithmetic alone gives, on data in the first-level cache.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Name of the workload.
     pub bench: &'static str,
@@ -90,7 +90,7 @@ struct Line<'a> {
 
 impl Samples {
     /// Every slice.
-    pub fn slices(&self) -> impl Iterator<Item = &Slice> {
+    pub fn slices(&self) -> impl Iterator<Item = &Slice> + Clone {
         self.groups.iter().flat_map(|group| &group.allocations).flat_map(|a| &a.slices)
     }
 

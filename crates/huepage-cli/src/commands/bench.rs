@@ -23,8 +23,8 @@ use huepage_present::destination::{Destination, check_file};
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    BenchReport, CacheShare, Host, LOOK, Limit, Placement, Placements, Plain, Plan, SCHEMA,
-    Samples, Suite, Workbench, measure, memory, moments, rows, verdict, write_all,
+    BenchReport, CacheShare, Host, LOOK, Placement, Placements, Plain, Plan, SCHEMA, Samples,
+    Suite, Workbench, command_line, measure, memory, moments, rows, verdict, write_all,
 };
 
 /// Options of `huepage bench`.
@@ -131,11 +131,21 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         What::Exec(options) => return exec::run(options),
     };
     Destination::prepare(&mut common.output, common.json, common.force)?;
-    check_samples_file(&common)?;
+    if let Some(path) = &common.samples_file {
+        check_file(path, common.force)?;
+    }
     let resolved = common.cache.which.resolve()?;
     let _pinned = Pinned::to(resolved.cpu)?;
     let seed = resolved.measure_options().seed;
     let allocations = common.allocations.unwrap_or(suite.allocations()) as usize;
+    let plan = Plan {
+        placements: common.placements.clone(),
+        allocations,
+        visits: common.visits as usize,
+        time_limit: Duration::from_secs(common.time_limit),
+        cpu: resolved.cpu,
+        seed,
+    };
     if !common.placements.is_empty() && common.placements.iter().all(|p| p.is_plain()) {
         if common.cache_share.is_some() {
             bail!("--cache-share needs placements from a pool, such as random,balanced");
@@ -144,11 +154,10 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             "working sets are measured against the size of the L2, which is not declared here: \
              give it with --cache size=SIZE,ways=N",
         )?;
-        let setting = Setting { suite, cache, share: None, cpu: resolved.cpu, seed, allocations };
         let mut plain = Plain::probe(seed);
         let jobs = suite.jobs(cache, &common.placements);
         memory::check(memory::plain(&jobs, &common.placements, allocations), allocations)?;
-        return run_on(&mut plain, &setting, &common);
+        return run_on(&mut plain, suite, cache, plan, &common);
     }
     let mut options = resolved.measure_options();
     options.palette = common.palette.then(PaletteOptions::new);
@@ -160,44 +169,27 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         Some(_) => cache.colors(page_size()),
         None => chosen.oracle.count(),
     };
-    let share = common.cache_share;
-    let setting = Setting { suite, cache, share, cpu: resolved.cpu, seed, allocations };
     let placements = chosen_placements(&common.placements, suite, &Placement::ALL);
     let jobs = suite.jobs(cache, &placements);
     let mut workbench = Placements::new(chosen, &jobs, &placements, allocations, count, seed)?;
-    run_on(&mut workbench, &setting, &common)
-}
-
-/// What is run on what.
-pub struct Setting {
-    /// The benchmark.
-    pub suite: Suite,
-    /// The cache, or the part of it, that working sets refer to.
-    pub cache: CacheGeometry,
-    /// Which part.
-    pub share: Option<CacheShare>,
-    /// The CPU.
-    pub cpu: u32,
-    /// Of all random choices.
-    pub seed: u64,
-    /// Of each placement.
-    pub allocations: usize,
+    run_on(&mut workbench, suite, cache, plan, &common)
 }
 
 fn run_on<W: Workbench>(
     workbench: &mut W,
-    setting: &Setting,
+    suite: Suite,
+    cache: CacheGeometry,
+    plan: Plan,
     common: &Common,
 ) -> anyhow::Result<ExitCode> {
-    let placements = chosen_placements(&common.placements, setting.suite, &workbench.offers());
-    let time_limit = Duration::from_secs(common.time_limit);
-    let (report, samples) =
-        report(workbench, setting, placements, common.visits as usize, time_limit)?;
+    let placements = chosen_placements(&plan.placements, suite, &workbench.offers());
+    let plan = Plan { placements, ..plan };
+    let (report, samples) = report(workbench, suite, cache, common.cache_share, &plan)?;
     write_all(&report, &LOOK, &common.output, common.json, common.force)?;
     if let Some(path) = &common.samples_file {
         write_samples(&samples, path).with_context(|| format!("writing {}", path.display()))?;
     }
-    if samples.blocks < common.visits as usize {
+    if samples.blocks < plan.visits {
         eprintln!(
             "huepage: done in part: {} of {} visits in {} s; give more with --time-limit",
             samples.blocks, common.visits, common.time_limit
@@ -207,56 +199,39 @@ fn run_on<W: Workbench>(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a suite, and says what came of it, where and how.
+/// Runs a suite, and says what came of it, where and how. `share` is the part of the
+/// machine's cache that `cache` is.
 ///
 /// # Errors
 /// If memory cannot be placed.
 pub fn report<W: Workbench>(
     workbench: &mut W,
-    setting: &Setting,
-    placements: Vec<Placement>,
-    visits: usize,
-    time_limit: Duration,
+    suite: Suite,
+    cache: CacheGeometry,
+    share: Option<CacheShare>,
+    plan: &Plan,
 ) -> anyhow::Result<(BenchReport, Samples)> {
-    let &Setting { suite, cache, share, cpu, seed, allocations } = setting;
-    let jobs = suite.jobs(cache, &placements);
-    let plan = Plan { placements, allocations, visits, time_limit, cpu, seed };
-    let samples = measure(workbench, &jobs, cache, &plan)?;
-    let rows = rows(&samples, seed);
+    let jobs = suite.jobs(cache, &plan.placements);
+    let samples = measure(workbench, &jobs, cache, plan)?;
+    let rows = rows(&samples, plan.seed);
     let moments = moments(&samples);
-    let limits = samples.ceilings.iter().map(|ceiling| Limit {
-        bench: ceiling.bench.to_owned(),
-        unit: ceiling.unit,
-        figure: ceiling.figure,
-    });
     let report = BenchReport {
         schema: SCHEMA,
         kind: "measured",
-        command: std::env::args_os()
-            .map(|argument| argument.to_string_lossy().into_owned())
-            .collect::<Vec<_>>()
-            .join(" "),
-        machine: Host::here(cpu),
+        command: command_line(),
+        machine: Host::here(plan.cpu),
         cache,
         cache_share: share.map(|share| share.to_string()),
         memory: workbench.describe(),
-        allocations,
+        allocations: plan.allocations,
         visits: samples.blocks,
         quiet_share: moments.quiet,
         verdict: verdict(&rows, cache, &moments),
         moments,
-        ceilings: limits.collect(),
+        ceilings: samples.ceilings.clone(),
         rows,
     };
     Ok((report, samples))
-}
-
-/// Before minutes are spent on measuring.
-fn check_samples_file(common: &Common) -> anyhow::Result<()> {
-    match &common.samples_file {
-        Some(path) => check_file(path, common.force),
-        None => Ok(()),
-    }
 }
 
 fn write_samples(samples: &Samples, path: &Path) -> anyhow::Result<()> {

@@ -18,12 +18,8 @@ use huepage::{
 
 use huepage_present::{destination::Destination, paragraph::wrap, stdout};
 
-use super::{
-    bench::{self, Setting},
-    cache_options::CacheOptions,
-    colors, topology,
-};
-use crate::bench::{LOOK, Placement, Placements, Suite, Workbench, text, write_all};
+use super::{bench, cache_options::CacheOptions, colors, topology};
+use crate::bench::{LOOK, Placement, Placements, Plan, Suite, Workbench, text, write_all};
 
 /// Find the colors, place memory by them, show the difference
 ///
@@ -86,17 +82,15 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let mut workbench =
         Placements::new(chosen, &jobs, &Placement::ALL, allocations, count, measured.seed)?;
     let mut measure = |suite: Suite, visits: usize, share_of_time: f64| {
-        let setting = Setting {
-            suite,
-            cache: geometry,
-            share: None,
+        let plan = Plan {
+            placements: suite.placements(&workbench.offers()),
+            allocations,
+            visits,
+            time_limit: Duration::from_secs(options.time_limit).mul_f64(share_of_time),
             cpu: cache.cpu,
             seed: measured.seed,
-            allocations,
         };
-        let placements = suite.placements(&workbench.offers());
-        let time = Duration::from_secs(options.time_limit).mul_f64(share_of_time);
-        let (report, _) = bench::report(&mut workbench, &setting, placements, visits, time)?;
+        let (report, _) = bench::report(&mut workbench, suite, geometry, None, &plan)?;
         anyhow::Ok(report)
     };
     let working_set = measure(Suite::WorkingSet, VISITS, WORKING_SET)?;

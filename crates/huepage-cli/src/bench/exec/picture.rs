@@ -12,6 +12,7 @@ use super::{
     text::line,
 };
 use crate::bench::{
+    cache_text,
     plot::{Caption, Panel, Strip, draw_all, style},
     report::Dot,
 };
@@ -35,9 +36,7 @@ pub fn svg(report: &ExecReport) -> anyhow::Result<String> {
 
 fn caption(report: &ExecReport) -> Caption {
     const TITLE: usize = 60;
-    let cache = report.cache.map_or(String::new(), |cache| {
-        format!(", L{} {} {}-way", cache.level(), cache.size(), cache.ways())
-    });
+    let cache = report.cache.map_or(String::new(), |cache| format!(", {}", cache_text(cache)));
     Caption {
         title: format!("{}, in turns", escape::shorten(&line(report), TITLE)),
         lines: [

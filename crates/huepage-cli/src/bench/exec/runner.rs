@@ -56,7 +56,8 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Prog
             runs.push(ProgramRun { arm, round, start: begin, cost, quiet: false, moment });
         }
         round += 1;
-        tell_quiet(&mut runs);
+        let quick = quick(&runs);
+        runs.iter_mut().for_each(|run| run.quiet = run.moment.is_quiet(quick));
         let quiet = |arm: &Arm| runs.iter().filter(|run| run.arm == *arm && run.quiet).count();
         enough = plan.arms.iter().map(quiet).min().unwrap_or(0);
         progress.set(start.elapsed(), enough);
@@ -69,28 +70,12 @@ fn quick(runs: &[ProgramRun]) -> f64 {
     quantile_of(runs.iter().map(|run| run.moment.arithmetic as f64), 0.1)
 }
 
-fn tell_quiet(runs: &mut [ProgramRun]) {
-    let quick = quick(runs);
-    runs.iter_mut().for_each(|run| run.quiet = run.moment.is_quiet(quick));
-}
-
 /// What all runs were seen to be, before any of their times is looked at.
 ///
 /// # Panics
 /// If there are none.
 pub fn moments(runs: &[ProgramRun]) -> Moments {
-    let quick = quick(runs);
-    let share = |is: &dyn Fn(&Moment) -> bool| {
-        runs.iter().filter(|run| is(&run.moment)).count() as f64 / runs.len() as f64
-    };
-    let looked = runs.iter().any(|run| run.moment.cache_quiet.is_some());
-    Moments {
-        slices: runs.len(),
-        quiet: share(&|moment| moment.is_quiet(quick)),
-        cache_shared: looked.then(|| share(&Moment::cache_shared)),
-        lost_cpu: share(&Moment::lost_cpu),
-        slowed: share(&|moment| !moment.full_speed(quick)),
-    }
+    Moments::of(runs.iter().map(|run| &run.moment), quick(runs))
 }
 
 #[cfg(test)]

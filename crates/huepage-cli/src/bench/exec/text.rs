@@ -12,7 +12,7 @@ use super::{
     Arm, ExecReport,
     report::{ArmReport, Figures, Summary},
 };
-use crate::bench::bootstrap::Estimate;
+use crate::bench::{bootstrap::Estimate, cache_text};
 
 /// A figure of an arm, and what it is called.
 type Named = (&'static str, fn(&ArmReport) -> &Figures);
@@ -59,9 +59,7 @@ fn short(words: &[String]) -> String {
 }
 
 fn head(report: &ExecReport) -> String {
-    let cache = report.cache.map_or("cache not declared".to_owned(), |cache| {
-        format!("L{} {} {}-way", cache.level(), cache.size(), cache.ways())
-    });
+    let cache = report.cache.map_or("cache not declared".to_owned(), cache_text);
     format!(
         "{}, CPU {}, {cache}; {} of '{}', placed by '{}'; {} of memory stirred before each \
          run; the cache looked at by {}",

@@ -7,7 +7,7 @@ use huepage_present::{
 };
 
 use super::style::MARGIN;
-use crate::bench::BenchReport;
+use crate::bench::{BenchReport, cache_text};
 
 /// The height that a caption takes.
 pub const HEIGHT: f64 = 104.0;
@@ -22,11 +22,9 @@ impl Caption {
     /// Of a report on allocations.
     pub fn of(report: &BenchReport, title: &str, how_to_read: &str) -> Self {
         let machine = format!(
-            "{}, L{} {} {}-way, CPU {}; {}; {} allocations per placement; {how_to_read}",
+            "{}, {}, CPU {}; {}; {} allocations per placement; {how_to_read}",
             report.machine.model,
-            report.cache.level(),
-            report.cache.size(),
-            report.cache.ways(),
+            cache_text(report.cache),
             report.machine.cpu,
             report.kind,
             report.allocations,

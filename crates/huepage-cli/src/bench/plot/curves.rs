@@ -103,10 +103,6 @@ impl Series {
         self.points().map(|point| point.p95).reduce(f64::max).unwrap_or(10.0)
     }
 
-    fn last_x(&self) -> f64 {
-        self.points().map(|point| point.eighths).fold(8.0, f64::max)
-    }
-
     /// Draws them into the half of the picture that begins at `left`.
     fn draw(&self, svg: &mut Svg, left: f64, heading: &str, y: &Axis) {
         let frame = Frame {
@@ -115,7 +111,8 @@ impl Series {
             top: caption::HEIGHT + HEADING,
             bottom: HEIGHT - LEGEND - X_LABELS,
         };
-        let x = Axis::whole_numbers(0.6..self.last_x() + 0.4, |eighths| format!("{eighths}/8"));
+        let last = self.points().map(|point| point.eighths).fold(8.0, f64::max);
+        let x = Axis::whole_numbers(0.6..last + 0.4, |eighths| format!("{eighths}/8"));
         svg.text((left + 28.0, caption::HEIGHT + 13.0), 15, INK, Anchor::Start, heading);
         frame.x_axis(svg, &x, &self.x_label);
         frame.y_axis(svg, y);

@@ -6,7 +6,7 @@ mod matrix;
 
 use huepage_present::paragraph::wrap;
 
-use super::{BenchReport, findings::findings};
+use super::{BenchReport, cache_text, findings::findings};
 
 /// The whole report: what ran where, tables, and what they say.
 pub fn text(report: &BenchReport) -> String {
@@ -37,17 +37,14 @@ pub fn text(report: &BenchReport) -> String {
 }
 
 fn head(report: &BenchReport) -> String {
-    let cache = report.cache;
     let share = report.cache_share.as_ref();
     let share = share.map_or(String::new(), |share| format!(" ({share} of the machine's)"));
     format!(
-        "{}, CPU {}, L{} {} {}-way{share}; {} allocations of each placement, each visited {} \
+        "{}, CPU {}, {}{share}; {} allocations of each placement, each visited {} \
          times; memory: {}",
         report.machine.model,
         report.machine.cpu,
-        cache.level(),
-        cache.size(),
-        cache.ways(),
+        cache_text(report.cache),
         report.allocations,
         report.visits,
         report.memory,

@@ -15,12 +15,12 @@ use huepage_present::destination::Destination;
 
 use crate::{
     bench::{
-        Host,
+        Host, command_line,
         exec::{
-            Arm, ExecReport, LOOK, Launcher, Plan, Program, ProgramRun, SCHEMA, arms, measure,
-            moments, shell, verdict,
+            Arm, ExecReport, LOOK, Launcher, Plan, Program, SCHEMA, arms, measure, moments, shell,
+            verdict,
         },
-        write_all,
+        words, write_all,
     },
     commands::cache_options::{ResolvedCache, WhichCache},
 };
@@ -151,15 +151,12 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         seed,
     };
     let runs = measure(&mut launcher, &plan)?;
-    let words = |words: &[OsString]| {
-        words.iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>()
-    };
     let arms = arms(&runs, seed);
     let moments = moments(&runs);
     let report = ExecReport {
         schema: SCHEMA,
         kind: "measured",
-        command: words(&std::env::args_os().collect::<Vec<_>>()).join(" "),
+        command: command_line(),
         program: words(&options.program),
         placed_by: std::iter::once("huepage".to_owned()).chain(words(&placed_by[1..])).collect(),
         machine: Host::here(resolved.cpu),
@@ -169,7 +166,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         memory: launcher.memory().0,
         stirred: launcher.memory().1,
         warm: plan.warm,
-        rounds: rounds(&runs),
+        rounds: runs.last().map_or(0, |run| run.round + 1),
         verdict: verdict("elapsed time", &arms, |arm| &arm.elapsed, &moments),
         verdict_user: verdict("user time", &arms, |arm| &arm.user, &moments),
         moments,
@@ -186,10 +183,6 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::from(3));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn rounds(runs: &[ProgramRun]) -> usize {
-    runs.last().map_or(0, |run| run.round + 1)
 }
 
 /// Looks at the cache before and after each run, by the palette that `huepage run`
