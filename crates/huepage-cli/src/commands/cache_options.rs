@@ -4,7 +4,7 @@
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use huepage::{
-    color::{ColorCount, ColorOracle, ColorsBy, MeasureOptions, Oracle},
+    color::{ColorOracle, ColorsBy, MeasureOptions, Oracle},
     mapping::page_size,
     topology::{CacheGeometry, CacheOverride, ChoiceError, LiveMachine, Topology, allowed_cpus},
     units::Bytes,
@@ -60,10 +60,7 @@ impl WhichCache {
     /// # Errors
     /// If the machine cannot be read, or the CPU does not exist.
     pub fn resolve(&self) -> anyhow::Result<ResolvedCache> {
-        let cpu = match self.cpu {
-            Some(cpu) => cpu,
-            None => last_available_cpu()?,
-        };
+        let cpu = self.cpu.map_or_else(last_available_cpu, Ok)?;
         let geometry = match self.cache {
             Some(given) => Some(given.geometry()),
             None => declared(cpu)?,
@@ -125,7 +122,9 @@ impl ResolvedCache {
                 bail!("the L2 is not declared here: give it with {}", advice::CACHE)
             }
         };
-        let geometry = measured_geometry(oracle.count(), ways)?;
+        const LINE: u32 = 64;
+        let size = u64::from(oracle.count().get()) * u64::from(ways) * page_size().0;
+        let geometry = CacheGeometry::from_size(2, Bytes(size), ways, LINE)?;
         eprintln!(
             "huepage: going on with the L2 as measured: {}, {} ways",
             geometry.size(),
@@ -133,16 +132,6 @@ impl ResolvedCache {
         );
         Ok(geometry)
     }
-}
-
-/// An L2 of so many colors and ways.
-///
-/// # Errors
-/// If no cache can have as many.
-pub fn measured_geometry(colors: ColorCount, ways: u32) -> anyhow::Result<CacheGeometry> {
-    const LINE: u32 = 64;
-    let size = u64::from(colors.get()) * u64::from(ways) * page_size().0;
-    Ok(CacheGeometry::from_size(2, Bytes(size), ways, LINE)?)
 }
 
 /// Whose cache, and which, as the first line of a text.
