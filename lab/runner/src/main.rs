@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             eprintln!("huepage-lab: {error:#}");
-            ExitCode::FAILURE
+            ExitCode::from(if error.is::<commands::Usage>() { 2 } else { 1 })
         }
     }
 }

@@ -27,10 +27,7 @@ pub struct Options {
 
 /// Prints them, a line each.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let (_, cases) = match options.grid.cases() {
-        Ok(found) => found,
-        Err(code) => return Ok(code),
-    };
+    let (_, cases) = options.grid.cases()?;
     let ids = cases::ids(&Workspace::find()?, options.grid.experiment(), &cases)?;
     let both = ids.iter().zip(&cases);
     if options.json {

@@ -24,6 +24,8 @@ use huepage_lab::{
 use huepage_present::stdout::print;
 use serde::Serialize;
 
+use super::Usage;
+
 /// Run a program in a guest: what its accesses come to, by cache and by mapping
 ///
 /// The guest has the files of this machine, to be read. What the program writes stays in
@@ -97,13 +99,7 @@ struct Document<'a> {
 
 /// Runs it.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let model = match checked(&options) {
-        Ok(model) => model,
-        Err(error) => {
-            eprintln!("huepage-lab: {error:#}");
-            return Ok(ExitCode::from(2));
-        }
-    };
+    let model = checked(&options).map_err(Usage)?;
     if options.print_model {
         print(&(serde_json::to_string_pretty(&model)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);

@@ -3,6 +3,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
+use anyhow::{anyhow, ensure};
 use clap::Args;
 
 use huepage_lab::{
@@ -16,6 +17,8 @@ use huepage_lab::{
     workspace::Workspace,
 };
 use huepage_present::stdout::print;
+
+use super::Usage;
 
 /// An experiment and its settings.
 #[derive(Args)]
@@ -50,24 +53,18 @@ impl Grid {
         experiments::find(&self.experiment).expect("clap knows the names")
     }
 
-    /// The settings and the boots that they amount to; a wrong setting is a usage error,
-    /// which has been printed.
-    pub fn cases(&self) -> Result<(Settings, Vec<Case>), ExitCode> {
+    /// The settings and the boots that they amount to.
+    ///
+    /// # Errors
+    /// [`Usage`]: a setting that is wrong, or settings that leave nothing to run.
+    pub fn cases(&self) -> anyhow::Result<(Settings, Vec<Case>)> {
         let experiment = self.experiment();
         let mut settings = experiment.settings(if self.quick { Scale::Quick } else { Scale::Full });
         let set = self.set.iter().try_for_each(|assignment| settings.set(assignment));
         let cases = set.and_then(|()| (experiment.cases)(&settings, self.variant));
-        let cases = cases.and_then(|cases| {
-            anyhow::ensure!(!cases.is_empty(), "the settings leave nothing to run");
-            Ok(cases)
-        });
-        match cases {
-            Ok(cases) => Ok((settings, cases)),
-            Err(error) => {
-                eprintln!("huepage-lab: {error:#}");
-                Err(ExitCode::from(2))
-            }
-        }
+        let cases = cases.map_err(Usage)?;
+        ensure!(!cases.is_empty(), Usage(anyhow!("the settings leave nothing to run")));
+        Ok((settings, cases))
     }
 
     /// The command that gives the same results.

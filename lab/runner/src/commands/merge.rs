@@ -23,10 +23,7 @@ pub struct Options {
 
 /// Puts them together; boots that are not there are named in the results.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let (_, cases) = match options.grid.cases() {
-        Ok(found) => found,
-        Err(code) => return Ok(code),
-    };
+    let (_, cases) = options.grid.cases()?;
     let workspace = Workspace::find()?;
     let kept = options.keeping.kept(&workspace);
     let experiment = options.grid.experiment();

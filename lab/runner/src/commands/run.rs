@@ -38,10 +38,7 @@ pub struct Options {
 
 /// Runs it.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
-    let (settings, mut cases) = match options.grid.cases() {
-        Ok(found) => found,
-        Err(code) => return Ok(code),
-    };
+    let (settings, mut cases) = options.grid.cases()?;
     if options.settings {
         let lines = settings.iter().map(|(name, values)| format!("{name}={}\n", values.join(",")));
         print(lines.collect::<String>())?;

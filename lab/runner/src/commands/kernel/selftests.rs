@@ -4,7 +4,7 @@
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use huepage_lab::{
     arch::Arch,
     boot,
@@ -15,6 +15,8 @@ use huepage_lab::{
 };
 use huepage_present::stdout;
 use serde::Serialize;
+
+use crate::commands::Usage;
 
 /// Run the kernel's own selftests in a booted kernel
 ///
@@ -72,10 +74,7 @@ struct Report {
 /// Runs the command.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let &Options { arch, config, variant, .. } = options;
-    if let Some(wrong) = wrong(options) {
-        eprintln!("huepage-lab: {wrong}");
-        return Ok(ExitCode::from(2));
-    }
+    check(options).map_err(Usage)?;
     let boots = |variant, coloring| Boots { request: Request { arch, variant, config }, coloring };
     let all = if options.compare {
         let coloring = options.coloring.clone().unwrap_or_else(|| COLORING.to_owned());
@@ -122,15 +121,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Options that do not fit together.
-fn wrong(options: &Options) -> Option<&'static str> {
-    if options.config == Config::Kunit {
-        return Some("a kernel that is a program has its own tests: huepage-lab kernel kunit");
-    }
-    let colored = options.compare || options.variant == Variant::Huepage;
-    (options.coloring.is_some() && !colored).then_some(
-        "the stock kernel has no page coloring: leave out --coloring or take --variant huepage",
-    )
+/// Refuses options that do not fit together.
+fn check(options: &Options) -> anyhow::Result<()> {
+    ensure!(
+        options.config != Config::Kunit,
+        "a kernel that is a program has its own tests: huepage-lab kernel kunit"
+    );
+    ensure!(
+        options.coloring.is_none() || options.compare || options.variant == Variant::Huepage,
+        "the stock kernel has no page coloring: leave out --coloring or take --variant huepage"
+    );
+    Ok(())
 }
 
 fn kind(run: &Run) -> String {
