@@ -53,6 +53,18 @@ pub fn table_of<'a>(columns: &[(&str, Column)], rows: impl IntoIterator<Item = &
     table
 }
 
+/// What a column says of an item.
+pub type Says<'a, T> = &'a dyn Fn(&T) -> String;
+
+/// A table with a row for each item: of each column the head, and what it says of an item.
+pub fn table_by<T>(columns: &[(&str, Says<'_, T>)], items: impl IntoIterator<Item = T>) -> Table {
+    let mut table = Table::new(columns.iter().map(|(head, _)| *head));
+    for item in items {
+        table.row(columns.iter().map(|(_, cell)| cell(&item)));
+    }
+    table
+}
+
 /// A figure, or a dash if there is none.
 pub fn cell<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "–".into(), show)

@@ -8,7 +8,7 @@ use super::{
     rows::KERNEL_FNS,
     theory,
 };
-use crate::results::{Page, Results, Row, Table, number};
+use crate::results::{Page, Results, Row, Table, number, table_by};
 
 pub fn page(results: &Results) -> Page {
     let fill = about_one(results);
@@ -109,33 +109,29 @@ fn by_day(results: &Results) -> Table {
 
 /// Copy and scale touch two of the three arrays, so theory is another one.
 fn by_kernel_fn(results: &Results) -> Table {
-    let mut table = Table::new([
-        "arch",
-        "form",
-        "policy",
-        "state",
-        "kernel function",
-        "lines touched",
-        "in conflict",
-        "by frame numbers",
-        "1 − e^(−touched / cache)",
-        "random among these frames",
-    ]);
     let fill = about_one(results);
-    for (group, age, state) in lines(results) {
-        if !["stock", "random"].contains(&group.policy.as_str()) {
-            continue;
-        }
-        for kernel_fn in KERNEL_FNS {
-            let Some(row) = at(results, &group, age, fill, kernel_fn) else { continue };
-            let shares = ["conflict_share", "by_frames", "random_share", "random_share_finite"];
-            let cells = shares.map(|name| percent(Some(row), name));
-            let lines = number(row.metric("lines"), 0);
-            let head = [&group.head()[..], &[&state, kernel_fn, &lines]].concat();
-            table.wide_row(head, cells);
-        }
-    }
-    table
+    let shown = |group: &Group| ["stock", "random"].contains(&group.policy.as_str());
+    let lines: Vec<_> = lines(results).into_iter().filter(|(group, ..)| shown(group)).collect();
+    let rows = lines.iter().flat_map(|(group, age, state)| {
+        let row = move |kernel_fn| Some((state, at(results, group, *age, fill, kernel_fn)?));
+        KERNEL_FNS.into_iter().filter_map(row)
+    });
+    let share = |row: &Row, metric| percent(Some(row), metric);
+    table_by::<(&String, &Row)>(
+        &[
+            ("arch", &|(_, row)| row.setting("arch")),
+            ("form", &|(_, row)| row.setting("form")),
+            ("policy", &|(_, row)| row.setting("policy")),
+            ("state", &|(state, _)| (*state).clone()),
+            ("kernel function", &|(_, row)| row.setting("kernel_fn")),
+            ("lines touched", &|(_, row)| number(row.metric("lines"), 0)),
+            ("in conflict", &|(_, row)| share(row, "conflict_share")),
+            ("by frame numbers", &|(_, row)| share(row, "by_frames")),
+            ("1 − e^(−touched / cache)", &|(_, row)| share(row, "random_share")),
+            ("random among these frames", &|(_, row)| share(row, "random_share_finite")),
+        ],
+        rows,
+    )
 }
 
 /// What a Knights Landing reads from its MCDRAM as memory of its own, and from its DDR, in

@@ -5,7 +5,9 @@ use super::{
     pairs::{self, Group, Pair},
     picture,
 };
-use crate::results::{Boots, Page, Results, Table, cell, change, distinct, percent, thousands};
+use crate::results::{
+    Boots, Page, Results, Table, cell, change, distinct, percent, table_by, thousands,
+};
 
 fn hundredths(value: f64) -> String {
     format!("{value:.2}")
@@ -109,38 +111,29 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
 
 /// What another order does to merging; nothing if there is none.
 fn against_stock(results: &Results) -> Option<(String, Table)> {
-    let mut table = Table::new([
-        "boots",
-        "readers",
-        "requests, fresh",
-        "requests, aged",
-        "segments, fresh",
-        "segments, aged",
-        "spread of seeds",
-    ]);
-    for group in Group::all(results) {
-        let Some(stock) = group.stock() else { continue };
-        let all = stock.pairs(results, "cached");
-        for pair in group.pairs(results, "cached") {
-            let Some(stock) = all.iter().find(|stock| stock.readers == pair.readers) else {
-                continue;
-            };
-            let change = |here: &Boots<'_>, there: &Boots<'_>, name: &str| {
-                change(here.mean(name), there.mean(name))
-            };
-            let boots = [&pair.fresh, &pair.aged, &stock.fresh, &stock.aged];
-            let spreads = boots.map(|boots| boots.mean("spread"));
-            table.row([
-                group.name(),
-                thousands(pair.readers),
-                change(&pair.fresh, &stock.fresh, "requests"),
-                change(&pair.aged, &stock.aged, "requests"),
-                change(&pair.fresh, &stock.fresh, "segments"),
-                change(&pair.aged, &stock.aged, "segments"),
-                percent(spreads.into_iter().flatten().fold(f64::NAN, f64::max)),
-            ]);
-        }
-    }
+    let groups = Group::all(results);
+    let pairs = groups.iter().filter(|group| group.policy != "stock").flat_map(|group| {
+        let pairs = group.beside(&group.with_policy("stock"), results);
+        pairs.into_iter().map(move |(pair, stock)| (group, pair, stock))
+    });
+    let change =
+        |here: &Boots<'_>, there: &Boots<'_>, name: &str| change(here.mean(name), there.mean(name));
+    let table = table_by::<(&Group, Pair, Pair)>(
+        &[
+            ("boots", &|(group, ..)| group.name()),
+            ("readers", &|(_, pair, _)| thousands(pair.readers)),
+            ("requests, fresh", &|(_, p, stock)| change(&p.fresh, &stock.fresh, "requests")),
+            ("requests, aged", &|(_, p, stock)| change(&p.aged, &stock.aged, "requests")),
+            ("segments, fresh", &|(_, p, stock)| change(&p.fresh, &stock.fresh, "segments")),
+            ("segments, aged", &|(_, p, stock)| change(&p.aged, &stock.aged, "segments")),
+            ("spread of seeds", &|(_, pair, stock)| {
+                let boots = [&pair.fresh, &pair.aged, &stock.fresh, &stock.aged];
+                let spreads = boots.into_iter().filter_map(|boots| boots.mean("spread"));
+                percent(spreads.fold(f64::NAN, f64::max))
+            }),
+        ],
+        pairs,
+    );
     let heading = "Against stock: requests and segments (less is better)";
     (!table.is_empty()).then(|| (heading.into(), table))
 }
@@ -168,12 +161,7 @@ fn against_source(results: &Results) -> (String, Table) {
     let mut table = Table::new(["what", "measured", "here, fresh", "here, aged"]);
     let groups = Group::all(results);
     for stock in groups.iter().filter(|group| group.policy == "stock") {
-        let reverse = Group { policy: "reverse".into(), ..stock.clone() };
-        let all = reverse.pairs(results, "cached");
-        for pair in stock.pairs(results, "cached") {
-            let Some(reverse) = all.iter().find(|other| other.readers == pair.readers) else {
-                continue;
-            };
+        for (pair, reverse) in stock.beside(&stock.with_policy("reverse"), results) {
             let at = format!("({}, {} readers)", stock.machine(), thousands(pair.readers));
             // A page that follows its predecessor adds no segment.
             let merges = |boots: &Boots<'_>| {

@@ -73,9 +73,19 @@ impl Group {
         )
     }
 
-    /// The same machine with the stock kernel, if this has another.
-    pub fn stock(&self) -> Option<Group> {
-        (self.policy != "stock").then(|| Group { policy: "stock".into(), ..self.clone() })
+    /// The same machine with another order of frames.
+    pub fn with_policy(&self, policy: &str) -> Group {
+        Group { policy: policy.into(), ..self.clone() }
+    }
+
+    /// Reads through the page cache, and those of another group with as many readers.
+    pub fn beside<'a>(&self, other: &Group, results: &'a Results) -> Vec<(Pair<'a>, Pair<'a>)> {
+        let mut others = other.pairs(results, "cached");
+        let mut beside = |pair: Pair<'a>| {
+            let at = others.iter().position(|other| other.readers == pair.readers)?;
+            Some((pair, others.swap_remove(at)))
+        };
+        self.pairs(results, "cached").into_iter().filter_map(&mut beside).collect()
     }
 
     /// One for each number of readers: boots without aging, and those aged most.

@@ -5,7 +5,7 @@ use huepage::units::Bytes;
 
 use crate::results::{
     Axis, Boots, Page, Panel, Plot, Results, Row, Series, Table, cell, distinct, number, percent,
-    thousands,
+    table_by, thousands,
 };
 
 pub(super) fn page(results: &Results) -> Page {
@@ -47,75 +47,62 @@ fn loss(those: &Boots<'_>, others: &Boots<'_>) -> Option<f64> {
     Some(1.0 - those.mean("mbs")? / others.mean("mbs")?)
 }
 
+/// Readers and policy.
+type Point<'a> = (&'a str, &'a str);
+
 fn table(results: &Results, machine: String) -> (String, Table) {
-    let mut table = Table::new([
-        "readers",
-        "policy",
-        "MB/s",
-        "lost against stock",
-        "stalls",
-        "waiting for memory",
-        "old waits",
-        "direct: MB/s",
-        "lost against stock",
-    ]);
-    for readers in results.values("readers") {
-        let of = |policy: &str, mode: &str| boots(results, &machine, policy, &readers, mode);
-        for policy in results.values("policy") {
-            let (cached, direct) = (of(&policy, "cached"), of(&policy, "direct"));
-            if cached.is_empty() {
-                continue;
-            }
-            let lost = |those: &Boots<'_>, mode: &str| {
-                let stock = (policy != "stock").then(|| of("stock", mode));
-                cell(stock.and_then(|stock| loss(those, &stock)), percent)
-            };
-            table.row([
-                readers.clone(),
-                policy.clone(),
-                cached.text("mbs", |mbs| number(Some(mbs), 1)),
-                lost(&cached, "cached"),
-                cached.text("stalls", thousands),
-                cached.text("stalled_share", percent),
-                cached.text("waits", thousands),
-                direct.text("mbs", |mbs| number(Some(mbs), 1)),
-                lost(&direct, "direct"),
-            ]);
-        }
-    }
-    (machine, table)
+    let of = |(readers, policy): &Point, mode| boots(results, &machine, policy, readers, mode);
+    let lost = |point: &Point, mode| {
+        let stock = (point.1 != "stock").then(|| of(&(point.0, "stock"), mode));
+        cell(stock.and_then(|stock| loss(&of(point, mode), &stock)), percent)
+    };
+    let rate = |point: &Point, mode| of(point, mode).text("mbs", |mbs| number(Some(mbs), 1));
+    let (readers, policies) = (results.values("readers"), results.values("policy"));
+    let points = readers.iter().flat_map(|readers| policies.iter().map(|p| (&**readers, &**p)));
+    let table = table_by::<Point>(
+        &[
+            ("readers", &|(readers, _)| (*readers).to_owned()),
+            ("policy", &|(_, policy)| (*policy).to_owned()),
+            ("MB/s", &|point| rate(point, "cached")),
+            ("lost against stock", &|point| lost(point, "cached")),
+            ("stalls", &|point| of(point, "cached").text("stalls", thousands)),
+            ("waiting for memory", &|point| of(point, "cached").text("stalled_share", percent)),
+            ("old waits", &|point| of(point, "cached").text("waits", thousands)),
+            ("direct: MB/s", &|point| rate(point, "direct")),
+            ("lost against stock", &|point| lost(point, "direct")),
+        ],
+        points.filter(|point| !of(point, "cached").is_empty()),
+    );
+    (machine.clone(), table)
 }
 
 fn against_source(results: &Results) -> (String, Table) {
     let heading = "Against the source (2009): throughput that ascending frames lost against \
                    reversed ones";
-    let mut table = Table::new([
-        "machine",
-        "readers",
-        "source",
-        "here, as 6.12 is",
-        "here, with the old wait",
-        "lost by the old wait",
-        "lost by waiting each time",
-    ]);
-    for machine in machines(results) {
-        for readers in results.values("readers") {
-            let of = |policy: &str| boots(results, &machine, policy, &readers, "cached");
-            let lost = |those: &str, others: &str| cell(loss(&of(those), &of(others)), percent);
-            if of("stock").is_empty() {
-                continue;
-            }
-            table.row([
-                machine.clone(),
-                readers.clone(),
-                if readers == "16" { "76 %" } else { "about 40 % (mean of 1 to 64)" }.to_owned(),
-                lost("stock", "reverse"),
-                lost("wait", "wait-reverse"),
-                lost("wait", "stock"),
-                lost("wait-each", "stock"),
-            ]);
-        }
-    }
+    type Point<'a> = (&'a String, &'a String);
+    let of = |(machine, readers): &Point, policy: &str| {
+        boots(results, machine, policy, readers, "cached")
+    };
+    let lost = |point: &Point, those: &str, others: &str| {
+        cell(loss(&of(point, those), &of(point, others)), percent)
+    };
+    let (machines, readers) = (machines(results), results.values("readers"));
+    let points = machines.iter().flat_map(|machine| readers.iter().map(move |r| (machine, r)));
+    let table = table_by::<Point>(
+        &[
+            ("machine", &|(machine, _)| (*machine).clone()),
+            ("readers", &|(_, readers)| (*readers).clone()),
+            ("source", &|(_, readers)| match readers.as_str() {
+                "16" => "76 %".into(),
+                _ => "about 40 % (mean of 1 to 64)".into(),
+            }),
+            ("here, as 6.12 is", &|point| lost(point, "stock", "reverse")),
+            ("here, with the old wait", &|point| lost(point, "wait", "wait-reverse")),
+            ("lost by the old wait", &|point| lost(point, "wait", "stock")),
+            ("lost by waiting each time", &|point| lost(point, "wait-each", "stock")),
+        ],
+        points.filter(|point| !of(point, "stock").is_empty()),
+    );
     (heading.into(), table)
 }
 
