@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How memory ages: what a day of other people's work does to it (`lab/guest/age.h`).
 
+use crate::experiment::arguments;
+
 /// A day's work; percentages are of the memory that is free in the morning. At the peak
 /// pages, half of the files and three times what is forked are there: that must leave
 /// room.
@@ -29,10 +31,14 @@ impl Dose {
     }
 
     /// As arguments of a guest.
-    pub fn arguments(&self) -> impl Iterator<Item = (String, String)> {
+    pub fn arguments(&self) -> Vec<(String, String)> {
         let Dose { pages, rounds, keep, forked, files, name: _ } = *self;
-        [("pages", pages), ("rounds", rounds), ("keep", keep), ("forked", forked), ("files", files)]
-            .into_iter()
-            .map(|(name, value)| (name.to_owned(), value.to_string()))
+        arguments([
+            ("pages", pages),
+            ("rounds", rounds),
+            ("keep", keep),
+            ("forked", forked),
+            ("files", files),
+        ])
     }
 }

@@ -13,8 +13,11 @@ use crate::{
     kernel::{Config, Variant},
     model::Model,
     results::{Page, Results, Row},
-    settings::Settings,
+    settings::{Point, Settings},
 };
+
+/// Bytes of a page, on both architectures.
+pub const PAGE: u64 = 4096;
 
 /// How large an experiment is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,8 +94,9 @@ pub struct Experiment {
     /// The rows of one boot. An error says what is missing in the report, or which check
     /// does not hold.
     pub rows: fn(&Case, &Report) -> anyhow::Result<Vec<Found>>,
-    /// Adds what is known only from several boots, and checks across them.
-    pub finish: fn(Vec<Row>) -> anyhow::Result<Vec<Row>>,
+    /// Adds what is known only from several boots, and checks across them. After an error
+    /// rows are what they were.
+    pub finish: fn(&mut Vec<Row>) -> anyhow::Result<()>,
     /// What people get to see of results.
     pub page: fn(&Results) -> Page,
 }
@@ -114,8 +118,22 @@ impl Experiment {
 }
 
 /// Pairs of names and values as arguments of a guest.
-pub fn arguments<const N: usize>(pairs: [(&str, String); N]) -> Vec<(String, String)> {
-    pairs.map(|(name, value)| (name.to_owned(), value)).to_vec()
+pub fn arguments<'a, V: ToString>(
+    pairs: impl IntoIterator<Item = (&'a str, V)>,
+) -> Vec<(String, String)> {
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_string())).collect()
+}
+
+/// A boot for each point of the grid of these settings.
+///
+/// # Errors
+/// That of the first point whose settings make no sense.
+pub fn case_of_each(
+    settings: &Settings,
+    names: &[&str],
+    case: fn(&Settings, &Point) -> anyhow::Result<Case>,
+) -> anyhow::Result<Vec<Case>> {
+    settings.grid(names).iter().map(|point| case(settings, point)).collect()
 }
 
 /// Pairs of names and values as JSON.

@@ -91,11 +91,10 @@ impl Run<'_> {
     ) -> anyhow::Result<Results> {
         let version =
             joined(tried.iter().flatten().flatten().map(|outcome| outcome.kernel.clone()));
-        let (rows, mut failed) = parted(cases, tried)?;
-        let rows = (self.experiment.finish)(rows.clone()).unwrap_or_else(|error| {
+        let (mut rows, mut failed) = parted(cases, tried)?;
+        if let Err(error) = (self.experiment.finish)(&mut rows) {
             failed.push(Failed { settings: Map::new(), reason: format!("{error:#}") });
-            rows
-        });
+        }
         Ok(Results {
             schema: SCHEMA.into(),
             experiment: self.experiment.name.into(),

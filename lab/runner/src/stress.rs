@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     arch::Arch,
     boot::{Boot, Machine, boot},
+    experiment::arguments,
     kernel::{self, Request, Variant},
     progress::Progress,
     workspace::Workspace,
@@ -105,19 +106,19 @@ pub fn run(
         // Above, memory is of a kind that can be taken offline.
         machine.kernel_options.push("kernelcore=256M".into());
     }
-    let arguments = [
+    let arguments = arguments([
         ("seconds", stress.seconds),
         ("rounds", stress.rounds),
         ("seed", stress.seed),
         ("workers", stress.workers),
         ("pages", stress.pages),
-    ];
+    ]);
     let description = Boot {
         arch: request.arch,
         kernel: image.path,
         machine,
         guest: "page-color-stress".into(),
-        arguments: arguments.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec(),
+        arguments,
         model: None,
         regions: Vec::new(),
         // A kernel that checks itself boots slowly, and machines are shared.

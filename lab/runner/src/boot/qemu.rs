@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::Context;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{BootError, Content, Disk, Machine, Request, console::Console, disks, requests};
@@ -54,6 +55,14 @@ pub struct Report {
     pub requests: Vec<Request>,
     /// The guest program's words for people.
     pub notes: Vec<String>,
+}
+
+impl Report {
+    /// The guest program's results, each as what an experiment expects of its guest.
+    pub fn said<T: DeserializeOwned>(&self) -> impl Iterator<Item = anyhow::Result<T>> {
+        let read = |said| T::deserialize(said).with_context(|| format!("the guest said {said}"));
+        self.results.iter().map(read)
+    }
 }
 
 /// Boots, waits for the end, and collects. `heard` gets each line of the console.

@@ -10,10 +10,10 @@ use serde::Serialize;
 use super::{Way, mappings::Process};
 use crate::{
     boot::Report,
+    experiment::PAGE,
     model::{FrameCounts, Model},
 };
 
-const PAGE: u64 = 4096;
 /// Anonymous mappings of less are told together.
 const SMALL: u64 = 1 << 20;
 

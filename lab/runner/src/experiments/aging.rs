@@ -21,11 +21,8 @@ use crate::{
     boot::Report,
     experiment::{Case, Experiment, Found},
     kernel::Variant,
-    results::Row,
     settings::Settings,
 };
-
-const PAGE: u64 = 4096;
 
 /// All but those of [`crate::placement::Placement`] are of this experiment only.
 const POLICIES: [&str; 9] =
@@ -67,7 +64,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
-    finish,
+    finish: |rows| check::off_is_stock(rows),
     page: page::page,
 };
 
@@ -99,9 +96,4 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let found = rows::of(case, report)?;
     found.iter().try_for_each(|found| check::row(case, found))?;
     Ok(found)
-}
-
-fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-    check::off_is_stock(&rows)?;
-    Ok(rows)
 }

@@ -11,12 +11,11 @@ use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 
 use crate::{
-    boot::{Content, Disk, Machine, Report},
-    experiment::{Case, Experiment, Found},
-    kernel::{Config, Variant},
+    boot::{Content, Disk, Machine},
+    experiment::{Case, Experiment, PAGE, arguments, case_of_each},
+    kernel::Config,
     model::Model,
     placement::Placement,
-    results::Row,
     settings::{Point, Settings},
 };
 
@@ -58,24 +57,14 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("cache", "32M", "32M"),
         ("seed", "1", "1"),
     ],
-    cases,
-    rows,
-    finish,
+    cases: |settings, _| case_of_each(settings, &["arch", "policy"], case),
+    rows: |_, report| rows::of(report),
+    finish: |rows| {
+        rows::beside_stock(rows);
+        Ok(())
+    },
     page: page::page,
 };
-
-fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
-    let points = settings.grid(&["arch", "policy"]);
-    points.iter().map(|point| case(settings, point)).collect()
-}
-
-fn rows(_: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    rows::of(report)
-}
-
-fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-    Ok(rows::beside_stock(rows))
-}
 
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch = point.parsed("arch")?;
@@ -90,15 +79,13 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     );
     // Copied once, beside the kernel and its tables.
     ensure!(
-        pages * 4096 * 5 / 2 <= memory.0,
+        pages * PAGE * 5 / 2 <= memory.0,
         "setting pages={pages}: a machine of {memory} has not two and a half times that"
     );
     let mut machine = Machine::plain(1, memory);
     machine.disks = vec![Disk { content: Content::Zeros(memory), segments: 126 }];
-    let mut arguments: Vec<(String, String)> = ["pages", "rounds", "seed"]
-        .into_iter()
-        .map(|name| Ok((name.to_owned(), settings.only::<u64>(name)?.to_string())))
-        .collect::<anyhow::Result<_>>()?;
+    let seed: u64 = settings.only("seed")?;
+    let mut arguments = arguments([("pages", pages), ("rounds", rounds), ("seed", seed)]);
     let cache: Bytes = settings.only("cache")?;
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();

@@ -17,7 +17,7 @@ use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
-    experiment::{Case, Experiment, Found, map},
+    experiment::{self, Case, Experiment, Found, arguments, map},
     kernel::{Config, Variant},
     placement::Placement,
     results::Row,
@@ -70,7 +70,10 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
-    finish,
+    finish: |rows| {
+        add_spreads(rows);
+        Ok(())
+    },
     page: page::page,
 };
 
@@ -124,7 +127,8 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     Ok(rows)
 }
 
-fn finish(mut rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
+/// Adds how far requests of boots that differ by their seed only are apart.
+fn add_spreads(rows: &mut [Row]) {
     let point = |row: &Row| {
         let mut settings = row.settings.clone();
         settings.remove("seed");
@@ -138,7 +142,6 @@ fn finish(mut rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
             rows[number].metrics.insert("spread".into(), spread(&requests).into());
         }
     }
-    Ok(rows)
 }
 
 /// Largest less smallest, as a share of the mean.
@@ -205,19 +208,15 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     shown.extend(more);
     shown.extend(DAY.map(|(name, value)| (format!("aging_{name}"), value.into())));
     let cache: Bytes = settings.only("cache")?;
-    let arguments = [
+    let mut arguments = arguments([
         ("readers", readers),
         ("bytes", bytes),
         ("direct", direct),
         ("age", age),
         ("seed", seed),
         ("read_ahead", read_ahead.0 >> 10),
-    ];
-    let mut arguments: Vec<(String, String)> = arguments
-        .iter()
-        .chain(&DAY)
-        .map(|(name, value)| ((*name).to_owned(), value.to_string()))
-        .collect();
+    ]);
+    arguments.extend(experiment::arguments(DAY));
     arguments.push(("fs".into(), kind.name().into()));
     placement.apply(cache, 1, &mut machine, &mut arguments);
     Ok(Case {

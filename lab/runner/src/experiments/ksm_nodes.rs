@@ -21,7 +21,6 @@ use crate::{
     boot::{Content, Disk, Report},
     experiment::{Case, Experiment, Found},
     kernel::{Config, Variant},
-    results::Row,
     settings::{Point, Settings},
 };
 
@@ -72,7 +71,10 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
-    finish,
+    finish: |rows| {
+        read::compare_with_fresh(rows);
+        Ok(())
+    },
     page: page::page,
 };
 
@@ -108,10 +110,6 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
         Some(STRESS) => moves::survived(report, "stress", "verified"),
         _ => moves::survived(report, "stale", "pages"),
     }
-}
-
-fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-    Ok(read::compare_with_fresh(rows))
 }
 
 fn case(

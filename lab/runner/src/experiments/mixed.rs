@@ -15,11 +15,10 @@ use serde_json::json;
 
 use crate::{
     arch::Arch,
-    boot::{Content, Disk, Machine, Node, Report},
-    experiment::{Case, Experiment, Found, arguments},
+    boot::{Content, Disk, Machine, Node},
+    experiment::{Case, Experiment, PAGE, arguments},
     kernel::{Config, Variant},
     placement::Placement,
-    results::Row,
     settings::{Point, Settings},
 };
 
@@ -38,7 +37,6 @@ const OFFLINING: &str = "offlining";
 /// The kernel left alone before the loads of a day.
 const IDLE: &str = "idle";
 
-const PAGE: u64 = 4096;
 /// Of each disk: what its requests may have at most.
 const SEGMENTS: u32 = 126;
 
@@ -66,8 +64,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("load", LOADS, LOADS),
     ],
     cases,
-    rows,
-    finish,
+    rows: rows::of,
+    finish: |rows| limits::check(rows),
     page: page::page,
 };
 
@@ -87,15 +85,6 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
         }
     }
     Ok(cases)
-}
-
-fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    rows::of(case, report)
-}
-
-fn finish(rows: Vec<Row>) -> anyhow::Result<Vec<Row>> {
-    limits::check(&rows)?;
-    Ok(rows)
 }
 
 /// Those that a machine of so many nodes does.

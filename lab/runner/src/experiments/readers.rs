@@ -7,6 +7,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     boot::Disk,
+    experiment::PAGE,
     settings::{Point, Settings},
 };
 
@@ -31,7 +32,7 @@ pub fn checked(point: &Point) -> anyhow::Result<(u64, Bytes, u32)> {
     let segments: u32 = point.parsed("segments")?;
     ensure!((1..=128).contains(&readers), "setting readers={readers}: 1 to 128");
     ensure!(
-        read_ahead.0 >= 4096 && read_ahead.0.is_multiple_of(4096),
+        read_ahead.0 >= PAGE && read_ahead.0.is_multiple_of(PAGE),
         "setting read_ahead={read_ahead}: whole pages of 4 KiB"
     );
     ensure!(

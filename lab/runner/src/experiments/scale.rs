@@ -8,8 +8,7 @@ use huepage::units::Bytes;
 
 use super::thirty_days::{self, Days};
 use crate::{
-    experiment::{Case, Experiment},
-    kernel::Variant,
+    experiment::{Case, Experiment, case_of_each},
     settings::{Point, Settings},
 };
 
@@ -30,16 +29,11 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("memory", "3", "8"),
         ("fill", "0.94", "0.94"),
     ],
-    cases,
+    cases: |settings, _| case_of_each(settings, &["arch", "cache", "ways", "policy", "seed"], case),
     rows: thirty_days::rows::of,
-    finish: Ok,
+    finish: |_| Ok(()),
     page: page::page,
 };
-
-fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
-    let points = settings.grid(&["arch", "cache", "ways", "policy", "seed"]);
-    points.iter().map(|point| case(settings, point)).collect()
-}
 
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let cache: Bytes = point.parsed("cache")?;

@@ -15,7 +15,7 @@ use super::readers;
 use crate::{
     arch::Arch,
     boot::{Content, Disk, FileSystem, Kind, Machine, Report},
-    experiment::{Case, Experiment, Found, map},
+    experiment::{Case, Experiment, Found, PAGE, arguments, map},
     kernel::{Config, Variant},
     placement::Placement,
     settings::{Point, Settings},
@@ -23,8 +23,6 @@ use crate::{
 
 /// What a reader asks for at once, which its part is a whole number of.
 const RECORD: u64 = 64 << 10;
-
-const PAGE: u64 = 4096;
 
 /// Looked at one at a time: of two of these, one has its first value.
 const ONE_AT_A_TIME: [&str; 5] = ["fs", "memory", "read_ahead", "segments", "segment_size"];
@@ -59,7 +57,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
-    finish: Ok,
+    finish: |_| Ok(()),
     page: page::page,
 };
 
@@ -164,14 +162,12 @@ fn case(settings: &Settings, point: &Point, repeat: u32) -> anyhow::Result<Case>
     }
     machine.kernel_options = options;
 
-    let numbers = [
+    let mut arguments = arguments([
         ("readers", readers),
         ("bytes", bytes),
         ("record", RECORD),
         ("read_ahead", read_ahead.0 >> 10),
-    ];
-    let mut arguments: Vec<(String, String)> =
-        numbers.map(|(name, value)| (name.to_owned(), value.to_string())).to_vec();
+    ]);
     arguments.push(("fs".into(), kind.name().into()));
     placement.apply(settings.only("cache")?, 1, &mut machine, &mut arguments);
     Ok(Case {

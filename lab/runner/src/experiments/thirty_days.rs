@@ -17,13 +17,12 @@ use super::aging::kept_back;
 use crate::{
     arch::Arch,
     boot::Machine,
-    experiment::{Case, Experiment, arguments, map},
-    kernel::{Config, Variant},
+    experiment::{Case, Experiment, PAGE, arguments, case_of_each, map},
+    kernel::Config,
     placement::Placement,
     settings::{Point, Settings},
 };
 
-const PAGE: u64 = 4096;
 /// Beside the program: the kernel, and a table of its pages.
 const KERNEL: u64 = 48 << 20;
 /// What a day is, as the guest names it.
@@ -49,16 +48,11 @@ pub static EXPERIMENT: Experiment = Experiment {
         // Pages of the program, in caches.
         ("fill", "0.94", "0.94"),
     ],
-    cases,
+    cases: |settings, _| case_of_each(settings, &["arch", "kind", "policy", "seed"], case),
     rows: rows::of,
-    finish: Ok,
+    finish: |_| Ok(()),
     page: page::page,
 };
-
-fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
-    let points = settings.grid(&["arch", "kind", "policy", "seed"]);
-    points.iter().map(|point| case(settings, point)).collect()
-}
 
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     Days {

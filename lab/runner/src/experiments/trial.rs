@@ -36,6 +36,12 @@ pub fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
     Report { results, records, ..Report::default() }
 }
 
+/// The rows of a boot with this report.
+pub fn rows(experiment: &Experiment, case: &Case, report: &Report) -> Vec<Row> {
+    let found = (experiment.rows)(case, report).unwrap();
+    found.into_iter().map(|found| case.row(found)).collect()
+}
+
 /// A row of the stock kernel, from two objects.
 pub fn row(settings: &Value, metrics: &Value) -> Row {
     let map = |value: &Value| value.as_object().unwrap().clone();

@@ -20,13 +20,12 @@ use crate::{
     arch::Arch,
     boot::Machine,
     dose::{DOSES, Dose},
-    experiment::{Case, Experiment, arguments, map},
+    experiment::{Case, Experiment, PAGE, arguments, map},
     kernel::{Config, Variant},
     placement::Placement,
     settings::{Point, Settings},
 };
 
-const PAGE: u64 = 4096;
 /// The host touches its machines' memory in pieces of that.
 const HUGE: u64 = 512;
 const MACHINES: u64 = 2;
@@ -53,7 +52,10 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows: said::rows,
-    finish: |rows| compose::all(&rows),
+    finish: |rows| {
+        *rows = compose::all(rows)?;
+        Ok(())
+    },
     page: page::page,
 };
 

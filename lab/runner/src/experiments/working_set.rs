@@ -12,13 +12,13 @@ mod theory;
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use huepage::units::Bytes;
 pub(super) use theory::random_miss_share;
 
 use crate::{
-    boot::{Machine, Report},
-    experiment::{Case, Experiment, Found},
+    boot::Machine,
+    experiment::{Case, Experiment, PAGE},
     kernel::{Config, Variant},
     model::{Level, Model, Replacement},
     placement::Placement,
@@ -27,7 +27,6 @@ use crate::{
 
 /// Pages of L2.
 const CACHE_PAGES: u64 = 512;
-const PAGE: u64 = 4096;
 /// Lines of a page.
 const LINES: u32 = 64;
 /// What `l2_ways` says of a fully associative cache.
@@ -61,8 +60,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("seed", "1", "1"),
     ],
     cases,
-    rows,
-    finish: Ok,
+    rows: rows::of,
+    finish: |_| Ok(()),
     page: page::page,
 };
 
@@ -109,14 +108,9 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
         .collect()
 }
 
-fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    let miss_cost = case.settings["miss_cost"].as_f64().context("no miss_cost")?;
-    rows::of(report, miss_cost)
-}
-
 /// What the guest is told, the sizes of its pools among it.
 fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
-    let pages = |bytes: u64| bytes.div_ceil(4096);
+    let pages = |bytes: u64| bytes.div_ceil(PAGE);
     let eighths: Vec<u64> = settings.parsed("eighths")?;
     let (matrix, points) = (settings.only::<u64>("matrix")?, settings.parsed::<u64>("fft_points")?);
     let (repeats, programs): (u64, u64) =

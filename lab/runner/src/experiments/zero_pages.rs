@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::{
     boot::{Machine, Report},
-    experiment::{Case, Experiment, Found, map},
+    experiment::{self, Case, Experiment, Found, PAGE, map},
     kernel::{Config, Variant},
     model::{Level, Model, Replacement},
     settings::Settings,
@@ -53,7 +53,7 @@ impl Fought {
 
     /// Pages to a way.
     fn colors(self) -> u64 {
-        self.size() / u64::from(self.ways()) / 4096
+        self.size() / u64::from(self.ways()) / PAGE
     }
 }
 
@@ -86,7 +86,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
-    finish: Ok,
+    finish: |_| Ok(()),
     page: page::page,
 };
 
@@ -109,16 +109,16 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         let zeros = point.text("zeros");
         let mut machine = Machine::plain(1, Bytes(256 << 20));
         let mut arguments = arguments.clone();
-        arguments.extend([
-            ("colors".to_owned(), fought.colors().to_string()),
-            ("ways".to_owned(), fought.ways().to_string()),
-            ("zeros".to_owned(), zeros.to_owned()),
-        ]);
         let frames = match has_table("frames", zeros, fought) {
             true => settings.values("frames").join(","),
             false => String::new(),
         };
-        arguments.push(("frames".to_owned(), frames));
+        arguments.extend(experiment::arguments([
+            ("colors", fought.colors().to_string()),
+            ("ways", fought.ways().to_string()),
+            ("zeros", zeros.to_owned()),
+            ("frames", frames),
+        ]));
         if zeros != "stock" {
             let _: u32 = point.parsed("zeros")?;
             // Color sets need to know the cache that they are of.

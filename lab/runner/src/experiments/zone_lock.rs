@@ -11,9 +11,9 @@ use anyhow::ensure;
 use huepage::units::Bytes;
 
 use crate::{
-    boot::{Machine, Report},
-    experiment::{Case, Experiment, Found, arguments},
-    kernel::{Config, Variant},
+    boot::Machine,
+    experiment::{Case, Experiment, PAGE, arguments, case_of_each},
+    kernel::Config,
     placement::Placement,
     settings::{Point, Settings},
 };
@@ -51,20 +51,11 @@ pub static EXPERIMENT: Experiment = Experiment {
         // That pages are colored for; direct-mapped.
         ("cache", "32M", "32M"),
     ],
-    cases,
-    rows,
-    finish: Ok,
+    cases: |settings, _| case_of_each(settings, &["arch", "policy", "cpus"], case),
+    rows: |case, report| rows::of(report, case.machine.cpus),
+    finish: |_| Ok(()),
     page: page::page,
 };
-
-fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
-    let points = settings.grid(&["arch", "policy", "cpus"]);
-    points.iter().map(|point| case(settings, point)).collect()
-}
-
-fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
-    rows::of(report, case.machine.cpus)
-}
 
 fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let arch = point.parsed("arch")?;
@@ -80,7 +71,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         "setting pages={pages}: each of {cpus} CPUs is to get a whole number of huge pages"
     );
     ensure!(
-        pages * 4096 * 2 <= memory.0,
+        pages * PAGE * 2 <= memory.0,
         "setting pages={pages}: a machine of {memory} has not twice that"
     );
     let mut machine = Machine::plain(cpus, memory);

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     boot::{Machine, Node, boot_with},
+    experiment::arguments,
     guest, initramfs,
     kernel::{self, Config, Request, Selftests, Variant, ktap::Outcome},
     progress::Progress,
@@ -146,13 +147,11 @@ impl Series<'_> {
     ) -> anyhow::Result<(Vec<Done>, Vec<String>)> {
         let mut console = Console::new(self.names);
         let mut wrong = Ok(());
-        let arguments = [("from", from), ("to", to)];
-        let arguments = arguments.map(|(name, number)| (name.to_owned(), number.to_string()));
         let over = boot_with(
             &machine(self.boots),
             self.boots.request.arch,
             (self.kernel, self.initramfs),
-            &arguments,
+            &arguments([("from", from), ("to", to)]),
             Duration::from_secs(600 + 2 * seconds),
             &mut |line| {
                 heard(line);

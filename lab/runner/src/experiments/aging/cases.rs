@@ -8,12 +8,12 @@ use serde_json::json;
 
 use huepage::units::Bytes;
 
-use super::{PAGE, POLICIES, scope::Scope};
+use super::{POLICIES, scope::Scope};
 use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine},
     dose::{DOSES, Dose},
-    experiment::{Case, arguments},
+    experiment::{Case, PAGE, arguments},
     kernel::Config,
     model::{Backing, MemorySideCache, Model},
     placement::Placement,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::theory;
 use crate::{
     boot::Report,
-    experiment::{Case, Found, map},
+    experiment::{Case, Found, PAGE, map},
     model::Record,
     results::rounded,
 };
@@ -44,8 +44,8 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     };
     let (hit, miss) = (number("hit_gbs")?, number("miss_gbs")?);
     let sets = cache.size.0 / cache.line.0;
-    let lines_per_page = super::PAGE / cache.line.0;
-    let colors = cache.size.0 / super::PAGE;
+    let lines_per_page = PAGE / cache.line.0;
+    let colors = cache.size.0 / PAGE;
     // All of memory, unless the guest tells of a pool.
     let mut having = vec![0; (case.machine.memory.0 / cache.size.0) as usize];
     having.push(colors);
@@ -53,10 +53,8 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let mut passes = passes(&report.records).into_iter();
     let mut free: Option<(u32, Vec<u64>)> = None;
     let mut found = Vec::new();
-    for said in &report.results {
-        let said: Said = serde_json::from_value(said.clone())
-            .with_context(|| format!("the guest said {said}"))?;
-        let Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved } = match said
+    for said in report.said() {
+        let Pass { age, fill, kernel_fn, lines, lines_in_conflict, huge_share, moved } = match said?
         {
             Said::Pass(pass) => pass,
             Said::Pool { pool } => {

@@ -23,9 +23,8 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
     let (said, seen) = (report.results.len(), report.records.len());
     ensure!(said == seen, "the model saw {seen} regions, the guest tells of {said}");
     let mut of_work: Vec<Vec<f64>> = vec![Vec::new(); WORKS.len()];
-    for (said, record) in report.results.iter().zip(&report.records) {
-        let said: Said = serde_json::from_value(said.clone())
-            .with_context(|| format!("the guest said {said}"))?;
+    for (said, record) in report.said::<Said>().zip(&report.records) {
+        let said = said?;
         let work = WORKS.iter().position(|(name, _)| *name == said.work);
         let work = work.with_context(|| format!("the guest did '{}'", said.work))?;
         ensure!(
@@ -49,20 +48,15 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
 }
 
 /// Adds what each row takes beyond the stock kernel's, as a share of that.
-pub(super) fn beside_stock(rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn beside_stock(rows: &mut [Row]) {
     let cost = |row: &Row| row.metric("instructions_per_page");
-    let stock = |row: &Row| {
+    let all = rows.to_vec();
+    for row in rows.iter_mut().filter(|row| row.setting("policy") != "stock") {
         let mut settings = row.settings.clone();
         settings.insert("policy".into(), "stock".into());
-        cost(rows.iter().find(|other| other.settings == settings)?)
-    };
-    let beyond = |row: &Row| Some(rounded(cost(row)? / stock(row)? - 1.0));
-    let with = rows.iter().map(|row| {
-        let mut row_with = row.clone();
-        if let Some(beyond) = beyond(row).filter(|_| row.setting("policy") != "stock") {
-            row_with.metrics.insert("beyond_stock".into(), beyond.into());
+        let stock = all.iter().find(|other| other.settings == settings).and_then(cost);
+        if let Some((here, stock)) = cost(row).zip(stock) {
+            row.metrics.insert("beyond_stock".into(), rounded(here / stock - 1.0).into());
         }
-        row_with
-    });
-    with.collect()
+    }
 }

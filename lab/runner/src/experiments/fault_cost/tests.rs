@@ -2,7 +2,12 @@
 use serde_json::json;
 
 use super::*;
-use crate::{experiments::trial::refuses, model::Record, results::Results};
+use crate::{
+    boot::Report,
+    experiments::trial::{self, cases, refuses},
+    model::Record,
+    results::{Results, Row},
+};
 
 /// Two rounds; a page takes as many instructions as the region's number, times `cost`,
 /// and twice that in the second round.
@@ -22,19 +27,14 @@ fn report(cost: u64) -> Report {
 }
 
 fn rows(policy: &str, cost: u64) -> Vec<Row> {
-    let found = rows::of(&report(cost)).unwrap();
-    let row = |(mut settings, metrics): Found| {
-        settings.insert("policy".into(), policy.into());
-        settings.insert("arch".into(), "arm64".into());
-        Row { variant: "stock".into(), settings, metrics }
-    };
-    found.into_iter().map(row).collect()
+    let case = cases(&EXPERIMENT, &["arch=arm64", &format!("policy={policy}")]).unwrap().remove(0);
+    trial::rows(&EXPERIMENT, &case, &report(cost))
 }
 
 #[test]
 fn rounds_become_means_and_policies_are_shares_beyond_stock() {
-    let all = [rows("stock", 100), rows("on", 103)].concat();
-    let rows = (EXPERIMENT.finish)(all).unwrap();
+    let mut rows = [rows("stock", 100), rows("on", 103)].concat();
+    (EXPERIMENT.finish)(&mut rows).unwrap();
     assert_eq!(rows.len(), 2 * WORKS.len());
     assert_eq!(rows[1].metric("instructions_per_page"), Some(300.0));
     assert_eq!((rows[1].metric("least"), rows[1].metric("most")), (Some(200.0), Some(400.0)));
@@ -52,9 +52,9 @@ fn rounds_become_means_and_policies_are_shares_beyond_stock() {
 #[test]
 fn up_to_what_is_wanted_nothing_is_said() {
     let cost = |cost| {
-        let all = [rows("stock", 1000), rows("on", cost)].concat();
-        let results = Results::of("fault-cost", (EXPERIMENT.finish)(all).unwrap());
-        page::page(&results).source.1.markdown()
+        let mut rows = [rows("stock", 1000), rows("on", cost)].concat();
+        (EXPERIMENT.finish)(&mut rows).unwrap();
+        page::page(&Results::of("fault-cost", rows)).source.1.markdown()
     };
     assert_eq!(cost(1000).matches("more than wanted").count(), 0);
     // Unmapping, freeing a file and forgetting a disk may take nothing more.

@@ -4,7 +4,10 @@
 use anyhow::Context;
 use serde_json::{Map, Value};
 
-use crate::{boot::Request, experiment::map};
+use crate::{
+    boot::Request,
+    experiment::{self, map},
+};
 
 /// How files are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +78,8 @@ pub(super) struct Counts {
     pub last: f64,
 }
 
-const PAGE: f64 = 4096.0;
+/// Bytes of a page.
+const PAGE: f64 = experiment::PAGE as f64;
 
 impl Counts {
     /// Of the requests between the marks of a phase; the disk after the readers' has

@@ -4,7 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::{
     boot::Request,
-    experiments::trial::{cases, refuses},
+    experiments::trial::{self, cases, refuses},
     results::Results,
 };
 
@@ -90,12 +90,7 @@ fn results() -> Results {
         let fresh = case.settings["age"] == 0 && case.settings["policy"] == "stock";
         let segments = if fresh { 1 } else { 14 };
         let readers = case.machine.disks.len() as u32 - 1;
-        rows.extend(
-            (EXPERIMENT.rows)(&case, &report(readers, segments))
-                .unwrap()
-                .into_iter()
-                .map(|found| case.row(found)),
-        );
+        rows.extend(trial::rows(&EXPERIMENT, &case, &report(readers, segments)));
     }
     Results::of("frame-order", rows)
 }
@@ -104,7 +99,7 @@ fn results() -> Results {
 fn seeds_have_a_spread_and_the_tables_say_what_is_lost() {
     let mut results = results();
     results.rows[0].metrics["requests"] = 3.into();
-    results.rows = (EXPERIMENT.finish)(results.rows).unwrap();
+    (EXPERIMENT.finish)(&mut results.rows).unwrap();
     // 3 and 1 requests of the same point: 2 apart, 2 on average.
     assert_eq!(results.rows[0].metric("spread"), Some(1.0));
     assert_eq!(results.rows[1].metric("spread"), Some(0.0));

@@ -10,6 +10,7 @@ use huepage::units::Bytes;
 use crate::{
     arch::Arch,
     boot::{Machine, Node},
+    experiment::{PAGE, arguments},
     model::{self, Level, Model, Replacement},
 };
 
@@ -84,7 +85,7 @@ impl Layout {
     /// Pages that were merged and no more are may all come to the first node, where
     /// the kernel is as well.
     pub fn check_room(&self, pages: u64, merged: u64) -> anyhow::Result<()> {
-        let all = (pages + u64::from(self.nodes) * merged) * 4096;
+        let all = (pages + u64::from(self.nodes) * merged) * PAGE;
         ensure!(
             all <= self.size / 2,
             "{} MiB of pages may come together on one node: set fewer, or node_mib to {} or more",
@@ -104,13 +105,12 @@ impl Layout {
 
     /// What the guest checks against what its kernel says.
     pub fn arguments(&self) -> Vec<(String, String)> {
-        let pairs = [
+        arguments([
             ("nodes", u64::from(self.nodes)),
             ("base", self.base()),
             ("size", self.size),
             ("hot", HOT_BLOCKS),
-        ];
-        pairs.map(|(key, value)| (key.to_owned(), value.to_string())).to_vec()
+        ])
     }
 
     /// As in ACPI SLIT: 10, and `hop` more for each edge of a hypercube or a ring.

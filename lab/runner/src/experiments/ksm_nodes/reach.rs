@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{COST, MERGE, OFFLINE, STALE, STRESS, SWITCH};
 use crate::{
-    experiment::map,
+    experiment::{arguments, map},
     settings::{Point, Settings},
 };
 
@@ -44,14 +44,12 @@ impl Reach {
             Reach::Distance { distance, to } => (1, "process", Some(*distance), *to),
         };
         let text = |number: Option<u32>| number.map_or("none".to_owned(), |n| n.to_string());
-        [
+        arguments([
             ("across", across.to_string()),
             ("bind", bind.to_owned()),
             ("distance", text(distance)),
             ("to", text(to)),
-        ]
-        .map(|(key, value)| (key.to_owned(), value))
-        .to_vec()
+        ])
     }
 }
 

@@ -175,7 +175,7 @@ pub(super) fn of_domains(domains: &Domains) -> Map<String, Value> {
 }
 
 /// Beside the counts after a switch, those of a fresh boot with that setting.
-pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn compare_with_fresh(rows: &mut [Row]) {
     let fresh: Vec<Row> = rows
         .iter()
         .filter(|row| {
@@ -203,7 +203,6 @@ pub(super) fn compare_with_fresh(mut rows: Vec<Row>) -> Vec<Row> {
             row.metrics.insert(format!("fresh_{name}"), count.into());
         }
     }
-    rows
 }
 
 #[cfg(test)]
@@ -237,13 +236,9 @@ mod tests {
             "event": "switch", "arch": "arm64", "config": "plain", "nodes": 2, "from": 1, "to": 0,
             "topology": "ring",
         });
-        let rows = vec![
-            merge(1, "merged", 5),
-            merge(0, "unmerged", 6),
-            merge(0, "merged", 7),
-            row(switch, 8),
-        ];
-        let rows = compare_with_fresh(rows);
+        let mut rows =
+            [merge(1, "merged", 5), merge(0, "unmerged", 6), merge(0, "merged", 7), row(switch, 8)];
+        compare_with_fresh(&mut rows);
         assert_eq!(count(&rows[3].metrics, "fresh_pages_shared"), 7);
         assert!(!rows[2].metrics.contains_key("fresh_pages_shared"));
     }

@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     experiment::map,
     experiments::trial::{self, cases, refuses, report},
-    results::Results,
+    results::{Results, Row},
 };
 
 #[test]

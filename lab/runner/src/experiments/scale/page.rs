@@ -4,14 +4,13 @@
 use huepage::units::Bytes;
 
 use crate::{
+    experiment::PAGE,
     experiments::working_set::random_miss_share,
     results::{
         Axis, Boots, Page, Panel, Plot, Results, Series, Table, cell, change, percent, thousands,
     },
 };
 
-/// Of a page, in bytes.
-const PAGE: u64 = 4096;
 /// When a program runs, and whether that is the day that the machine boots.
 const STATES: [(&str, bool); 2] = [("fresh", true), ("aged", false)];
 /// Of a point, before its figures.

@@ -48,8 +48,7 @@ fn fresh_and_aged_stand_beside_each_other() {
                    "free_in_largest": 0.5, "thp_success": 0.9})
         };
         let report = trial::report([(0, fresh), (1, aged)].map(line).to_vec(), Vec::new());
-        let found = (EXPERIMENT.rows)(case, &report).unwrap();
-        all.extend(found.into_iter().map(|found| case.row(found)));
+        all.extend(trial::rows(&EXPERIMENT, case, &report));
     }
     let page = page::page(&Results::of("scale", all));
     let table = page.tables[0].1.markdown();

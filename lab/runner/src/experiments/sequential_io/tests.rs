@@ -3,7 +3,7 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    experiments::trial::{cases, refuses},
+    experiments::trial::{self, cases, refuses},
     results::Results,
 };
 
@@ -69,12 +69,7 @@ fn results() -> Results {
             "stock" if case.settings["repeat"] == 1 => (9.0, 0),
             _ => (10.0, 0),
         };
-        rows.extend(
-            (EXPERIMENT.rows)(&case, &report(seconds, waits))
-                .unwrap()
-                .into_iter()
-                .map(|found| case.row(found)),
-        );
+        rows.extend(trial::rows(&EXPERIMENT, &case, &report(seconds, waits)));
     }
     Results::of("sequential-io", rows)
 }

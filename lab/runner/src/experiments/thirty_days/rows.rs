@@ -30,9 +30,8 @@ struct Said {
 /// A day that is missing, or not the next one.
 pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let days: usize = case.argument("days")?.parse().context("days")?;
-    let rows = report.results.iter().enumerate().map(|(next, said)| {
-        let said: Said = serde_json::from_value(said.clone())
-            .with_context(|| format!("the guest said {said}"))?;
+    let rows = report.said::<Said>().enumerate().map(|(next, said)| {
+        let said = said?;
         ensure!(said.day as usize == next, "day {} where day {next} should be", said.day);
         let mut metrics = map([
             ("conflict_share", json!(said.conflict_share)),

@@ -5,6 +5,7 @@ use super::*;
 use crate::{
     boot::Report,
     experiments::trial::{self, cases, refuses},
+    kernel::Variant,
     results::Results,
 };
 
@@ -69,8 +70,7 @@ fn means_are_over_days_and_worst_is_of_any_boot() {
     let boots = cases(&EXPERIMENT, &set).unwrap();
     let mut all = Vec::new();
     for (case, shares) in boots.iter().zip([[0.1, 0.2, 0.4], [0.2, 0.3, 0.5], [0.3, 0.4, 0.6]]) {
-        let found = rows::of(case, &report(shares)).unwrap();
-        all.extend(found.into_iter().map(|found| case.row(found)));
+        all.extend(trial::rows(&EXPERIMENT, case, &report(shares)));
     }
     let page = page::page(&Results::of("thirty-days", all));
     let table = page.tables[0].1.markdown();

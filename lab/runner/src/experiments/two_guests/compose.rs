@@ -5,11 +5,11 @@ use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Guest, MACHINES, PAGE, letters,
+    Guest, MACHINES, letters,
     said::{COLOR_LETTERS, FRAME_LETTERS},
 };
 use crate::{
-    experiment::map,
+    experiment::{PAGE, map},
     results::{Figures, Row, rounded},
 };
 

@@ -30,10 +30,8 @@ pub fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let pages: usize = case.argument("frames")?.parse().context("frames")?;
     // Settings, the name of the list, how many letters each of it has, and the list.
     let mut lists: Vec<(Map<String, Value>, &str, usize, String)> = Vec::new();
-    for said in &report.results {
-        let said: Said = serde_json::from_value(said.clone())
-            .with_context(|| format!("the guest said {said}"))?;
-        let (settings, name, each, part) = match said {
+    for said in report.said() {
+        let (settings, name, each, part) = match said? {
             Said::Host { backing, sets, machine, colors } => {
                 let settings = map([
                     ("backing", json!(backing)),

@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::{WORKS, theory};
 use crate::{
     boot::Report,
-    experiment::{Found, map},
+    experiment::{Case, Found, map},
     model::Record,
     results::distinct,
 };
 
-pub(super) fn of(report: &Report, miss_cost: f64) -> anyhow::Result<Vec<Found>> {
+pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
+    let miss_cost = case.settings["miss_cost"].as_f64().context("no miss_cost")?;
     let repeats = repeats(report)?;
     let keys = distinct(repeats.iter().map(|repeat| &repeat.key));
     let same = |key: &Key| repeats.iter().filter(|repeat| repeat.key == *key).collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! From the guest's lines to figures per page.
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use serde::Deserialize;
 
 use super::WORKS;
@@ -26,10 +26,7 @@ struct Said {
 /// One row for each kind of work; rounds become means, and the longest hold of all,
 /// where there is one CPU: with more, some hold has another CPU's instructions in it.
 pub(super) fn of(report: &Report, cpus: u32) -> anyhow::Result<Vec<Found>> {
-    let said = report.results.iter().map(|said| {
-        serde_json::from_value(said.clone()).with_context(|| format!("the guest said {said}"))
-    });
-    let said: Vec<Said> = said.collect::<anyhow::Result<_>>()?;
+    let said: Vec<Said> = report.said().collect::<anyhow::Result<_>>()?;
     let row = |work: &str| {
         let rounds: Vec<&Said> = said.iter().filter(|said| said.work == work).collect();
         ensure!(!rounds.is_empty(), "the guest did not '{work}'");

@@ -3,6 +3,8 @@ use serde_json::json;
 
 use super::*;
 use crate::{
+    boot::Report,
+    experiment::Found,
     experiments::trial::refuses,
     results::{Results, Row},
 };
