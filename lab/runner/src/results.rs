@@ -25,7 +25,7 @@ pub use table::{Column, cell, change, number, percent, table_by, table_of, thous
 pub const SCHEMA: &str = "huepage.lab/1";
 
 /// The results of one experiment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// [`SCHEMA`].
     pub schema: String,
@@ -59,7 +59,7 @@ pub struct Page {
 }
 
 /// A boot that gave no rows, or a check that does not hold.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failed {
     /// What was set in the boot; empty for a check across boots.
     pub settings: Map<String, Value>,
@@ -68,7 +68,7 @@ pub struct Failed {
 }
 
 /// The kernel that ran. Rows that ran another variant or architecture say so.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kernel {
     /// Kernel version with the version of Debian's package.
     pub version: String,
@@ -79,7 +79,7 @@ pub struct Kernel {
 }
 
 /// One point of the grid.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The kernel's variant.
     pub variant: String,
@@ -124,11 +124,9 @@ impl Results {
             schema: SCHEMA.into(),
             experiment: experiment.into(),
             kind: "modelled".into(),
-            command: String::new(),
             kernel,
-            model: Value::Null,
             rows,
-            failed: Vec::new(),
+            ..Results::default()
         }
     }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What an experiment varies: names with lists of values, in a stated order.
 
-use std::str::FromStr;
+use std::{
+    fmt::{self, Display},
+    str::FromStr,
+};
 
 use anyhow::{Context, bail, ensure};
 use serde_json::{Map, Value};
@@ -57,10 +60,7 @@ impl Settings {
     }
 
     /// The values of one setting as numbers, paths, or what else can be parsed.
-    pub fn parsed<T: FromStr>(&self, name: &str) -> anyhow::Result<Vec<T>>
-    where
-        T::Err: std::fmt::Display,
-    {
+    pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> anyhow::Result<Vec<T>> {
         self.values(name).iter().map(|value| parse(name, value)).collect()
     }
 
@@ -68,10 +68,7 @@ impl Settings {
     ///
     /// # Errors
     /// If the setting has several values, or one that cannot be parsed.
-    pub fn only<T: FromStr>(&self, name: &str) -> anyhow::Result<T>
-    where
-        T::Err: std::fmt::Display,
-    {
+    pub fn only<T: FromStr<Err: Display>>(&self, name: &str) -> anyhow::Result<T> {
         match self.values(name) {
             [value] => parse(name, value),
             values => bail!("setting '{name}' takes one value, not {}", values.join(",")),
@@ -95,10 +92,7 @@ impl Settings {
     }
 }
 
-fn parse<T: FromStr>(name: &str, value: &str) -> anyhow::Result<T>
-where
-    T::Err: std::fmt::Display,
-{
+fn parse<T: FromStr<Err: Display>>(name: &str, value: &str) -> anyhow::Result<T> {
     value
         .parse()
         .map_err(|error| anyhow::anyhow!("{error}"))
@@ -116,10 +110,7 @@ impl Point {
     }
 
     /// The value as a number or what else can be parsed.
-    pub fn parsed<T: FromStr>(&self, name: &str) -> anyhow::Result<T>
-    where
-        T::Err: std::fmt::Display,
-    {
+    pub fn parsed<T: FromStr<Err: Display>>(&self, name: &str) -> anyhow::Result<T> {
         parse(name, self.text(name))
     }
 
@@ -143,8 +134,8 @@ impl Point {
     }
 }
 
-impl std::fmt::Display for Point {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl Display for Point {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let words: Vec<String> =
             self.0.iter().map(|(name, text)| format!("{name}={text}")).collect();
         f.write_str(&words.join(" "))

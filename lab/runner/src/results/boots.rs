@@ -74,8 +74,7 @@ mod tests {
     use crate::experiment::map;
 
     fn row(value: f64) -> Row {
-        let metrics = map([("x", json!(value))]);
-        Row { variant: "stock".into(), settings: map([]), metrics }
+        Row { metrics: map([("x", json!(value))]), ..Row::default() }
     }
 
     #[test]

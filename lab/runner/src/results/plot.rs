@@ -31,8 +31,8 @@ pub struct Panel {
     pub x_label: String,
     /// How x is laid out.
     pub x: Axis,
-    /// Where y ends, at least: the same in panels that are to be compared.
-    pub top: f64,
+    /// Where y ends, at least.
+    top: f64,
     /// The lines.
     pub series: Vec<Series>,
 }
@@ -80,6 +80,11 @@ impl Panel {
         series: Vec<Series>,
     ) -> Self {
         Panel { heading: heading.into(), x_label: x_label.into(), x, top: 0.0, series }
+    }
+
+    /// The same whose y ends there at least, as in panels that are to be compared.
+    pub fn up_to(self, top: f64) -> Self {
+        Panel { top, ..self }
     }
 
     /// The same with names on its axis, for each of which each line may have a point.

@@ -5,10 +5,14 @@ use super::{Results, Row};
 
 impl Results {
     /// Rows with all of these settings, in order.
-    pub fn with(&self, settings: &[(&str, &str)]) -> impl Iterator<Item = &Row> {
-        self.rows
-            .iter()
-            .filter(|row| settings.iter().all(|(name, value)| row.setting(name) == *value))
+    pub fn with<'r, 's>(
+        &'r self,
+        settings: impl AsRef<[(&'s str, &'s str)]>,
+    ) -> impl Iterator<Item = &'r Row> {
+        let all = move |row: &&Row| {
+            settings.as_ref().iter().all(|(name, value)| row.setting(name) == *value)
+        };
+        self.rows.iter().filter(all)
     }
 
     /// The first row with all of these settings.

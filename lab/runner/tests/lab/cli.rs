@@ -3,6 +3,11 @@
 
 use std::{fs, path::Path};
 
+use huepage_lab::{
+    experiments,
+    results::{Failed, Results, Row, SCHEMA},
+};
+
 use crate::support::command;
 
 fn lab(words: &[&str]) -> (Option<i32>, String, String) {
@@ -15,7 +20,7 @@ fn help_lists_every_experiment() {
     assert_eq!(code, Some(0));
     // Long lines are wrapped.
     let flat = help.split_whitespace().collect::<Vec<_>>().join(" ");
-    for experiment in huepage_lab::experiments::ALL {
+    for experiment in experiments::ALL {
         let line = format!("{} {}", experiment.name, experiment.about);
         assert!(flat.contains(&line), "{help}");
     }
@@ -26,14 +31,14 @@ fn help_lists_every_experiment() {
 fn an_unknown_experiment_is_a_usage_error_with_the_names() {
     let (code, _, error) = lab(&["run", "againg"]);
     assert_eq!(code, Some(2));
-    for experiment in huepage_lab::experiments::ALL {
+    for experiment in experiments::ALL {
         assert!(error.contains(experiment.name), "{error}");
     }
 }
 
 #[test]
 fn settings_are_listed_and_a_wrong_one_is_named() {
-    for experiment in huepage_lab::experiments::ALL {
+    for experiment in experiments::ALL {
         let (code, settings, _) = lab(&["run", experiment.name, "--settings"]);
         assert_eq!(code, Some(0));
         assert!(settings.lines().all(|line| line.contains('=')), "{settings}");
@@ -50,7 +55,7 @@ fn the_standard_grid_has_boots_of_each_experiment() {
     let lines = list.lines().filter(|line| !line.starts_with('#'));
     let lines: Vec<Vec<&str>> = lines.map(|line| line.split(' ').collect()).collect();
     let names: Vec<&str> = lines.iter().map(|words| words[0]).collect();
-    let all: Vec<&str> = huepage_lab::experiments::ALL.iter().map(|e| e.name).collect();
+    let all: Vec<&str> = experiments::ALL.iter().map(|e| e.name).collect();
     assert_eq!(names, all);
     for words in &lines {
         let sets: Vec<String> = words[1..].iter().map(|set| format!("--set={set}")).collect();
@@ -96,7 +101,7 @@ fn pages_and_pictures_of_results_are_what_their_figures_say() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../results");
     let again = tempfile::tempdir().unwrap();
     let mut names = Vec::new();
-    for experiment in huepage_lab::experiments::ALL {
+    for experiment in experiments::ALL {
         let name = format!("{}.json", experiment.name);
         if fs::copy(results.join(&name), again.path().join(&name)).is_ok() {
             names.push(experiment.name);
@@ -115,26 +120,10 @@ fn pages_and_pictures_of_results_are_what_their_figures_say() {
 #[test]
 fn the_format_is_documented() {
     let docs = include_str!("../../../../docs/json.md");
-    let results = huepage_lab::results::Results {
-        schema: huepage_lab::results::SCHEMA.into(),
-        experiment: String::new(),
-        kind: String::new(),
-        command: String::new(),
-        kernel: huepage_lab::results::Kernel {
-            version: String::new(),
-            variant: String::new(),
-            arch: String::new(),
-        },
-        model: serde_json::Value::Null,
-        rows: vec![huepage_lab::results::Row {
-            variant: String::new(),
-            settings: Default::default(),
-            metrics: Default::default(),
-        }],
-        failed: vec![huepage_lab::results::Failed {
-            settings: Default::default(),
-            reason: String::new(),
-        }],
+    let results = Results {
+        rows: vec![Row::default()],
+        failed: vec![Failed::default()],
+        ..Results::default()
     };
     let json = serde_json::to_value(&results).unwrap();
     let objects = [
@@ -148,5 +137,5 @@ fn the_format_is_documented() {
             assert!(docs.contains(&format!("| `{path}{key}` |")), "{path}{key} in docs/json.md");
         }
     }
-    assert!(docs.contains(huepage_lab::results::SCHEMA));
+    assert!(docs.contains(SCHEMA));
 }

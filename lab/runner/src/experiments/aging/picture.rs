@@ -30,13 +30,8 @@ pub fn plot(results: &Results) -> Plot {
                 series.push(curve(results, &group, 0, name));
             }
             series.push(theory_curve(results, form));
-            panels.push(Panel {
-                heading: format!("{form}, {policy}: lines in conflict, triad (%)"),
-                x_label: "arrays / cache".into(),
-                x: Axis::Linear,
-                top: 100.0,
-                series,
-            });
+            let heading = format!("{form}, {policy}: lines in conflict, triad (%)");
+            panels.push(Panel::new(heading, "arrays / cache", Axis::Linear, series).up_to(100.0));
         }
     }
     Plot {

@@ -20,15 +20,10 @@ pub(super) fn plot(results: &Results) -> Plot {
     let policies = results.values("policy");
     let measured = |load: &String| policies.iter().any(|policy| mean(load, policy).is_some());
     let loads: Vec<String> = results.values("load").into_iter().filter(measured).collect();
-    let panel = |names: &[String]| Panel {
-        top: 100.0,
-        ..Panel::of_names(
-            "pages in conflict within a process (%)",
-            "load, fill 0.94",
-            names,
-            &policies,
-            |policy, x| Some(mean(&names[x], policy)?.mean * 100.0),
-        )
+    let heading = "pages in conflict within a process (%)";
+    let panel = |names: &[String]| {
+        let point = |policy: &str, x: usize| Some(mean(&names[x], policy)?.mean * 100.0);
+        Panel::of_names(heading, "load, fill 0.94", names, &policies, point).up_to(100.0)
     };
     Plot {
         title: "Pages of a program that share a color while other things run".into(),

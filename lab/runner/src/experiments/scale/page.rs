@@ -45,14 +45,9 @@ impl Point<'_> {
 
     /// The day that the machine boots, or all after it.
     fn boots<'r>(&self, results: &'r Results, fresh: bool) -> Boots<'r> {
-        let set = [
-            ("arch", self.arch),
-            ("cache", self.cache),
-            ("ways", self.ways),
-            ("policy", self.policy),
-        ];
-        let rows = results.with(&set).filter(|row| (row.setting("day") == "0") == fresh);
-        Boots::of(rows.collect::<Vec<_>>())
+        let Point { arch, cache, ways, policy } = *self;
+        let set = [("arch", arch), ("cache", cache), ("ways", ways), ("policy", policy)];
+        Boots::of(results.with(set).filter(|row| (row.setting("day") == "0") == fresh))
     }
 }
 

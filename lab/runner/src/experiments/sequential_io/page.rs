@@ -116,19 +116,12 @@ fn plot(results: &Results) -> Plot {
         };
         Series::new(policy, results.values("readers").iter().filter_map(point).collect())
     };
-    let panel = |heading: &str, mode: &str, metric: &str| Panel {
-        heading: heading.into(),
-        x_label: "readers".into(),
-        x: Axis::Doublings,
-        top: results
-            .with(&[("mode", mode)])
-            .filter_map(|row| row.metric(metric))
-            .fold(0.0, f64::max),
-        series: results
-            .values("policy")
-            .into_iter()
-            .map(|policy| line(&policy, mode, metric))
-            .collect(),
+    let policies = results.values("policy");
+    let panel = |heading: &str, mode: &str, metric: &str| {
+        let rows = results.with([("mode", mode)]);
+        let top = rows.filter_map(|row| row.metric(metric)).fold(0.0, f64::max);
+        let series = policies.iter().map(|policy| line(policy, mode, metric)).collect();
+        Panel::new(heading, "readers", Axis::Doublings, series).up_to(top)
     };
     Plot {
         title: "Sequential reads under memory pressure".into(),

@@ -29,8 +29,7 @@ pub fn lines(results: &Results) -> Vec<Line> {
 
 pub fn of<'a>(results: &'a Results, line: &'a Line) -> impl Iterator<Item = &'a Row> {
     let [arch, kind, policy] = line;
-    let set = [("arch", &**arch), ("kind", &**kind), ("policy", &**policy)];
-    results.rows.iter().filter(move |row| set.iter().all(|(name, v)| row.setting(name) == *v))
+    results.with([("arch", &**arch), ("kind", kind), ("policy", policy)])
 }
 
 pub fn on<'a>(results: &'a Results, line: &'a Line, wanted: u64) -> Boots<'a> {
@@ -42,11 +41,7 @@ pub fn over_days(results: &Results, line: &Line, metric: &str) -> Vec<Row> {
     let mean = |seed: &String| {
         let days = of(results, line).filter(|row| row.setting("seed") == *seed && day(row) > 0);
         let mean = Boots::of(days).mean(metric)?;
-        Some(Row {
-            variant: String::new(),
-            settings: map([]),
-            metrics: map([(metric, json!(mean))]),
-        })
+        Some(Row { metrics: map([(metric, json!(mean))]), ..Row::default() })
     };
     results.values("seed").iter().filter_map(mean).collect()
 }

@@ -31,14 +31,9 @@ pub fn plot(results: &Results) -> Plot {
     };
     let panels = SHOWN.into_iter().flat_map(|(metric, heading, _)| {
         let series = &series;
-        kinds.iter().map(move |kind| Panel {
-            top: 100.0,
-            ..Panel::new(
-                format!("{heading} (%), {kind} days"),
-                "day",
-                Axis::Linear,
-                series(kind, metric),
-            )
+        kinds.iter().map(move |kind| {
+            let heading = format!("{heading} (%), {kind} days");
+            Panel::new(heading, "day", Axis::Linear, series(kind, metric)).up_to(100.0)
         })
     });
     Plot {

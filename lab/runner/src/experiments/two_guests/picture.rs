@@ -22,15 +22,9 @@ pub fn plot(results: &Results) -> Plot {
     };
     let panel = |(metric, heading): (&str, &str), backing: &String| {
         let hosts = hosts.iter().filter(|host| host[1] == *backing);
-        Panel {
-            top: 100.0,
-            ..Panel::new(
-                format!("memory {backing}: {heading} (%)"),
-                "guests",
-                Axis::Names(guests.to_vec()),
-                hosts.map(|host| line(metric, host)).collect(),
-            )
-        }
+        let lines = hosts.map(|host| line(metric, host)).collect();
+        let heading = format!("memory {backing}: {heading} (%)");
+        Panel::new(heading, "guests", Axis::Names(guests.to_vec()), lines).up_to(100.0)
     };
     let backings = results.values("backing");
     let metrics = [("conflict_within", "within a guest"), ("conflict_across", "across both")];
