@@ -49,8 +49,7 @@ pub fn ids(
 ) -> anyhow::Result<Vec<String>> {
     let program = std::env::current_exe().context("where this program is")?;
     let program = hash_of_files(&[program])?;
-    let sources = ["lab/guest", "lab/model"].map(|folder| workspace.c_files(folder));
-    let sources: Vec<Vec<PathBuf>> = sources.into_iter().collect::<anyhow::Result<_>>()?;
+    let sources = [workspace.c_files("lab/guest")?, workspace.c_files("lab/model")?];
     let sources = hash_of_files(&sources.concat())?;
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut ids = Vec::new();
@@ -88,10 +87,7 @@ pub fn ids(
 /// A hash of the names and the contents of files.
 fn hash_of_files(files: &[PathBuf]) -> anyhow::Result<String> {
     let mut hasher = Hasher::new();
-    for file in files {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        hasher.add(&name, fs::read(file).with_context(|| format!("read {}", file.display()))?);
-    }
+    hasher.add_files(files)?;
     Ok(hasher.finish())
 }
 
@@ -173,12 +169,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let kept = Kept::at(folder.path().join("new"));
         assert_eq!(kept.find("a").unwrap(), None);
-        let row = Row {
-            variant: "stock".into(),
-            settings: crate::experiment::map([]),
-            metrics: crate::experiment::map([]),
-        };
-        let outcome = Outcome::new("a", "6.12", vec![row]);
+        let outcome = Outcome::new("a", "6.12", vec![Row::default()]);
         kept.put(&outcome).unwrap();
         kept.put(&outcome).unwrap();
         assert_eq!(kept.find("a").unwrap(), Some(outcome));

@@ -33,7 +33,7 @@ pub fn bisect(
         applied.extend(patch.overlay.iter().map(|(path, _)| format!("overlay/{path}")));
         applied.extend(patch.hooks.iter().map(|hook| hook.name.clone()));
         let until_here = changes.only(|name| applied.contains(name));
-        ensure_with(&workspace, &request, &until_here, Options::MayComeLater, progress)
+        ensure_with(&workspace, &request, until_here, Options::MayComeLater, progress)
             .and_then(|image| each(&patch.name, &image))
             .with_context(|| format!("after {}", patch.name))?;
     }

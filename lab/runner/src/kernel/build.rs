@@ -19,7 +19,6 @@ use super::{
     make::Make,
     request::{Config, Request, Variant},
     source::{Archive, Source},
-    toolchain::Toolchain,
     tree,
 };
 use crate::{arch::Arch, progress::Progress, workspace::Workspace};
@@ -33,19 +32,14 @@ use crate::{arch::Arch, progress::Progress, workspace::Workspace};
 pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
     let workspace = Workspace::find()?;
     let changes = changes_of(&workspace, request)?;
-    ensure_with(&workspace, request, &changes, Options::MustExist, progress)
+    ensure_with(&workspace, request, changes, Options::MustExist, progress)
 }
 
 /// The hash of all that goes into an image, which is part of its name; nothing is built.
 pub fn hash(workspace: &Workspace, request: &Request) -> anyhow::Result<String> {
-    let inputs = Inputs {
-        request,
-        source: &Archive::find()?.id,
-        toolchain: &Toolchain::find(request.arch)?,
-        changes: &changes_of(workspace, request)?,
-        settings: &Settings::read(&workspace.configs(), &request.fragments())?,
-    };
-    Ok(inputs.hash())
+    let changes = changes_of(workspace, request)?;
+    let archive = Archive::find()?;
+    Ok(Inputs::read(workspace, request, &archive, changes, &request.fragments())?.hash())
 }
 
 /// What a kernel differs in from Debian's.
@@ -73,7 +67,7 @@ pub(super) enum Options {
 pub(super) fn ensure_with(
     workspace: &Workspace,
     request: &Request,
-    changes: &Changes,
+    changes: Changes,
     options: Options,
     progress: &Progress,
 ) -> anyhow::Result<Image> {
@@ -86,41 +80,26 @@ pub(super) fn ensure_with(
         return ensure_with(workspace, &stock, changes, options, progress);
     }
     let archive = Archive::find()?;
-    let toolchain = Toolchain::find(request.arch)?;
-    let settings = Settings::read(&workspace.configs(), &request.fragments())?;
-    let inputs = Inputs {
-        request,
-        source: &archive.id,
-        toolchain: &toolchain,
-        changes,
-        settings: &settings,
-    };
+    let inputs = Inputs::read(workspace, request, &archive, changes, &request.fragments())?;
     let hash = inputs.hash();
     let directory = workspace.lab().join("kernel").join(format!("{request}-{hash}"));
     if let Some(image) = install::finished(&directory)? {
         return Ok(image);
     }
 
-    let objects_name = format!("{request}-{}", inputs.objects());
-    let _lock = lock::take(&workspace.lab().join("locks"), &objects_name, progress)?;
+    let name = format!("{request}-{}", inputs.objects());
+    let _lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
     if let Some(image) = install::finished(&directory)? {
         return Ok(image);
     }
     let begin = Instant::now();
-    let source = archive.unpack(workspace, progress)?;
-    let (tree, _tree_lock) = tree_of(workspace, request, &archive, &source, changes, progress)?;
-    let make = Make {
-        tree: &tree,
-        objects: &workspace.lab().join("objects").join(&objects_name),
-        arch: request.kbuild_arch(),
-        toolchain: &toolchain,
-    };
-    let image = Image { path: request.image().1.into(), version: source.version.clone(), hash };
-    build(&make, request, &settings, options, progress)?;
-    refuse_warnings(&make, changes)?;
-    let image = install::finish(&directory, make.objects, image)?;
-    progress.note(&format!("{request}: Linux {}, built in {}", source.version, took(begin)));
-    Ok(image)
+    build(workspace, &archive, &inputs, &name, options, progress, |make, version| {
+        refuse_warnings(make, &inputs.changes)?;
+        let image = Image { path: request.image().1.into(), version: version.to_owned(), hash };
+        let image = install::finish(&directory, make.objects, image)?;
+        progress.note(&format!("{request}: Linux {version}, built in {}", took(begin)));
+        Ok(image)
+    })
 }
 
 /// The tree to build in; held during the build, since all kernels with our changes are
@@ -128,18 +107,17 @@ pub(super) fn ensure_with(
 /// compiled anew.
 fn tree_of(
     workspace: &Workspace,
-    request: &Request,
-    archive: &Archive,
+    inputs: &Inputs,
     source: &Source,
-    changes: &Changes,
     progress: &Progress,
 ) -> anyhow::Result<(PathBuf, Option<Lock>)> {
+    let Inputs { request, source: id, changes, .. } = inputs;
     if changes.is_empty() {
         return Ok((source.directory.clone(), None));
     }
     let name = match request.config {
-        Config::Lab => format!("tree-{}-lab-{}", request.variant.name(), archive.id),
-        _ => format!("tree-{}", archive.id),
+        Config::Lab => format!("tree-{}-lab-{id}", request.variant.name()),
+        _ => format!("tree-{id}"),
     };
     let (tree, lock) = tree::apply(workspace, &name, source, changes, progress)?;
     Ok((tree, Some(lock)))
@@ -155,31 +133,20 @@ pub(super) fn unconfigured(
 ) -> anyhow::Result<()> {
     let changes = changes_of(workspace, request)?;
     let archive = Archive::find()?;
-    let toolchain = Toolchain::find(request.arch)?;
     // Stock kernels know none of our options.
     let fragments = Request { variant: Variant::Stock, ..*request }.fragments();
-    let settings = Settings::read(&workspace.configs(), &fragments)?;
-    let inputs = Inputs {
-        request,
-        source: &archive.id,
-        toolchain: &toolchain,
-        changes: &changes,
-        settings: &settings,
-    };
+    let inputs = Inputs::read(workspace, request, &archive, changes, &fragments)?;
     let name = match request.variant {
         Variant::Stock => format!("{request}-{}", inputs.objects()),
         Variant::Huepage => format!("{request}-unconfigured-{}", inputs.objects()),
     };
     let _lock = lock::take(&workspace.lab().join("locks"), &name, progress)?;
-    let source = archive.unpack(workspace, progress)?;
-    let (tree, _tree_lock) = tree_of(workspace, request, &archive, &source, &changes, progress)?;
-    let objects = workspace.lab().join("objects").join(&name);
-    let arch = request.kbuild_arch();
-    let make = Make { tree: &tree, objects: &objects, arch, toolchain: &toolchain };
-    build(&make, request, &settings, Options::MustExist, progress)?;
-    let from = objects.join("vmlinux");
-    fs::copy(&from, to).with_context(|| format!("copy {} to {}", from.display(), to.display()))?;
-    Ok(())
+    build(workspace, &archive, &inputs, &name, Options::MustExist, progress, |make, _| {
+        let from = make.objects.join("vmlinux");
+        fs::copy(&from, to)
+            .with_context(|| format!("copy {} to {}", from.display(), to.display()))?;
+        Ok(())
+    })
 }
 
 /// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only. Tags
@@ -201,13 +168,22 @@ fn check(request: &Request) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn build(
-    make: &Make,
-    request: &Request,
-    settings: &Settings,
+/// Builds in the objects of this name, which the caller has locked. `take` gets what was
+/// made, and the kernel's version, while the tree stays as it is.
+fn build<T>(
+    workspace: &Workspace,
+    archive: &Archive,
+    inputs: &Inputs,
+    name: &str,
     options: Options,
     progress: &Progress,
-) -> anyhow::Result<()> {
+    take: impl FnOnce(&Make, &str) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let Inputs { request, settings, toolchain, .. } = inputs;
+    let source = archive.unpack(workspace, progress)?;
+    let (tree, _tree_lock) = tree_of(workspace, inputs, &source, progress)?;
+    let objects = workspace.lab().join("objects").join(name);
+    let make = Make { tree: &tree, objects: &objects, arch: request.kbuild_arch(), toolchain };
     fs::create_dir_all(make.objects).with_context(|| format!("make {}", make.objects.display()))?;
     let wanted = make.objects.join("fragments.config");
     fs::write(&wanted, settings.allconfig())
@@ -219,7 +195,8 @@ fn build(
     progress.stage(&format!("{request}: compiling"));
     make.run(&[request.image().0], |objects, file| {
         progress.step(|| format!("{request}: {objects} compiled, {file}"));
-    })
+    })?;
+    take(&make, &source.version)
 }
 
 /// What the compiler says of files that we add or change is a mistake of ours; the
@@ -268,6 +245,7 @@ fn took(begin: Instant) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::toolchain::Toolchain;
 
     #[test]
     fn warnings_of_our_files_are_refused_until_they_are_gone() {

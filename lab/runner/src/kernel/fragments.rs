@@ -14,17 +14,9 @@ pub struct Settings(BTreeMap<String, Setting>);
 
 #[derive(Debug, PartialEq)]
 struct Setting {
-    value: Value,
+    /// As a `.config` has it.
+    line: String,
     fragment: String,
-}
-
-/// What an option shall be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Value {
-    /// `y`, a number or a quoted string.
-    Is(String),
-    /// Not set.
-    Off,
 }
 
 /// An option that Kconfig did not take.
@@ -55,12 +47,11 @@ impl Settings {
         let mut seen = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
             let at = format!("{fragment}:{number}");
-            let Some((option, value)) = parse(line).with_context(|| at.clone())? else { continue };
+            let Some((option, line)) = parse(line).with_context(|| at.clone())? else { continue };
             if let Some(before) = seen.insert(option.to_owned(), number) {
                 bail!("{at}: {option} is in line {before} already: delete one of the two");
             }
-            let setting = Setting { value, fragment: fragment.to_owned() };
-            self.0.insert(option.to_owned(), setting);
+            self.0.insert(option.to_owned(), Setting { line, fragment: fragment.to_owned() });
         }
         Ok(())
     }
@@ -75,7 +66,7 @@ impl Settings {
 
     /// All of it, as a file for `KCONFIG_ALLCONFIG`.
     pub fn allconfig(&self) -> String {
-        self.0.iter().map(|(option, setting)| line(option, &setting.value) + "\n").collect()
+        self.0.values().map(|setting| setting.line.clone() + "\n").collect()
     }
 
     /// A whole `.config` with these instead of what it says of the same options.
@@ -91,15 +82,15 @@ impl Settings {
 
     /// The options that a finished `.config` has otherwise.
     pub fn unmet(&self, dot_config: &str) -> Vec<Unmet> {
-        let got: BTreeMap<&str, Value> =
+        let got: BTreeMap<&str, String> =
             dot_config.lines().filter_map(|line| parse(line).ok().flatten()).collect();
-        let differs = |(option, setting): (&String, &Setting)| {
-            let got = got.get(option.as_str()).filter(|&value| *value != Value::Off);
-            let met = got.unwrap_or(&Value::Off) == &setting.value;
-            (!met).then(|| Unmet {
-                asked: line(option, &setting.value),
-                fragment: setting.fragment.clone(),
-                got: got.map(|value| line(option, value)),
+        let differs = |(option, Setting { line, fragment }): (&String, &Setting)| {
+            let off = off(option);
+            let got = got.get(option.as_str()).unwrap_or(&off);
+            (got != line).then(|| Unmet {
+                asked: line.clone(),
+                fragment: fragment.clone(),
+                got: (*got != off).then(|| got.clone()),
             })
         };
         self.0.iter().filter_map(differs).collect()
@@ -124,19 +115,17 @@ impl fmt::Display for Unmet {
     }
 }
 
-fn line(option: &str, value: &Value) -> String {
-    match value {
-        Value::Is(value) => format!("{option}={value}"),
-        Value::Off => format!("# {option} is not set"),
-    }
+/// The line of an option that is not set.
+fn off(option: &str) -> String {
+    format!("# {option} is not set")
 }
 
-/// The option of a line, if it is not empty or a remark.
-fn parse(line: &str) -> anyhow::Result<Option<(&str, Value)>> {
+/// The option of a line, and the line as a `.config` has it, if it is not empty or a remark.
+fn parse(line: &str) -> anyhow::Result<Option<(&str, String)>> {
     let line = line.trim_end();
     if let Some(rest) = line.strip_prefix('#') {
         let option = rest.trim_start().strip_suffix(" is not set");
-        return Ok(option.filter(|option| is_option(option)).map(|option| (option, Value::Off)));
+        return Ok(option.filter(|option| is_option(option)).map(|option| (option, off(option))));
     }
     if line.is_empty() {
         return Ok(None);
@@ -144,9 +133,9 @@ fn parse(line: &str) -> anyhow::Result<Option<(&str, Value)>> {
     match line.split_once('=') {
         Some((option, value)) if is_option(option) => match value {
             "" => bail!("{option} has no value"),
-            "n" => Ok(Some((option, Value::Off))),
+            "n" => Ok(Some((option, off(option)))),
             "m" => bail!("{option}=m: kernels of the lab have no modules; write y"),
-            value => Ok(Some((option, Value::Is(value.to_owned())))),
+            _ => Ok(Some((option, line.to_owned()))),
         },
         _ => bail!("`{line}` is neither CONFIG_NAME=value nor `# CONFIG_NAME is not set`"),
     }

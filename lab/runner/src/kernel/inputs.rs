@@ -1,27 +1,52 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! All that goes into an image, as a hash.
 
-use std::fmt::Write;
+use std::{fmt::Write, fs, path::PathBuf};
 
+use anyhow::Context;
 use sha2::{Digest, Sha256};
 
-use super::{changes::Changes, fragments::Settings, request::Request, toolchain::Toolchain};
+use super::{
+    changes::Changes,
+    fragments::Settings,
+    request::{Fragment, Request},
+    source::Archive,
+    toolchain::Toolchain,
+};
+use crate::workspace::Workspace;
 
 /// Raised when this program builds otherwise from the same inputs.
 const RECIPE: &str = "1";
 
 /// What an image is made of.
-pub struct Inputs<'a> {
-    pub request: &'a Request,
+pub struct Inputs {
+    pub request: Request,
     /// Of the source archive.
-    pub source: &'a str,
-    pub toolchain: &'a Toolchain,
+    pub source: String,
+    pub toolchain: Toolchain,
     /// Overlay and hooks; none for the stock kernel.
-    pub changes: &'a Changes,
-    pub settings: &'a Settings,
+    pub changes: Changes,
+    pub settings: Settings,
 }
 
-impl Inputs<'_> {
+impl Inputs {
+    /// With the compiler of this machine, and these fragments of the checkout.
+    pub fn read(
+        workspace: &Workspace,
+        request: &Request,
+        archive: &Archive,
+        changes: Changes,
+        fragments: &[Fragment],
+    ) -> anyhow::Result<Self> {
+        Ok(Inputs {
+            request: *request,
+            source: archive.id.clone(),
+            toolchain: Toolchain::find(request.arch)?,
+            changes,
+            settings: Settings::read(&workspace.configs(), fragments)?,
+        })
+    }
+
     /// Of everything: the image's name.
     pub fn hash(&self) -> String {
         let mut hasher = self.lasting();
@@ -42,7 +67,7 @@ impl Inputs<'_> {
         let mut hasher = Hasher::new();
         hasher.add("recipe", RECIPE);
         hasher.add("request", self.request.name());
-        hasher.add("source", self.source);
+        hasher.add("source", &self.source);
         hasher.add("compiler", &self.toolchain.version);
         hasher
     }
@@ -70,6 +95,15 @@ impl Hasher {
         }
     }
 
+    /// The names and the contents of files.
+    pub fn add_files(&mut self, files: &[PathBuf]) -> anyhow::Result<()> {
+        for file in files {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            self.add(&name, fs::read(file).with_context(|| format!("read {}", file.display()))?);
+        }
+        Ok(())
+    }
+
     pub fn finish(self) -> String {
         self.0.finalize().iter().take(8).fold(String::new(), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
@@ -87,41 +121,23 @@ mod tests {
     };
 
     /// The hash of the image and that of its objects.
-    fn hashes(change: impl FnOnce(&mut Parts)) -> (String, String) {
-        let sample = Sample::new();
-        let mut parts = Parts {
+    fn hashes(change: impl FnOnce(&mut Inputs)) -> (String, String) {
+        let mut inputs = Inputs {
             request: Request::stock(Arch::X86_64),
             source: "source".into(),
             toolchain: Toolchain { prefix: "", version: "gcc 12.2.0".into(), ccache: false },
-            changes: Changes::read(&sample.kernel()).unwrap(),
+            changes: Changes::read(&Sample::new().kernel()).unwrap(),
             settings: Settings::of("base", "CONFIG_A=y\n"),
-            sample,
         };
-        change(&mut parts);
-        let inputs = Inputs {
-            request: &parts.request,
-            source: &parts.source,
-            toolchain: &parts.toolchain,
-            changes: &parts.changes,
-            settings: &parts.settings,
-        };
+        change(&mut inputs);
         (inputs.hash(), inputs.objects())
     }
 
-    struct Parts {
-        request: Request,
-        source: String,
-        toolchain: Toolchain,
-        changes: Changes,
-        settings: Settings,
-        sample: Sample,
-    }
-
-    impl Parts {
-        fn write(&mut self, path: &str, text: &str) {
-            self.sample.write(path, text);
-            self.changes = Changes::read(&self.sample.kernel()).unwrap();
-        }
+    /// The changes of the sample with a file written.
+    fn written(path: &str, text: &str) -> Changes {
+        let sample = Sample::new();
+        sample.write(path, text);
+        Changes::read(&sample.kernel()).unwrap()
     }
 
     #[test]
@@ -131,18 +147,18 @@ mod tests {
         assert_eq!(hash.len(), 16);
         assert!(hash.bytes().all(|b| b.is_ascii_hexdigit()), "{hash}");
         // It changes no output.
-        assert_eq!(hashes(|parts| parts.toolchain.ccache = true).0, hash);
+        assert_eq!(hashes(|inputs| inputs.toolchain.ccache = true).0, hash);
     }
 
     #[test]
     fn what_objects_do_not_survive_changes_both() {
         let (hash, objects) = hashes(|_| ());
-        let changes: [fn(&mut Parts); 5] = [
-            |parts| parts.request.arch = Arch::Arm64,
-            |parts| parts.request.variant = Variant::Huepage,
-            |parts| parts.request.config = Config::Debug,
-            |parts| parts.source = "another".into(),
-            |parts| parts.toolchain.version = "gcc 13.1.0".into(),
+        let changes: [fn(&mut Inputs); 5] = [
+            |inputs| inputs.request.arch = Arch::Arm64,
+            |inputs| inputs.request.variant = Variant::Huepage,
+            |inputs| inputs.request.config = Config::Debug,
+            |inputs| inputs.source = "another".into(),
+            |inputs| inputs.toolchain.version = "gcc 13.1.0".into(),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let (other, other_objects) = hashes(change);
@@ -154,12 +170,12 @@ mod tests {
     #[test]
     fn what_make_sees_itself_changes_the_image_only() {
         let (hash, objects) = hashes(|_| ());
-        let changes: [fn(&mut Parts); 5] = [
-            |parts| parts.settings = Settings::of("base", "CONFIG_A=y\nCONFIG_B=y\n"),
-            |parts| parts.write("kernel/overlay/mm/page_color.c", "int x;\n"),
-            |parts| parts.write("kernel/overlay/mm/new.c", ""),
-            |parts| parts.write("kernel/hooks/0002-second.patch", "other"),
-            |parts| parts.changes = Changes::none(),
+        let changes: [fn(&mut Inputs); 5] = [
+            |inputs| inputs.settings = Settings::of("base", "CONFIG_A=y\nCONFIG_B=y\n"),
+            |inputs| inputs.changes = written("kernel/overlay/mm/page_color.c", "int x;\n"),
+            |inputs| inputs.changes = written("kernel/overlay/mm/new.c", ""),
+            |inputs| inputs.changes = written("kernel/hooks/0002-second.patch", "other"),
+            |inputs| inputs.changes = Changes::none(),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let (other, other_objects) = hashes(change);
@@ -173,10 +189,11 @@ mod tests {
         let (hash, _) = hashes(|_| ());
         for path in ["Documentation/mm/page_color.rst", "tools/testing/selftests/x/x_test.c"] {
             let path = format!("kernel/overlay/{path}");
-            assert_eq!(hashes(|parts| parts.write(&path, "new\n")).0, hash, "{path}");
+            assert_eq!(hashes(|inputs| inputs.changes = written(&path, "new\n")).0, hash, "{path}");
         }
         // Such a name elsewhere is one like any other.
-        let inner = hashes(|parts| parts.write("kernel/overlay/mm/tools/x.c", "new\n"));
+        let inner = written("kernel/overlay/mm/tools/x.c", "new\n");
+        let inner = hashes(|inputs| inputs.changes = inner);
         assert_ne!(inner.0, hash);
     }
 

@@ -9,7 +9,7 @@ use std::{
 use anyhow::Context;
 use rustix::{
     fs::{FlockOperation, flock},
-    io::Errno,
+    io::{Errno, retry_on_intr},
 };
 
 use crate::progress::Progress;
@@ -31,12 +31,7 @@ pub fn take(directory: &Path, name: &str, progress: &Progress) -> anyhow::Result
     let lock = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
         Err(Errno::WOULDBLOCK) => {
             progress.stage(&format!("waiting for another huepage-lab that makes {name}"));
-            loop {
-                match flock(&file, FlockOperation::LockExclusive) {
-                    Err(Errno::INTR) => {}
-                    other => break other,
-                }
-            }
+            retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))
         }
         other => other,
     };

@@ -2,19 +2,16 @@
 //! Builds the plugin in `lab/model` and reads what it wrote.
 
 use std::{
-    collections::hash_map::DefaultHasher,
     fs,
-    hash::{Hash, Hasher},
     path::{Path, PathBuf},
-    process::{self, Command},
-    sync::atomic::{AtomicU32, Ordering},
+    process::Command,
 };
 
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
 use super::{FrameCounts, Record, Records};
-use crate::workspace::Workspace;
+use crate::{kernel::Hasher, workspace::Workspace};
 
 const COMPILER: &str = "cc";
 /// `_GNU_SOURCE` for strsep; hidden, lest a name of ours replaces one of QEMU's.
@@ -36,15 +33,17 @@ const FLAGS: [&str; 8] = [
 /// If the sources are not found, or the compiler is missing or refuses them.
 pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
     let sources = Workspace::find()?.c_files("lab/model")?;
-    let plugin = out_dir.join(format!("huepage-model-{:016x}.so", hash(&sources)?));
+    let mut hasher = Hasher::new();
+    hasher.add("flags", FLAGS.join(" "));
+    hasher.add_files(&sources)?;
+    let plugin = out_dir.join(format!("huepage-model-{}.so", hasher.finish()));
     if plugin.exists() {
         return Ok(plugin);
     }
     fs::create_dir_all(out_dir).with_context(|| format!("create {}", out_dir.display()))?;
     // Whoever builds at the same time must see all of it or none.
-    static BUILDS: AtomicU32 = AtomicU32::new(0);
-    let build = BUILDS.fetch_add(1, Ordering::Relaxed);
-    let unfinished = plugin.with_extension(format!("so.{}.{build}", process::id()));
+    let scratch = tempfile::tempdir_in(out_dir).context("make a scratch directory")?;
+    let unfinished = scratch.path().join("plugin.so");
     let output = Command::new(COMPILER)
         .args(FLAGS)
         .arg("-o")
@@ -58,17 +57,6 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
     }
     fs::rename(&unfinished, &plugin).with_context(|| format!("write {}", plugin.display()))?;
     Ok(plugin)
-}
-
-fn hash(sources: &[PathBuf]) -> anyhow::Result<u64> {
-    let mut hasher = DefaultHasher::new();
-    FLAGS.hash(&mut hasher);
-    for file in sources {
-        file.file_name().hash(&mut hasher);
-        let text = fs::read(file).with_context(|| format!("read {}", file.display()))?;
-        text.hash(&mut hasher);
-    }
-    Ok(hasher.finish())
 }
 
 #[derive(Deserialize)]
