@@ -9,10 +9,12 @@ mod machine;
 mod qemu;
 mod requests;
 
+pub(crate) use disks::escaped;
+
 pub use console::{message, note, printable, report};
 pub use disks::{Content, Disk};
 pub use error::BootError;
 pub use image::{FileSystem, Kind};
-pub use machine::{Machine, Node, Running};
+pub use machine::{Machine, NS_PER_INSTRUCTION, Node, Running};
 pub use qemu::{Boot, Report, boot, boot_with};
 pub use requests::Request;

@@ -85,8 +85,8 @@ pub(super) fn options(
     Ok(options)
 }
 
-/// QEMU takes a doubled comma for one of the name.
-fn escaped(path: &Path) -> String {
+/// A path in a value of an option of QEMU, which takes two commas for one.
+pub(crate) fn escaped(path: &Path) -> String {
     path.display().to_string().replace(',', ",,")
 }
 

@@ -9,6 +9,10 @@ use serde::Serialize;
 use super::Disk;
 use crate::{arch::Arch, kernel::Config};
 
+/// Nanoseconds of the guest's clock for an instruction, where instructions are counted. With
+/// less, loops that wait for a time are long.
+pub const NS_PER_INSTRUCTION: u32 = 8;
+
 /// A virtual machine. The same machine with the same program executes the same
 /// instructions, run after run: one thread emulates all CPUs, time is counted in
 /// instructions, random numbers have a seed. Unless its time is the host's.
@@ -127,9 +131,9 @@ impl Machine {
         let mut add = |words: &[&str]| options.extend(words.iter().map(|word| (*word).to_owned()));
         add(&["-machine", machine, "-cpu", cpu, "-rtc", "base=2026-01-01,clock=vm", "-seed", "1"]);
         match self.running {
-            // 8 ns to an instruction: with less, loops that wait for a time are long.
             Running::Counted => {
-                add(&["-accel", "tcg,thread=single", "-icount", "shift=3,sleep=off"]);
+                let count = format!("shift={},sleep=off", NS_PER_INSTRUCTION.ilog2());
+                add(&["-accel", "tcg,thread=single", "-icount", &count]);
             }
             Running::InTurn => add(&["-accel", "tcg,thread=single"]),
             Running::AtOnce => add(&["-accel", "tcg,thread=multi"]),

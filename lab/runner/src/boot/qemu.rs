@@ -2,6 +2,7 @@
 //! Runs QEMU and listens to it.
 
 use std::{
+    fs::{self, File},
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -12,8 +13,9 @@ use std::{
 use anyhow::Context;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tempfile::TempDir;
 
-use super::{BootError, Content, Disk, Machine, Request, console::Console, disks, requests};
+use super::{BootError, Content, Machine, Request, console::Console, disks, requests};
 use crate::{
     arch::Arch,
     guest,
@@ -76,22 +78,22 @@ pub fn boot(
 ) -> Result<Report, BootError> {
     let initramfs = guest::initramfs(workspace, boot.arch, &boot.guest)?;
     let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
-    let records = scratch_file(workspace, "jsonl")?;
+    let scratch = scratch(workspace)?;
+    let records = scratch.path().join("records.jsonl");
     if let Some(model) = &boot.model {
         model.check().map_err(anyhow::Error::from)?;
         let plugin = plugin::build(&workspace.lab().join("model"))?;
-        let text = format!("{},{}", plugin.display(), model.plugin_options(&records.0));
+        let text = format!("{},{}", plugin.display(), model.plugin_options(&records));
         options.extend(["-plugin".into(), text]);
     }
-    let trace = scratch_file(workspace, "trace")?;
+    let trace = scratch.path().join("trace");
     let disks = &boot.machine.disks;
-    let scratch_disks = scratch_disks(workspace, disks)?;
     if !disks.is_empty() {
         options.extend(disks::options(disks, &|number, content| match content {
             Content::FileSystem(system) => system.image(workspace),
-            Content::Zeros(_) | Content::Scratch(_) => Ok(scratch_disks[number].0.clone()),
+            content => disk_file(scratch.path().join(format!("disk{number}")), content),
         })?);
-        options.extend(requests::options(&trace.0));
+        options.extend(requests::options(&trace));
     }
     let program = Machine::program(boot.arch);
     let console = listen(program, &options, boot.limit, heard)?;
@@ -99,12 +101,12 @@ pub fn boot(
         return Err(error);
     }
     let found = match &boot.model {
-        Some(_) => plugin::read_records(&records.0)?,
+        Some(_) => plugin::read_records(&records)?,
         None => Records::default(),
     };
     let requests = match disks.is_empty() {
         true => Vec::new(),
-        false => requests::read(&trace.0)?,
+        false => requests::read(&trace)?,
     };
     let missing: Vec<u32> = boot
         .regions
@@ -142,36 +144,21 @@ pub fn boot_with(
     Ok(listen(Machine::program(arch), &options, limit, heard)?.over())
 }
 
-/// A file that QEMU writes, removed in the end.
-struct ScratchFile(PathBuf);
-
-impl Drop for ScratchFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
-}
-
-fn scratch_file(workspace: &Workspace, suffix: &str) -> anyhow::Result<ScratchFile> {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+/// A folder for what QEMU writes, removed in the end.
+fn scratch(workspace: &Workspace) -> anyhow::Result<TempDir> {
     let folder = workspace.lab().join("records");
-    std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
-    let number = NEXT.fetch_add(1, Ordering::Relaxed);
-    Ok(ScratchFile(folder.join(format!("{}-{number}.{suffix}", std::process::id()))))
+    let what = || format!("make {}", folder.display());
+    fs::create_dir_all(&folder).with_context(what)?;
+    tempfile::tempdir_in(&folder).with_context(what)
 }
 
-/// A file for every disk; only of a scratch disk it is made.
-fn scratch_disks(workspace: &Workspace, disks: &[Disk]) -> anyhow::Result<Vec<ScratchFile>> {
-    let file = |disk: &Disk| {
-        let file = scratch_file(workspace, "disk")?;
-        if let Content::Scratch(size) = disk.content {
-            std::fs::File::create(&file.0)
-                .and_then(|made| made.set_len(size.0))
-                .with_context(|| format!("make {}", file.0.display()))?;
-        }
-        Ok(file)
-    };
-    disks.iter().map(file).collect()
+/// The file of a disk, which is made if the guest writes to it.
+fn disk_file(path: PathBuf, content: &Content) -> anyhow::Result<PathBuf> {
+    if let Content::Scratch(size) = content {
+        let made = File::create(&path).and_then(|file| file.set_len(size.0));
+        made.with_context(|| format!("make {}", path.display()))?;
+    }
+    Ok(path)
 }
 
 /// Ends QEMU however this ends.

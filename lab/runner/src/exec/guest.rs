@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
-    boot::{Boot, Machine, boot, note},
+    boot::{Boot, Machine, boot, escaped, note},
     kernel::{self, Config, Request},
     model::Model,
     progress::Progress,
@@ -132,10 +132,8 @@ impl Shared {
 
     /// Both folders as devices of QEMU.
     fn options(&self, root: &Path) -> Vec<String> {
-        // QEMU takes two commas for one.
-        let folder = |path: &Path| path.display().to_string().replace(',', ",,");
         let device = |id: &str, path: &Path, more: &str| {
-            let path = folder(path);
+            let path = escaped(path);
             vec![
                 "-fsdev".to_owned(),
                 format!("local,id={id},path={path},security_model=none,multidevs=remap{more}"),

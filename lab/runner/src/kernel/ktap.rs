@@ -5,6 +5,8 @@
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::boot::message;
+
 /// A test, or a suite with what is in it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Test {
@@ -183,15 +185,10 @@ pub fn result(text: &str) -> Option<(Outcome, &str)> {
 fn without_prefix(line: &str) -> &str {
     let line = line.trim_end_matches('\r');
     let level = line.strip_prefix('<').and_then(|rest| rest.split_once('>'));
-    let line = match level {
+    message(match level {
         Some((level, rest)) if level.bytes().all(|b| b.is_ascii_digit()) => rest,
         _ => line,
-    };
-    let time = line.strip_prefix('[').and_then(|rest| rest.split_once("] "));
-    match time {
-        Some((time, rest)) if time.trim_start().parse::<f64>().is_ok() => rest,
-        _ => line,
-    }
+    })
 }
 
 #[cfg(test)]

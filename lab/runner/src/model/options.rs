@@ -6,12 +6,13 @@ use std::path::Path;
 use huepage::units::Bytes;
 
 use super::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};
+use crate::boot::escaped;
 
 impl Model {
     /// What goes behind `-plugin file.so,` for QEMU, with records written to `out`.
     pub fn plugin_options(&self, out: &Path) -> String {
-        // QEMU takes two commas for one in a value. Nothing else here has any.
-        let mut options = vec![format!("out={}", out.display().to_string().replace(',', ",,"))];
+        // Nothing else here has commas.
+        let mut options = vec![format!("out={}", escaped(out))];
         options.extend(numbered("level", self.levels.iter().map(level)));
         options.extend(numbered("node", self.nodes.iter().map(node)));
         options.extend(numbered("distance", self.distances.iter().map(|row| list(row))));

@@ -6,12 +6,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::{
-    boot::Report,
+    boot::{NS_PER_INSTRUCTION, Report},
     experiment::{Case, Found, map},
 };
-
-/// Nanoseconds of the guest's clock for an instruction (`boot/machine.rs`).
-const NS: f64 = 8.0;
 
 /// The guest's line of a day.
 #[derive(Debug, Deserialize)]
@@ -37,7 +34,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
             ("conflict_share", json!(said.conflict_share)),
             ("free_in_largest", json!(said.free_in_largest)),
             ("thp_success", json!(said.thp_success)),
-            ("touch_instructions", json!((said.touch_ns / NS).round())),
+            ("touch_instructions", json!((said.touch_ns / f64::from(NS_PER_INSTRUCTION)).round())),
         ]);
         if let Some(success) = said.thp_compacting {
             metrics.insert("thp_compacting".into(), json!(success));

@@ -6,12 +6,9 @@ use serde::Deserialize;
 
 use super::WORKS;
 use crate::{
-    boot::Report,
+    boot::{NS_PER_INSTRUCTION, Report},
     experiment::{Found, map},
 };
-
-/// An instruction, by the guest's clock (`boot/machine.rs`).
-const NS: f64 = 8.0;
 
 /// The guest's lines: one for each kind of work in each round.
 #[derive(Debug, Deserialize)]
@@ -27,14 +24,15 @@ struct Said {
 /// where there is one CPU: with more, some hold has another CPU's instructions in it.
 pub(super) fn of(report: &Report, cpus: u32) -> anyhow::Result<Vec<Found>> {
     let said: Vec<Said> = report.said().collect::<anyhow::Result<_>>()?;
+    let ns = f64::from(NS_PER_INSTRUCTION);
     let row = |work: &str| {
         let rounds: Vec<&Said> = said.iter().filter(|said| said.work == work).collect();
         ensure!(!rounds.is_empty(), "the guest did not '{work}'");
         let sum = |of: fn(&Said) -> f64| rounds.iter().map(|said| of(said)).sum::<f64>();
         let pages = sum(|said| said.pages);
         let acquired = sum(|said| said.acquired);
-        let held = sum(|said| said.held_ns) / NS;
-        let longest = rounds.iter().map(|said| said.longest_ns / NS).fold(0.0, f64::max);
+        let held = sum(|said| said.held_ns) / ns;
+        let longest = rounds.iter().map(|said| said.longest_ns / ns).fold(0.0, f64::max);
         let mut metrics = map([
             ("acquired_per_page", rounded(acquired / pages).into()),
             ("held_per_page", rounded(held / pages).into()),
