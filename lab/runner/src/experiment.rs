@@ -54,6 +54,23 @@ pub struct Case {
 }
 
 impl Case {
+    /// A boot of a guest program, of which nothing is set yet: of the stock kernel on x86_64,
+    /// with nothing counted, for an hour at most.
+    pub fn of(guest: &'static str, machine: Machine) -> Self {
+        Case {
+            arch: Arch::X86_64,
+            variant: Variant::Stock,
+            config: Config::Plain,
+            machine,
+            guest,
+            arguments: Vec::new(),
+            model: None,
+            regions: Vec::new(),
+            settings: Map::new(),
+            limit: Duration::from_secs(3600),
+        }
+    }
+
     /// What was found in this boot, with what was set.
     pub fn row(&self, (more, metrics): Found) -> Row {
         let mut settings = self.settings.clone();

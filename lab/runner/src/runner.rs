@@ -245,24 +245,13 @@ mod tests {
 
     use super::*;
     use crate::{
-        arch::Arch,
         boot::{BootError, Machine},
-        kernel::{Config, Variant},
+        experiment::map,
     };
 
     fn case(number: u32) -> Case {
-        Case {
-            arch: Arch::X86_64,
-            variant: Variant::Stock,
-            config: Config::Plain,
-            machine: Machine::plain(1, Bytes(1 << 27)),
-            guest: "hello",
-            arguments: Vec::new(),
-            model: None,
-            regions: Vec::new(),
-            settings: [("number".to_owned(), number.into())].into_iter().collect(),
-            limit: std::time::Duration::from_secs(1),
-        }
+        let settings = map([("number", number.into())]);
+        Case { settings, ..Case::of("hello", Machine::plain(1, Bytes(1 << 27))) }
     }
 
     fn row(case: &Case) -> Row {

@@ -5,15 +5,12 @@
 mod page;
 mod rows;
 
-use std::time::Duration;
-
 use anyhow::{Context, ensure};
 use huepage::units::Bytes;
 
 use crate::{
     boot::{Content, Disk, Machine},
     experiment::{Case, Experiment, PAGE, arguments, case_of_each},
-    kernel::Config,
     model::Model,
     placement::Placement,
     settings::{Point, Settings},
@@ -96,14 +93,11 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     Ok(Case {
         arch,
         variant: placement.variant(),
-        config: Config::Plain,
-        machine,
-        guest: "fault-cost",
         arguments,
         model: Some(model()),
         regions: WORKS.iter().map(|(_, region)| *region).collect(),
         settings: shown,
-        limit: Duration::from_secs(3600),
+        ..Case::of("fault-cost", machine)
     })
 }
 

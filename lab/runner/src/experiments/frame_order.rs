@@ -223,13 +223,10 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         arch,
         variant: placement.variant(),
         config,
-        machine,
-        guest: "frame-order",
         arguments,
-        model: None,
-        regions: Vec::new(),
         settings: shown,
         limit: Duration::from_secs(300),
+        ..Case::of("frame-order", machine)
     })
 }
 

@@ -17,7 +17,7 @@ use crate::{
     arch::Arch,
     boot::{Content, Disk, Machine, Node},
     experiment::{Case, Experiment, PAGE, arguments},
-    kernel::{Config, Variant},
+    kernel::Variant,
     placement::Placement,
     settings::{Point, Settings},
 };
@@ -155,14 +155,10 @@ fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Ca
     Ok(Case {
         arch,
         variant: placement.variant(),
-        config: Config::Plain,
-        machine,
-        guest: "mixed",
         arguments,
-        model: None,
-        regions: Vec::new(),
         settings: shown,
         limit: Duration::from_secs(7200),
+        ..Case::of("mixed", machine)
     })
 }
 

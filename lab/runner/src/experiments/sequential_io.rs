@@ -174,13 +174,10 @@ fn case(settings: &Settings, point: &Point, repeat: u32) -> anyhow::Result<Case>
         arch,
         variant: placement.variant(),
         config: Config::Lab,
-        machine,
-        guest: "sequential-io",
         arguments,
-        model: None,
-        regions: Vec::new(),
         settings: shown,
         limit: Duration::from_secs(1800),
+        ..Case::of("sequential-io", machine)
     })
 }
 

@@ -18,7 +18,6 @@ use crate::{
     arch::Arch,
     boot::Machine,
     experiment::{Case, Experiment, PAGE, arguments, case_of_each, map},
-    kernel::Config,
     placement::Placement,
     settings::{Point, Settings},
 };
@@ -130,14 +129,10 @@ impl Days<'_> {
         Ok(Case {
             arch,
             variant: placement.variant(),
-            config: Config::Plain,
-            machine,
-            guest: "days",
             arguments,
-            model: None,
-            regions: Vec::new(),
             settings: shown,
             limit: Duration::from_secs(7200),
+            ..Case::of("days", machine)
         })
     }
 }

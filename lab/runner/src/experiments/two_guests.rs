@@ -9,8 +9,6 @@ mod picture;
 mod points;
 mod said;
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use huepage::units::Bytes;
 use serde_json::json;
@@ -21,7 +19,7 @@ use crate::{
     boot::Machine,
     dose::{DOSES, Dose},
     experiment::{Case, Experiment, PAGE, arguments, map},
-    kernel::{Config, Variant},
+    kernel::Variant,
     placement::Placement,
     settings::{Point, Settings},
 };
@@ -141,18 +139,7 @@ fn case(
     ]);
     arguments.extend(DAY.arguments());
     placement.apply(colored_for, 1, &mut machine, &mut arguments);
-    Case {
-        arch: common.arch,
-        variant: placement.variant(),
-        config: Config::Plain,
-        machine,
-        guest,
-        arguments,
-        model: None,
-        regions: Vec::new(),
-        settings: serde_json::Map::new(),
-        limit: Duration::from_secs(3600),
-    }
+    Case { arch: common.arch, variant: placement.variant(), arguments, ..Case::of(guest, machine) }
 }
 
 /// Seeds of one point: the host's, and each guest's.

@@ -10,8 +10,6 @@ mod picture;
 mod rows;
 mod theory;
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use huepage::units::Bytes;
 pub(super) use theory::random_miss_share;
@@ -19,7 +17,7 @@ pub(super) use theory::random_miss_share;
 use crate::{
     boot::Machine,
     experiment::{Case, Experiment, PAGE},
-    kernel::{Config, Variant},
+    kernel::Variant,
     model::{Level, Model, Replacement},
     placement::Placement,
     settings::Settings,
@@ -95,14 +93,11 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
             Ok(Case {
                 arch: point.parsed("arch")?,
                 variant: placement.variant(),
-                config: Config::Plain,
-                machine,
-                guest: "working-set",
                 arguments,
                 model: Some(model(if full { CACHE_PAGES as u32 * LINES } else { ways })),
                 regions: WORKS.iter().map(|(_, region)| *region).collect(),
                 settings: stated,
-                limit: Duration::from_secs(3600),
+                ..Case::of("working-set", machine)
             })
         })
         .collect()

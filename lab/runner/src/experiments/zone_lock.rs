@@ -5,8 +5,6 @@
 mod page;
 mod rows;
 
-use std::time::Duration;
-
 use anyhow::ensure;
 use huepage::units::Bytes;
 
@@ -92,13 +90,9 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         arch,
         variant: placement.variant(),
         config: Config::Lockstat,
-        machine,
-        guest: "zone-lock",
         arguments,
-        model: None,
-        regions: Vec::new(),
         settings: shown,
-        limit: Duration::from_secs(3600),
+        ..Case::of("zone-lock", machine)
     })
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The boots that settings amount to.
 
-use std::time::Duration;
-
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
 
@@ -125,13 +123,11 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
         arch,
         variant: placement.variant(),
         config,
-        machine,
-        guest: "aging",
         arguments,
         model: Some(model(arch, flat, cache, memory, (hit, miss))),
         regions: vec![1, 2, 3, 4],
         settings,
-        limit: Duration::from_secs(3600),
+        ..Case::of("aging", machine)
     })
 }
 
