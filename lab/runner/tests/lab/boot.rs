@@ -8,7 +8,7 @@ use huepage_lab::{
     arch::Arch,
     boot::{Boot, BootError, Machine, Report, boot},
     kernel::{self, Request},
-    model::{Level, Model, Replacement, Scope},
+    model::{Level, Model, Replacement},
     progress::Progress,
     workspace::Workspace,
 };
@@ -32,15 +32,7 @@ fn hello(arch: Arch, fail: &str, limit: Duration) -> Result<Report, BootError> {
 /// One small cache: enough to see regions.
 fn model() -> Model {
     Model {
-        levels: vec![Level {
-            name: "L1".into(),
-            size: Bytes(32 << 10),
-            ways: 8,
-            line: Bytes(64),
-            replacement: Replacement::Lru,
-            scope: Scope::Private,
-            latency: 4,
-        }],
+        levels: vec![Level::private("L1", Bytes::kib(32), 8, Replacement::Lru, 4)],
         ..Model::uncached(80)
     }
 }

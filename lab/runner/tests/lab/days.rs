@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `thirty-days`: what must hold of days, whatever they are.
 
-use huepage_lab::{document, experiments};
-
-use crate::support::{number, quick, row};
+use crate::support::{number, quick, row, shown};
 
 const KINDS: [&str; 3] = ["mixed", "cache-heavy", "stream"];
 
@@ -56,7 +54,6 @@ fn every_kind_of_day_ages_the_stock_kernel_and_not_ours() {
         let is_last = row.setting("day") == "2";
         assert_eq!(row.metric("thp_compacting").is_some(), is_last, "{row:?}");
     }
-    let experiment = experiments::find("thirty-days").unwrap();
-    let page = document::of(experiment, &results, &(experiment.page)(&results));
+    let (page, _) = shown(&results);
     assert!(page.contains("| on "), "{page}");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The quick form of `mixed`: every load is there, and what must hold does.
 
-use huepage_lab::{document, experiments, results::Results};
+use huepage_lab::results::Results;
 
 use crate::support::{self, number, quick, quick_whatever_failed};
 
@@ -108,8 +108,7 @@ fn the_stock_kernel_has_conflicts(arch: &str) {
     assert!((huge("khugepaged") - 0.25).abs() < 0.05);
     assert_eq!(huge("alone"), 0.0);
     assert!(number(row("thp-faults", "0", "0.94"), "thp_success") > 0.9);
-    let mixed = experiments::find("mixed").unwrap();
-    let page = document::of(mixed, &results, &(mixed.page)(&results));
+    let (page, _) = support::shown(&results);
     assert!(page.contains("anon-churn, other CPU"), "{page}");
 }
 

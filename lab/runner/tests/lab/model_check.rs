@@ -2,22 +2,12 @@
 //! Models that can't be are refused with the part that is wrong.
 
 use huepage::units::Bytes;
-use huepage_lab::model::{
-    Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope,
-};
+use huepage_lab::model::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement};
 
 type Change = fn(&mut Model);
 
 fn model() -> Model {
-    let level = |name: &str, line| Level {
-        name: name.to_owned(),
-        size: Bytes::kib(32),
-        ways: 8,
-        line: Bytes(line),
-        replacement: Replacement::TreePlru,
-        scope: Scope::Private,
-        latency: 4,
-    };
+    let level = |name| Level::private(name, Bytes::kib(32), 8, Replacement::TreePlru, 4);
     let side = |backing| MemorySideCache {
         size: Bytes::mib(64),
         ways: 1,
@@ -30,7 +20,7 @@ fn model() -> Model {
     let node =
         |n: u32| Node { memory: vec![(u64::from(n) << 20, u64::from(n + 1) << 20)], cpus: vec![n] };
     Model {
-        levels: vec![level("L1", 64), level("L2", 64)],
+        levels: vec![level("L1"), level("L2")],
         memory_side: vec![
             side(Backing::Node(0)),
             side(Backing::Range { start: 1 << 20, end: 1 << 21 }),

@@ -15,26 +15,11 @@ use crate::support::bare_machine::{assemble, qemu, run};
 const NODE_SIZE: u64 = 128 << 20;
 
 fn model() -> Model {
+    let lru = Replacement::Lru;
     Model {
         levels: vec![
-            Level {
-                name: "L1".to_owned(),
-                size: Bytes::kib(32),
-                ways: 8,
-                line: Bytes(64),
-                replacement: Replacement::Lru,
-                scope: Scope::Private,
-                latency: 4,
-            },
-            Level {
-                name: "L2".to_owned(),
-                size: Bytes::mib(1),
-                ways: 16,
-                line: Bytes(64),
-                replacement: Replacement::Lru,
-                scope: Scope::Shared,
-                latency: 14,
-            },
+            Level::private("L1", Bytes::kib(32), 8, lru, 4),
+            Level { scope: Scope::Shared, ..Level::private("L2", Bytes::mib(1), 16, lru, 14) },
         ],
         memory_side: vec![MemorySideCache {
             size: Bytes::mib(64),

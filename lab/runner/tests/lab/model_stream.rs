@@ -51,18 +51,25 @@ const CPUS: u32 = 3;
 /// Of each node, and of the range of a memory-side cache.
 const PART: u64 = 3 << 14;
 
-fn modelled(model: &Model, steps: &[Step]) -> Records {
-    model.check().unwrap();
+/// The records of these steps on so many CPUs, by a model of options that go with a file.
+fn streamed(cpus: u32, options: impl Fn(&Path) -> String, steps: &str) -> Records {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let mut stream = Command::new(&*STREAM)
         // What the model has lasts as long as the process.
         .env("ASAN_OPTIONS", "detect_leaks=0")
-        .arg(CPUS.to_string())
-        .args(model.plugin_options(&out).split(','))
+        .arg(cpus.to_string())
+        .args(options(&out).split(','))
         .stdin(Stdio::piped())
         .spawn()
         .unwrap();
+    stream.stdin.take().unwrap().write_all(steps.as_bytes()).unwrap();
+    assert!(stream.wait().unwrap().success());
+    plugin::read_records(&out).unwrap()
+}
+
+fn modelled(model: &Model, steps: &[Step]) -> Records {
+    model.check().unwrap();
     let mut text = String::new();
     for step in steps {
         text += &match *step {
@@ -72,28 +79,18 @@ fn modelled(model: &Model, steps: &[Step]) -> Records {
             Step::End(region) => format!("e {region}\n"),
         };
     }
-    stream.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    assert!(stream.wait().unwrap().success());
-    plugin::read_records(&out).unwrap()
+    streamed(CPUS, |out| model.plugin_options(out), &text)
 }
 
 #[test]
 fn with_pairs_a_miss_brings_the_other_line_along() {
     for (pairs, hits, misses) in [("off", 1, 4), ("on", 3, 2)] {
-        let folder = tempfile::tempdir().unwrap();
-        let out = folder.path().join("out");
-        let mut stream = Command::new(&*STREAM)
-            .env("ASAN_OPTIONS", "detect_leaks=0")
-            .args(["1", "memory=100", "level0=256:1:64:lru:private:4"])
-            .args([format!("out={}", out.display()), format!("pairs={pairs}")])
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let level = "level0=256:1:64:lru:private:4";
+        let options =
+            |out: &Path| format!("memory=100,{level},out={},pairs={pairs}", out.display());
         // Two pairs of lines, both lines of each, and the first line again.
-        let steps = b"b 1\na 0 64 8\na 0 0 8\na 0 128 8\na 0 192 8\na 0 64 8\ni 0 1\ne 1\n";
-        stream.stdin.take().unwrap().write_all(steps).unwrap();
-        assert!(stream.wait().unwrap().success());
-        let level = &plugin::read_records(&out).unwrap().regions[0].levels[0];
+        let steps = "b 1\na 0 64 8\na 0 0 8\na 0 128 8\na 0 192 8\na 0 64 8\ni 0 1\ne 1\n";
+        let level = &streamed(1, options, steps).regions[0].levels[0];
         assert_eq!((level.hits, level.misses), (hits, misses), "pairs={pairs}");
     }
 }
@@ -242,15 +239,8 @@ proptest! {
 #[test]
 fn sets_of_high_addresses_are_exact() {
     const SETS: u64 = 3 << 25;
-    let level = Level {
-        name: "L1".to_owned(),
-        size: Bytes(SETS * 64),
-        ways: 1,
-        line: Bytes(64),
-        replacement: Replacement::Lru,
-        scope: Scope::Shared,
-        latency: 1,
-    };
+    let level = Level::private("L1", Bytes(SETS * 64), 1, Replacement::Lru, 1);
+    let level = Level { scope: Scope::Shared, ..level };
     let model = Model { levels: vec![level], seed: 0, ..Model::uncached(100) };
     let mut steps = vec![Step::Begin(0), Step::Instructions { cpu: 0, count: 1 }];
     for n in 0..100 {

@@ -11,18 +11,8 @@ use serde_json::Value;
 
 use crate::support::booted;
 
-fn run(arch: Arch, config: Config, guest: &str, machine: Machine, check: &str) -> Report {
-    run_and_log(arch, config, guest, machine, check).0
-}
-
-fn run_and_log(
-    arch: Arch,
-    config: Config,
-    guest: &str,
-    machine: Machine,
-    check: &str,
-) -> (Report, String) {
-    booted::run_and_log(arch, config, guest, machine, &[("check", check)])
+fn run(arch: Arch, config: Config, guest: &str, machine: Machine) -> Report {
+    booted::run_and_log(arch, config, guest, machine, &[("check", "no")]).0
 }
 
 fn machine(option: Option<&str>) -> Machine {
@@ -47,7 +37,9 @@ fn says(result: &Value, expected: &[(&str, &str)]) {
 }
 
 fn control(arch: Arch, config: Config) {
-    let (report, log) = run_and_log(arch, config, "page-color-control", machine(None), "yes");
+    let check = [("check", "yes")];
+    let guest = "page-color-control";
+    let (report, log) = booted::run_and_log(arch, config, guest, machine(None), &check);
     says(result(&report, "boot"), &[("enabled", "0")]);
     let got = result(&report, "8 MiB");
     let number = |name: &str| got[name].as_u64().unwrap_or_else(|| panic!("{name}: {got}"));
@@ -84,7 +76,7 @@ fn control_files_on_arm64() {
 }
 
 fn sets(arch: Arch, config: Config) {
-    let report = run(arch, config, "page-color-sets", machine(None), "no");
+    let report = run(arch, config, "page-color-sets", machine(None));
     let result = &report.results[0];
     assert_eq!(result["pages"], 512);
     assert_eq!(result["outside"], 0, "{result}");
@@ -101,7 +93,7 @@ fn sets_of_tasks_on_arm64() {
 }
 
 fn sets_of_cgroups(arch: Arch, config: Config) {
-    let report = run(arch, config, "page-color-cgroups", machine(None), "no");
+    let report = run(arch, config, "page-color-cgroups", machine(None));
     let result = &report.results[0];
     assert_eq!(result["pages"], 512);
     for pages in ["cgroup", "changed", "own"] {
@@ -130,9 +122,8 @@ fn control_and_sets_under_the_kernels_checks() {
 }
 
 fn at_boot(option: &str) -> Value {
-    let config = Config::Plain;
     let machine = machine(Some(option));
-    let report = run(Arch::X86_64, config, "page-color-control", machine, "no");
+    let report = run(Arch::X86_64, Config::Plain, "page-color-control", machine);
     result(&report, "boot").clone()
 }
 
@@ -194,8 +185,7 @@ fn three_nodes() -> Machine {
 
 #[test]
 fn memory_side_caches_are_found_by_node() {
-    let (arch, config) = (Arch::X86_64, Config::Plain);
-    let report = run(arch, config, "page-color-control", three_nodes(), "no");
+    let report = run(Arch::X86_64, Config::Plain, "page-color-control", three_nodes());
     says(
         result(&report, "boot"),
         &[("enabled", "1"), ("cache_size", "mixed"), ("colors", "mixed"), ("source", "mixed")],
@@ -243,7 +233,7 @@ fn an_extended_linear_cache_is_found() {
         file.path().display()
     );
     machine.qemu_options = words.split(' ').map(str::to_owned).collect();
-    let report = run(Arch::X86_64, Config::Plain, "page-color-control", machine, "no");
+    let report = run(Arch::X86_64, Config::Plain, "page-color-control", machine);
     says(of(&report, "side", 0), &[("address_mode", "0x1")]);
     says(
         result(&report, "boot"),

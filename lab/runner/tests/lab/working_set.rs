@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! How much of a modelled L2 real kernels let a program use.
 
-use huepage_lab::{
-    document,
-    experiment::Experiment,
-    experiments,
-    results::{Results, Row},
-};
+use huepage_lab::results::{Results, Row};
 
 use crate::support::{self, number, quick};
-
-fn experiment() -> &'static Experiment {
-    experiments::find("working-set").unwrap()
-}
 
 fn run(set: &[&str]) -> Results {
     quick("working-set", set)
@@ -40,10 +31,8 @@ fn pages_that_share_a_color_miss_and_no_others() {
             programs(&row, ways);
         }
     }
-    let shown = (experiment().page)(&results);
-    let page = document::of(experiment(), &results, &shown);
+    let (page, svg) = support::shown(&results);
     assert!(page.contains("bandwidth at 8/8 of L2, of colored"), "{page}");
-    let svg = shown.plot.svg().unwrap();
     assert!(svg.contains("arm64, direct-mapped: bandwidth"));
 }
 

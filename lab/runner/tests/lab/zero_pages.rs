@@ -2,18 +2,9 @@
 //! What contiguous frames and the one zero page do to sets of 8 ways, in real
 //! kernels under a modelled hierarchy.
 
-use huepage_lab::{
-    document,
-    experiment::Experiment,
-    experiments,
-    results::{Results, Row},
-};
+use huepage_lab::results::{Results, Row};
 
 use crate::support::{self, number, quick};
-
-fn experiment() -> &'static Experiment {
-    experiments::find("zero-pages").unwrap()
-}
 
 fn run(set: &[&str]) -> Results {
     quick("zero-pages", set)
@@ -51,10 +42,8 @@ fn eight_ways_hold_eight_frames_and_no_ninth() {
             partition(&row, l2);
         }
     }
-    let shown = (experiment().page)(&results);
-    let page = document::of(experiment(), &results, &shown);
+    let (page, svg) = support::shown(&results);
     assert!(page.contains("9,038,460"), "{page}");
-    let svg = shown.plot.svg().unwrap();
     assert!(svg.contains("worst color"));
 }
 

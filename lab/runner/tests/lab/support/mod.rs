@@ -7,6 +7,7 @@ pub mod command;
 pub mod twin;
 
 use huepage_lab::{
+    document,
     experiment::Scale,
     experiments,
     kernel::Variant,
@@ -36,6 +37,13 @@ pub fn quick_whatever_failed(name: &str, set: &[&str]) -> Results {
         .and_then(|tried| run.boot(&cases, tried))
         .and_then(|tried| run.results(&cases, tried, "test".into()));
     results.unwrap_or_else(|error| panic!("{error:#}"))
+}
+
+/// What people get to see of results: the page, and the picture.
+pub fn shown(results: &Results) -> (String, String) {
+    let experiment = experiments::find(&results.experiment).unwrap();
+    let page = (experiment.page)(results);
+    (document::of(experiment, results, &page), page.plot.svg().unwrap())
 }
 
 /// The first row with these settings.

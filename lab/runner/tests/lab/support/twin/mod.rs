@@ -206,18 +206,12 @@ fn colors(model: &Model) -> usize {
 
 fn no_counts(model: &Model, cpu: u32) -> Counts {
     let record = Record {
-        region: 0,
-        sequence: 0,
         cpu,
-        instructions: 0,
-        accesses: 0,
         levels: vec![LevelCounts::default(); model.levels.len()],
         memory_side: vec![LevelCounts::default(); model.memory_side.len()],
         nodes: vec![0; model.nodes.len().max(1)],
-        elsewhere: 0,
-        cycles: 0,
         color_conflicts: model.color_conflicts.then(|| vec![0; colors(model)]),
-        page_times: None,
+        ..Record::default()
     };
     Counts { record, times: BTreeMap::new() }
 }
