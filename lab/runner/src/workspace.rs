@@ -68,16 +68,7 @@ impl Workspace {
 
     /// The C files in a folder of the checkout, in a fixed order.
     pub fn c_files(&self, folder: &str) -> anyhow::Result<Vec<PathBuf>> {
-        let folder = self.root.join(folder);
-        let mut files = Vec::new();
-        for entry in fs::read_dir(&folder).with_context(|| format!("read {}", folder.display()))? {
-            let file = entry?.path();
-            if file.extension().is_some_and(|e| e == "c" || e == "h") {
-                files.push(file);
-            }
-        }
-        files.sort();
-        Ok(files)
+        files(&self.root.join(folder), &["c", "h"])
     }
 
     /// The overlay and the hooks.
@@ -89,6 +80,20 @@ impl Workspace {
     pub fn lab_kernel(&self) -> PathBuf {
         self.root.join("lab/kernel")
     }
+}
+
+/// The files in a folder with one of these endings, in a fixed order.
+pub(crate) fn files(folder: &Path, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
+    let read = || format!("read {}", folder.display());
+    let entries = fs::read_dir(folder).with_context(read)?;
+    let paths: Vec<PathBuf> = entries
+        .map(|entry| Ok(entry?.path()))
+        .collect::<std::io::Result<_>>()
+        .with_context(read)?;
+    let is = |path: &PathBuf| endings.iter().any(|end| path.extension() == Some(end.as_ref()));
+    let mut files: Vec<PathBuf> = paths.into_iter().filter(is).collect();
+    files.sort();
+    Ok(files)
 }
 
 /// Where a package keeps what a checkout has: `../share/huepage-lab` of the program.

@@ -10,7 +10,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use super::{flavour::Flavour, source::Archive};
-use crate::progress::Progress;
+use crate::{progress::Progress, workspace::files};
 
 const PACKAGE: &str = "linux-config-6.12";
 
@@ -60,9 +60,8 @@ fn download(archive: &Archive, flavour: Flavour, scratch: &Path) -> anyhow::Resu
         None => PACKAGE.to_owned(),
     };
     apt("download", &[&wanted])?;
-    let is_package = |path: &PathBuf| path.extension().is_some_and(|suffix| suffix == "deb");
-    let mut files = fs::read_dir(scratch)?.filter_map(|entry| Some(entry.ok()?.path()));
-    let file = files.find(is_package).context("apt-get download left no file")?;
+    let packages = files(scratch, &["deb"])?;
+    let file = packages.first().context("apt-get download left no file")?;
     let mut unpack = Command::new("dpkg-deb");
     unpack.arg("--extract").arg(file).arg(scratch.join("unpacked"));
     succeed(unpack)

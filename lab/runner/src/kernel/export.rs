@@ -11,6 +11,7 @@ use std::{
 use anyhow::{Context, bail};
 
 use super::{changes::Changes, hooks, series, series::Patch, tree};
+use crate::workspace::files;
 
 /// Writes the series into `output`, one file per patch, and gives their paths; none
 /// if there are no changes. Patches of an earlier export go.
@@ -52,16 +53,7 @@ pub fn export(kernel: &Path, source: &Path, output: &Path) -> anyhow::Result<Vec
 
 /// The patches in a directory, in order.
 fn list(directory: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let read = || format!("read {}", directory.display());
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(directory).with_context(read)? {
-        let path = entry.with_context(read)?.path();
-        if path.extension().is_some_and(|extension| extension == "patch") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
+    files(directory, &["patch"])
 }
 
 /// A git repository of the files that the series touches, with Debian's as its first
