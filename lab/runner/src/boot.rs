@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boots a kernel with one guest program and collects what it says.
 
+mod case;
 mod console;
 mod disks;
 mod error;
@@ -11,10 +12,11 @@ mod requests;
 
 pub(crate) use disks::escaped;
 
+pub use case::Case;
 pub use console::{message, note, printable, report};
 pub use disks::{Content, Disk};
 pub use error::BootError;
 pub use image::{FileSystem, Kind};
 pub use machine::{Machine, NS_PER_INSTRUCTION, Node, Running};
-pub use qemu::{Boot, Report, boot, boot_with};
+pub use qemu::{Report, boot, boot_with};
 pub use requests::Request;

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::{
     experiment::{Case, Experiment},
-    kernel::{self, Hasher, Request},
+    kernel::{self, Hasher},
     results::Row,
     workspace::Workspace,
 };
@@ -54,7 +54,7 @@ pub fn ids(
     let mut kernels: BTreeMap<String, String> = BTreeMap::new();
     let mut ids = Vec::new();
     for case in cases {
-        let request = Request { arch: case.arch, variant: case.variant, config: case.config };
+        let request = case.request();
         let kernel = match kernels.get(&request.name()) {
             Some(kernel) => kernel.clone(),
             None => {

@@ -2,16 +2,12 @@
 //! What an experiment is: data and the reading of its results. Each is one file in
 //! `experiments/` with its remarks beside it; docs/lab.md tells how to add one.
 
-use std::time::Duration;
-
-use anyhow::Context;
 use serde_json::{Map, Value};
 
+pub use crate::boot::Case;
 use crate::{
-    arch::Arch,
-    boot::{Machine, Report},
-    kernel::{Config, Variant},
-    model::Model,
+    boot::Report,
+    kernel::Variant,
     results::{Page, Results, Row},
     settings::{Point, Settings},
 };
@@ -28,63 +24,12 @@ pub enum Scale {
     Quick,
 }
 
-/// One boot of the grid.
-#[derive(Clone, Debug)]
-pub struct Case {
-    /// Of kernel and guest.
-    pub arch: Arch,
-    /// Which kernel.
-    pub variant: Variant,
-    /// How the kernel is configured.
-    pub config: Config,
-    /// The virtual machine.
-    pub machine: Machine,
-    /// The guest program, in `lab/guest`.
-    pub guest: &'static str,
-    /// Its arguments.
-    pub arguments: Vec<(String, String)>,
-    /// The modelled hierarchy, if accesses are counted.
-    pub model: Option<Model>,
-    /// Regions that must be seen.
-    pub regions: Vec<u32>,
-    /// What is set in this boot; every row of it gets these, and may add to them.
-    pub settings: Map<String, Value>,
-    /// Time limit, generous: machines are shared.
-    pub limit: Duration,
-}
-
 impl Case {
-    /// A boot of a guest program, of which nothing is set yet: of the stock kernel on x86_64,
-    /// with nothing counted, for an hour at most.
-    pub fn of(guest: &'static str, machine: Machine) -> Self {
-        Case {
-            arch: Arch::X86_64,
-            variant: Variant::Stock,
-            config: Config::Plain,
-            machine,
-            guest,
-            arguments: Vec::new(),
-            model: None,
-            regions: Vec::new(),
-            settings: Map::new(),
-            limit: Duration::from_secs(3600),
-        }
-    }
-
     /// What was found in this boot, with what was set.
     pub fn row(&self, (more, metrics): Found) -> Row {
         let mut settings = self.settings.clone();
         settings.extend(more);
         Row { variant: self.variant.name().to_owned(), settings, metrics }
-    }
-
-    /// What the guest is told under a name.
-    ///
-    /// # Errors
-    /// If it is not told.
-    pub fn argument(&self, name: &str) -> anyhow::Result<&str> {
-        let argument = self.arguments.iter().find(|(have, _)| have == name);
-        argument.map(|(_, value)| value.as_str()).with_context(|| format!("no argument {name}"))
     }
 }
 

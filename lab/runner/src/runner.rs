@@ -10,7 +10,7 @@ use anyhow::Context;
 use serde_json::{Map, Value};
 
 use crate::{
-    boot::{Boot, boot, note},
+    boot::{boot, note},
     cases::{Kept, Outcome},
     experiment::{Case, Experiment},
     kernel::{self, Image},
@@ -167,8 +167,7 @@ fn images<'a>(cases: impl Iterator<Item = &'a Case>) -> anyhow::Result<Vec<Image
     let mut built: Vec<(kernel::Request, Image)> = Vec::new();
     let mut images = Vec::new();
     for case in cases {
-        let request =
-            kernel::Request { arch: case.arch, variant: case.variant, config: case.config };
+        let request = case.request();
         let known = built.iter().find(|(have, _)| *have == request);
         let image = match known {
             Some((_, image)) => image.clone(),
@@ -190,17 +189,7 @@ fn one(
     image: &Image,
     progress: &Boots<'_>,
 ) -> anyhow::Result<Vec<Row>> {
-    let description = Boot {
-        arch: case.arch,
-        kernel: image.path.clone(),
-        machine: case.machine.clone(),
-        guest: case.guest.to_owned(),
-        arguments: case.arguments.clone(),
-        model: case.model.clone(),
-        regions: case.regions.clone(),
-        limit: case.limit,
-    };
-    let report = boot(workspace, &description, &mut |line| progress.heard(line))?;
+    let report = boot(workspace, case, &image.path, &mut |line| progress.heard(line))?;
     let found = (experiment.rows)(case, &report)?;
     anyhow::ensure!(!found.is_empty(), "the boot gave no row");
     Ok(found.into_iter().map(|found| case.row(found)).collect())

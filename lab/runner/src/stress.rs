@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     arch::Arch,
-    boot::{Boot, Machine, boot},
+    boot::{Case, Machine, boot},
     experiment::arguments,
     kernel::{self, Request, Variant},
     progress::Progress,
@@ -113,19 +113,11 @@ pub fn run(
         ("workers", stress.workers),
         ("pages", stress.pages),
     ]);
-    let description = Boot {
-        arch: request.arch,
-        kernel: image.path,
-        machine,
-        guest: "page-color-stress".into(),
-        arguments,
-        model: None,
-        regions: Vec::new(),
-        // A kernel that checks itself boots slowly, and machines are shared.
-        limit: Duration::from_secs(3600 + 2 * stress.seconds),
-    };
+    // A kernel that checks itself boots slowly, and machines are shared.
+    let limit = Duration::from_secs(3600 + 2 * stress.seconds);
+    let case = Case { arguments, limit, ..Case::of("page-color-stress", machine).on(request) };
     progress.stage(&format!("{request}: stress for {} s", stress.seconds));
-    let report = boot(workspace, &description, heard)?;
+    let report = boot(workspace, &case, &image.path, heard)?;
     let said = report.results.last().context("the guest told nothing")?;
     let done: Done =
         serde_json::from_value(said.clone()).with_context(|| format!("the guest said {said}"))?;

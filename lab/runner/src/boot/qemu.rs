@@ -15,34 +15,13 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{BootError, Content, Machine, Request, console::Console, disks, requests};
+use super::{BootError, Case, Content, Machine, Request, console::Console, disks, requests};
 use crate::{
     arch::Arch,
     guest,
-    model::{FrameCounts, Model, Record, Records, plugin},
+    model::{FrameCounts, Record, Records, plugin},
     workspace::Workspace,
 };
-
-/// One boot.
-#[derive(Clone, Debug)]
-pub struct Boot {
-    /// What the kernel and the guest program are built for.
-    pub arch: Arch,
-    /// The kernel image.
-    pub kernel: PathBuf,
-    /// The virtual machine.
-    pub machine: Machine,
-    /// The name of the guest program.
-    pub guest: String,
-    /// Its arguments.
-    pub arguments: Vec<(String, String)>,
-    /// The modelled hierarchy; without one nothing is counted, and it is faster.
-    pub model: Option<Model>,
-    /// Regions that the program must mark at least once.
-    pub regions: Vec<u32>,
-    /// After this long it is stopped.
-    pub limit: Duration,
-}
 
 /// What a boot brought.
 #[derive(Clone, Debug, Default)]
@@ -67,27 +46,28 @@ impl Report {
     }
 }
 
-/// Boots, waits for the end, and collects. `heard` gets each line of the console.
+/// Boots this kernel, waits for the end, and collects. `heard` gets each line of the console.
 ///
 /// # Errors
 /// [`BootError`]
 pub fn boot(
     workspace: &Workspace,
-    boot: &Boot,
+    case: &Case,
+    kernel: &Path,
     heard: &mut dyn FnMut(&str),
 ) -> Result<Report, BootError> {
-    let initramfs = guest::initramfs(workspace, boot.arch, &boot.guest)?;
-    let mut options = boot.machine.options(boot.arch, &boot.kernel, &initramfs, &boot.arguments);
+    let initramfs = guest::initramfs(workspace, case.arch, case.guest)?;
+    let mut options = case.machine.options(case.arch, kernel, &initramfs, &case.arguments);
     let scratch = scratch(workspace)?;
     let records = scratch.path().join("records.jsonl");
-    if let Some(model) = &boot.model {
+    if let Some(model) = &case.model {
         model.check().map_err(anyhow::Error::from)?;
         let plugin = plugin::build(&workspace.lab().join("model"))?;
         let text = format!("{},{}", plugin.display(), model.plugin_options(&records));
         options.extend(["-plugin".into(), text]);
     }
     let trace = scratch.path().join("trace");
-    let disks = &boot.machine.disks;
+    let disks = &case.machine.disks;
     if !disks.is_empty() {
         options.extend(disks::options(disks, &|number, content| match content {
             Content::FileSystem(system) => system.image(workspace),
@@ -95,12 +75,12 @@ pub fn boot(
         })?);
         options.extend(requests::options(&trace));
     }
-    let program = Machine::program(boot.arch);
-    let console = listen(program, &options, boot.limit, heard)?;
+    let program = Machine::program(case.arch);
+    let console = listen(program, &options, case.limit, heard)?;
     if let Some(error) = console.error() {
         return Err(error);
     }
-    let found = match &boot.model {
+    let found = match &case.model {
         Some(_) => plugin::read_records(&records)?,
         None => Records::default(),
     };
@@ -108,7 +88,7 @@ pub fn boot(
         true => Vec::new(),
         false => requests::read(&trace)?,
     };
-    let missing: Vec<u32> = boot
+    let missing: Vec<u32> = case
         .regions
         .iter()
         .copied()

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
-    boot::{Boot, Machine, boot, escaped, note},
+    boot::{Case, Machine, boot, escaped, note},
     kernel::{self, Config, Request},
     model::Model,
     progress::Progress,
@@ -48,19 +48,11 @@ pub fn run(
     let mut arguments = arguments(job, way.age);
     way.policy.apply(cache.size, cache.ways, &mut machine, &mut arguments);
     machine.kernel_options.extend(job.kernel_options.iter().cloned());
+    let case =
+        Case { arguments, model: Some(model), limit: job.limit, ..Case::of("exec", machine) };
     let name = format!("{}, {}", way.policy.name(), way.age.name());
     progress.stage(&format!("{name}: booting"));
-    let description = Boot {
-        arch: job.arch,
-        kernel: image.path.clone(),
-        machine,
-        guest: "exec".into(),
-        arguments,
-        model: Some(model),
-        regions: Vec::new(),
-        limit: job.limit,
-    };
-    let report = boot(workspace, &description, &mut |line| {
+    let report = boot(workspace, &case.on(&request), &image.path, &mut |line| {
         if let Some(note) = note(line) {
             progress.step(|| format!("{name}: {note}"));
         }

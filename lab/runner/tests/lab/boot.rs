@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Real kernels are booted, and broken ones recognized.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
-    boot::{Boot, BootError, Machine, Report, boot},
+    boot::{BootError, Case, Machine, Report, boot},
     kernel::{self, Request},
     model::{Level, Model, Replacement},
     progress::Progress,
@@ -15,18 +15,16 @@ use huepage_lab::{
 
 fn hello(arch: Arch, fail: &str, limit: Duration) -> Result<Report, BootError> {
     let workspace = Workspace::find().unwrap();
-    let kernel: PathBuf = kernel::ensure(&Request::stock(arch), &Progress::silent()).unwrap().path;
-    let boots = Boot {
-        arch,
-        kernel,
-        machine: Machine::plain(2, Bytes(256 << 20)),
-        guest: "hello".into(),
+    let request = Request::stock(arch);
+    let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
+    let case = Case {
         arguments: vec![("fail".into(), fail.into())],
         model: Some(model()),
         regions: vec![1],
         limit,
+        ..Case::of("hello", Machine::plain(2, Bytes(256 << 20))).on(&request)
     };
-    boot(&workspace, &boots, &mut |line| print!("{line}"))
+    boot(&workspace, &case, &kernel, &mut |line| print!("{line}"))
 }
 
 /// One small cache: enough to see regions.

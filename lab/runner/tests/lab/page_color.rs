@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::booted;
 
-fn run(arch: Arch, config: Config, guest: &str, machine: Machine) -> Report {
+fn run(arch: Arch, config: Config, guest: &'static str, machine: Machine) -> Report {
     booted::run_and_log(arch, config, guest, machine, &[("check", "no")]).0
 }
 

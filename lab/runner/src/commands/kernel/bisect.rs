@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `huepage-lab kernel bisect`.
 
-use std::{path::Path, process::ExitCode, time::Duration};
+use std::{process::ExitCode, time::Duration};
 
 use anyhow::Context;
 use huepage::units::Bytes;
 use huepage_lab::{
     arch::Arch,
-    boot::{Boot, Machine, boot},
+    boot::{Case, Machine, boot},
     kernel::{self, Config, Request, Variant},
     progress::Progress,
     workspace::Workspace,
@@ -31,23 +31,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let arch = options.arch;
     let request = Request { arch, variant: Variant::Huepage, config: Config::Plain };
     kernel::bisect(&request, &Progress::stderr(), &mut |patch, image| {
-        hello(&workspace, arch, &image.path)?;
+        let hello = Case {
+            arguments: vec![("fail".into(), "no".into())],
+            limit: LIMIT,
+            ..Case::of("hello", Machine::plain(2, Bytes::mib(256))).on(&request)
+        };
+        boot(&workspace, &hello, &image.path, &mut |_| ()).context("boot")?;
         Ok(stdout::print(format!("{patch}: builds and boots on {arch}\n"))?)
     })?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn hello(workspace: &Workspace, arch: Arch, kernel: &Path) -> anyhow::Result<()> {
-    let wanted = Boot {
-        arch,
-        kernel: kernel.to_owned(),
-        machine: Machine::plain(2, Bytes::mib(256)),
-        guest: "hello".into(),
-        arguments: vec![("fail".into(), "no".into())],
-        model: None,
-        regions: Vec::new(),
-        limit: LIMIT,
-    };
-    boot(workspace, &wanted, &mut |_| ()).context("boot")?;
-    Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use huepage_lab::{
     arch::Arch,
-    boot::{Boot, Machine, Report, boot},
+    boot::{Case, Machine, Report, boot},
     kernel::{self, Config, Request, Variant},
     progress::Progress,
     workspace::Workspace,
@@ -15,7 +15,7 @@ use huepage_lab::{
 pub fn run_and_log(
     arch: Arch,
     config: Config,
-    guest: &str,
+    guest: &'static str,
     machine: Machine,
     arguments: &[(&str, &str)],
 ) -> (Report, String) {
@@ -23,18 +23,13 @@ pub fn run_and_log(
     let request = Request { arch, variant: Variant::Huepage, config };
     let kernel = kernel::ensure(&request, &Progress::silent()).unwrap().path;
     let pair = |&(name, value): &(&str, &str)| (name.to_owned(), value.to_owned());
-    let boots = Boot {
-        arch,
-        kernel,
-        machine,
-        guest: guest.into(),
+    let case = Case {
         arguments: arguments.iter().map(pair).collect(),
-        model: None,
-        regions: Vec::new(),
         limit: Duration::from_secs(600),
+        ..Case::of(guest, machine).on(&request)
     };
     let mut log = String::new();
-    let report = boot(&workspace, &boots, &mut |line| log += line);
+    let report = boot(&workspace, &case, &kernel, &mut |line| log += line);
     let report = report.unwrap_or_else(|error| panic!("{error:#}\n{log}"));
     for sign in ["WARNING:", "BUG:", "INFO: possible", "KASAN"] {
         assert!(!log.contains(sign), "{sign} in\n{log}");
