@@ -3,7 +3,7 @@
 
 use huepage::units::Bytes;
 
-use super::{Backing, Model, Replacement};
+use super::{Backing, Level, Model, Replacement};
 
 /// Why a model can't be.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,27 +32,27 @@ impl Model {
     pub fn check(&self) -> Result<(), ModelError> {
         let mut last_line = 0;
         for (n, level) in self.levels.iter().enumerate() {
-            let part = || level.name.clone();
-            geometry(level.size, level.ways, level.line, last_line).or_else(|e| no(part(), e))?;
-            latency(level.latency).or_else(|e| no(part(), e))?;
-            let ways = level.ways;
+            let &Level { size, ways, line, .. } = level;
+            let wrong = |problem| no(&level.name, problem);
+            geometry(size, ways, line, last_line).or_else(wrong)?;
+            latency(level.latency).or_else(wrong)?;
             let tree = level.replacement == Replacement::TreePlru;
             if tree && (!ways.is_power_of_two() || ways > MAX_TREE_WAYS) {
                 let most = MAX_TREE_WAYS;
-                let problem =
-                    format!("tree-PLRU takes a power of two up to {most} ways, not {ways}");
-                return no(part(), problem);
+                return wrong(format!(
+                    "tree-PLRU takes a power of two up to {most} ways, not {ways}"
+                ));
             }
             if self.levels[..n].iter().any(|other| other.name == level.name) {
-                return no(part(), "two levels have this name".to_owned());
+                return wrong("two levels have this name".to_owned());
             }
-            last_line = level.line.0;
+            last_line = line.0;
         }
-        latency(self.memory_latency).or_else(|e| no("memory".to_owned(), e))?;
+        latency(self.memory_latency).or_else(|e| no("memory", e))?;
         self.check_nodes()?;
         self.check_memory_side(last_line)?;
         if self.color_conflicts && self.levels.is_empty() && self.memory_side.is_empty() {
-            return no("color conflicts".to_owned(), "there is no cache to have colors".to_owned());
+            return no("color conflicts", "there is no cache to have colors".to_owned());
         }
         Ok(())
     }
@@ -61,25 +61,20 @@ impl Model {
         let mut ranges: Vec<(usize, (u64, u64))> = Vec::new();
         let mut cpus: Vec<(usize, u32)> = Vec::new();
         for (n, node) in self.nodes.iter().enumerate() {
-            let part = || format!("node {n}");
-            for &range in &node.memory {
-                if range.0 >= range.1 {
-                    return no(part(), format!("memory {:#x}-{:#x} is empty", range.0, range.1));
+            let wrong = |problem| no(&format!("node {n}"), problem);
+            for &(start, end) in &node.memory {
+                let memory = format!("memory {start:#x}-{end:#x}");
+                if start >= end {
+                    return wrong(format!("{memory} is empty"));
                 }
-                if let Some((other, _)) = ranges.iter().find(|(_, r)| overlap(*r, range)) {
-                    return no(
-                        part(),
-                        format!(
-                            "memory {:#x}-{:#x} overlaps that of node {other}",
-                            range.0, range.1
-                        ),
-                    );
+                if let Some((other, _)) = ranges.iter().find(|(_, r)| overlap(*r, (start, end))) {
+                    return wrong(format!("{memory} overlaps that of node {other}"));
                 }
-                ranges.push((n, range));
+                ranges.push((n, (start, end)));
             }
             for &cpu in &node.cpus {
                 if let Some((other, _)) = cpus.iter().find(|(_, c)| *c == cpu) {
-                    return no(part(), format!("CPU {cpu} is in node {other} already"));
+                    return wrong(format!("CPU {cpu} is in node {other} already"));
                 }
                 cpus.push((n, cpu));
             }
@@ -88,22 +83,22 @@ impl Model {
         let square =
             self.distances.len() == nodes && self.distances.iter().all(|r| r.len() == nodes);
         if !self.distances.is_empty() && !square {
-            return no("distances".to_owned(), format!("they must be {nodes} rows of {nodes}"));
+            return no("distances", format!("they must be {nodes} rows of {nodes}"));
         }
         Ok(())
     }
 
     fn check_memory_side(&self, last_line: u64) -> Result<(), ModelError> {
         for (n, cache) in self.memory_side.iter().enumerate() {
-            let part = || format!("memory-side cache {n}");
-            geometry(cache.size, cache.ways, cache.line, last_line).or_else(|e| no(part(), e))?;
-            latency(cache.latency).or_else(|e| no(part(), e))?;
+            let wrong = |problem| no(&format!("memory-side cache {n}"), problem);
+            geometry(cache.size, cache.ways, cache.line, last_line).or_else(wrong)?;
+            latency(cache.latency).or_else(wrong)?;
             match cache.backing {
                 Backing::Node(node) if node as usize >= self.nodes.len().max(1) => {
-                    return no(part(), format!("there is no node {node}"));
+                    return wrong(format!("there is no node {node}"));
                 }
                 Backing::Range { start, end } if start >= end => {
-                    return no(part(), format!("range {start:#x}-{end:#x} is empty"));
+                    return wrong(format!("range {start:#x}-{end:#x} is empty"));
                 }
                 _ => {}
             }
@@ -113,7 +108,7 @@ impl Model {
                 memory.iter().any(|a| others.iter().any(|b| overlap(*a, *b)))
             };
             if let Some(other) = self.memory_side[..n].iter().position(shares) {
-                return no(part(), format!("it caches memory that cache {other} caches too"));
+                return wrong(format!("it caches memory that cache {other} caches too"));
             }
         }
         Ok(())
@@ -130,8 +125,8 @@ impl Model {
     }
 }
 
-fn no<T>(part: String, problem: String) -> Result<T, ModelError> {
-    Err(ModelError { part, problem })
+fn no(part: &str, problem: String) -> Result<(), ModelError> {
+    Err(ModelError { part: part.to_owned(), problem })
 }
 
 fn overlap(a: (u64, u64), b: (u64, u64)) -> bool {
