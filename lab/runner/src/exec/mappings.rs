@@ -4,12 +4,8 @@
 
 use anyhow::{Context, bail};
 
-/// A process at its end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Process {
-    /// What it had mapped, by address.
-    pub mappings: Vec<Mapping>,
-}
+/// What a process had mapped at its end, by address.
+pub type Process = Vec<Mapping>;
 
 /// A mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,11 +38,11 @@ pub fn read(text: &str) -> anyhow::Result<Vec<Process>> {
             "process" => processes.push(Process::default()),
             "mapping" => {
                 let process = processes.last_mut().with_context(wrong)?;
-                process.mappings.push(mapping(rest).with_context(wrong)?);
+                process.push(mapping(rest).with_context(wrong)?);
             }
             "frames" | "zeros" => {
                 let process = processes.last_mut().with_context(wrong)?;
-                let mapping = process.mappings.last_mut().with_context(wrong)?;
+                let mapping = process.last_mut().with_context(wrong)?;
                 let (first, count) = rest.split_once(' ').with_context(wrong)?;
                 let first: u64 = first.parse().with_context(wrong)?;
                 let count: u64 = count.parse().with_context(wrong)?;
@@ -88,12 +84,12 @@ mod tests {
                     zeros 5 2\n\
                     mapping 7f0000003000 7f0000004000 rw-p [heap]\n";
         let [first, second] = &read(text).unwrap()[..] else { panic!("two processes") };
-        let [code] = &first.mappings[..] else { panic!("one mapping") };
+        let [code] = &first[..] else { panic!("one mapping") };
         assert_eq!((code.start, code.end, &*code.name), (0x1000, 0x4000, "/usr/bin/a b"));
         assert_eq!(code.frames, [7, 8, 20]);
-        assert_eq!(second.mappings[0].zeros, [(5, 2)]);
-        assert_eq!(second.mappings[0].name, "");
-        assert_eq!(second.mappings[1].name, "[heap]");
+        assert_eq!(second[0].zeros, [(5, 2)]);
+        assert_eq!(second[0].name, "");
+        assert_eq!(second[1].name, "[heap]");
     }
 
     #[test]

@@ -190,7 +190,7 @@ fn colors(
     let colors = (cache.size.0 / u64::from(cache.ways) / PAGE).max(1);
     let frames: BTreeSet<u64> = processes
         .iter()
-        .flat_map(|process| &process.mappings)
+        .flatten()
         .flat_map(|mapping| &mapping.frames)
         .filter(|frame| by_frame.get(frame).is_some_and(|counts| counts.accesses > 0))
         .copied()
@@ -239,7 +239,7 @@ fn by_mapping(
             }
         }
     };
-    for mapping in processes.iter().flat_map(|process| &process.mappings) {
+    for mapping in processes.iter().flatten() {
         let name = match &*mapping.name {
             "" if mapping.end - mapping.start < SMALL => "anonymous, under 1 MiB".to_owned(),
             "" => format!("anonymous at {:#x}", mapping.start),
