@@ -22,7 +22,7 @@ use huepage_lab::{
     workspace::Workspace,
 };
 use huepage_present::stdout::print;
-use serde::Serialize;
+use serde_json::json;
 
 use super::Usage;
 
@@ -81,20 +81,6 @@ pub struct Options {
     /// The program and its arguments
     #[arg(last = true, required_unless_present = "print_model", value_name = "PROGRAM")]
     program: Vec<OsString>,
-}
-
-/// What is printed as JSON.
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    kind: &'static str,
-    program: Vec<String>,
-    arch: Arch,
-    memory: Bytes,
-    cpus: u32,
-    kernel_options: &'a [String],
-    model: &'a Model,
-    runs: &'a [Outcome],
 }
 
 /// Runs it.
@@ -168,16 +154,11 @@ fn checked(options: &Options) -> anyhow::Result<Model> {
 }
 
 fn document(job: &Job, runs: &[Outcome]) -> anyhow::Result<String> {
-    let document = Document {
-        schema: "huepage.lab.exec/1",
-        kind: "modelled",
-        program: job.program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-        arch: job.arch,
-        memory: job.memory,
-        cpus: job.cpus,
-        kernel_options: &job.kernel_options,
-        model: &job.model,
-        runs,
-    };
+    let program: Vec<_> = job.program.iter().map(|word| word.to_string_lossy()).collect();
+    let document = json!({
+        "schema": "huepage.lab.exec/1", "kind": "modelled", "program": program,
+        "arch": job.arch, "memory": job.memory, "cpus": job.cpus,
+        "kernel_options": job.kernel_options, "model": job.model, "runs": runs,
+    });
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }

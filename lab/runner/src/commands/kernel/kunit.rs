@@ -12,7 +12,7 @@ use huepage_lab::{
     progress::Progress,
 };
 use huepage_present::stdout;
-use serde::Serialize;
+use serde_json::json;
 
 /// Run the kernel's unit tests (KUnit on User-mode Linux)
 ///
@@ -40,15 +40,6 @@ pub struct Options {
     json: bool,
 }
 
-/// What `--json` prints.
-#[derive(Serialize)]
-struct Report<'a> {
-    schema: &'static str,
-    kernel: &'a str,
-    totals: Totals,
-    suites: &'a [Test],
-}
-
 /// Runs the command.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let request = Request { arch: Arch::X86_64, variant: options.variant, config: Config::Kunit };
@@ -60,8 +51,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     drop(progress);
     let totals = ktap::totals(&suites);
     if options.json {
-        let schema = "huepage.kunit/1";
-        let report = Report { schema, kernel: &image.version, totals, suites: &suites };
+        let report = json!({
+            "schema": "huepage.kunit/1", "kernel": image.version, "totals": totals,
+            "suites": suites,
+        });
         stdout::print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
     } else {
         stdout::print(text(&image, &suites, totals))?;
