@@ -34,11 +34,6 @@ impl Placement {
         }
     }
 
-    /// The one of this name.
-    pub fn find(name: &str) -> Option<Self> {
-        Placement::ALL.into_iter().find(|placement| placement.name() == name)
-    }
-
     /// Whether pages are colored.
     pub fn colors(self) -> bool {
         self == Placement::On
@@ -86,7 +81,8 @@ impl std::str::FromStr for Placement {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        Placement::find(name).ok_or_else(|| {
+        let found = Placement::ALL.into_iter().find(|placement| placement.name() == name);
+        found.ok_or_else(|| {
             let names = Placement::ALL.map(Placement::name).join(", ");
             format!("no policy '{name}'; there are {names}")
         })

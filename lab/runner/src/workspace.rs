@@ -75,11 +75,6 @@ impl Workspace {
     pub fn kernel(&self) -> PathBuf {
         self.root.join("kernel")
     }
-
-    /// As [`kernel`](Self::kernel), of kernels that experiments compare with.
-    pub fn lab_kernel(&self) -> PathBuf {
-        self.root.join("lab/kernel")
-    }
 }
 
 /// The files in a folder with one of these endings, in a fixed order.

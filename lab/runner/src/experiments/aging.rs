@@ -12,7 +12,7 @@ mod rows;
 mod scope;
 mod theory;
 
-pub(super) use cases::kept_back;
+pub(super) use cases::keep_page_back;
 pub(super) use theory::{gbs, random_share};
 
 use anyhow::Context;

@@ -13,7 +13,7 @@ use anyhow::ensure;
 use huepage::units::Bytes;
 use serde_json::json;
 
-use super::aging::kept_back;
+use super::aging::keep_page_back;
 use crate::{
     arch::Arch,
     boot::Machine,
@@ -116,9 +116,7 @@ impl Days<'_> {
             ("compact", u32::from(policy == COMPACT).to_string()),
         ]);
         placement.apply(cache, ways, &mut machine, &mut arguments);
-        if arch == Arch::X86_64 {
-            machine.kernel_options.push(kept_back(seed, memory));
-        }
+        keep_page_back(&mut machine, arch, seed);
         let mut shown = point.json();
         shown.extend(map([
             ("cache", json!(cache.to_string())),

@@ -13,7 +13,7 @@ use anyhow::ensure;
 use huepage::units::Bytes;
 use serde_json::json;
 
-use super::aging::kept_back;
+use super::aging::keep_page_back;
 use crate::{
     arch::Arch,
     boot::Machine,
@@ -146,9 +146,7 @@ fn case(
 fn draw(case: &mut Case, common: &Common, number: u64) {
     let seed = common.seed * (MACHINES + 1) + number;
     case.arguments.push(("seed".into(), seed.to_string()));
-    if common.arch == Arch::X86_64 {
-        case.machine.kernel_options.push(kept_back(seed, case.machine.memory));
-    }
+    keep_page_back(&mut case.machine, common.arch, seed);
 }
 
 fn host_case(settings: &Settings, point: &Point, placement: Placement) -> anyhow::Result<Case> {

@@ -45,11 +45,12 @@ pub fn hash(workspace: &Workspace, request: &Request) -> anyhow::Result<String> 
 /// What a kernel differs in from Debian's.
 fn changes_of(workspace: &Workspace, request: &Request) -> anyhow::Result<Changes> {
     let ours = match request.variant {
-        Variant::Stock => Changes::none(),
+        Variant::Stock => Changes::default(),
         Variant::Huepage => Changes::read(&workspace.kernel())?,
     };
     Ok(match request.config {
-        Config::Lab => ours.and(Changes::read(&workspace.lab_kernel())?),
+        // What experiments compare with.
+        Config::Lab => ours.and(Changes::read(&workspace.root().join("lab/kernel"))?),
         _ => ours,
     })
 }

@@ -17,7 +17,7 @@ pub struct ChangeFile {
     pub bytes: Vec<u8>,
 }
 
-/// All changes to a kernel's source.
+/// All changes to a kernel's source; by default none: the stock kernel.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     overlay: Vec<ChangeFile>,
@@ -25,11 +25,6 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// None: the stock kernel.
-    pub fn none() -> Self {
-        Changes::default()
-    }
-
     /// Those in `kernel/`, in order of names; none if there is no such directory.
     pub fn read(kernel: &Path) -> anyhow::Result<Self> {
         let mut overlay = Vec::new();
@@ -135,7 +130,7 @@ mod tests {
         let top = tempfile::tempdir().unwrap();
         let changes = Changes::read(&top.path().join("kernel")).unwrap();
         assert!(changes.is_empty());
-        assert_eq!(changes, Changes::none());
+        assert_eq!(changes, Changes::default());
     }
 
     #[test]

@@ -175,7 +175,7 @@ mod tests {
             |inputs| inputs.changes = written("kernel/overlay/mm/page_color.c", "int x;\n"),
             |inputs| inputs.changes = written("kernel/overlay/mm/new.c", ""),
             |inputs| inputs.changes = written("kernel/hooks/0002-second.patch", "other"),
-            |inputs| inputs.changes = Changes::none(),
+            |inputs| inputs.changes = Changes::default(),
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let (other, other_objects) = hashes(change);

@@ -34,7 +34,7 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     let policy = point.text("policy");
     ensure!(POLICIES.contains(&policy), "no policy '{policy}'; there are {}", POLICIES.join(", "));
     let control = policy == "random";
-    let placement = Placement::find(policy).unwrap_or(Placement::Stock);
+    let placement = policy.parse().unwrap_or(Placement::Stock);
     let touch = point.text("touch");
     ensure!(
         TOUCHES.contains(&touch),
@@ -104,7 +104,9 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     ]);
     arguments.extend(dose.arguments());
     placement.apply(cache, 1, &mut machine, &mut arguments);
-    machine.kernel_options.extend(reserved_page(arch, scope, seed, memory));
+    if scope.reserved {
+        keep_page_back(&mut machine, arch, seed);
+    }
     let mut config = Config::Plain;
     if LAB_KERNEL.contains(&policy) {
         config = Config::Lab;
@@ -131,18 +133,15 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     })
 }
 
-/// Only x86 has the option.
-fn reserved_page(arch: Arch, scope: &Scope, seed: u64, memory: Bytes) -> Option<String> {
-    (scope.reserved && arch == Arch::X86_64).then(|| kept_back(seed, memory))
-}
-
-/// The option of x86 that keeps one page back, in the upper half of memory, where the seed
-/// says: what a fresh machine hands out hangs on such a page.
-pub fn kept_back(seed: u64, memory: Bytes) -> String {
-    // Neighboring seeds are to be far apart.
-    let pages = memory.0 / 2 / PAGE;
-    let page = pages + seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
-    format!("memmap=4K${:#x}", page * PAGE)
+/// Keeps one page back, in the upper half of memory, where the seed says: which pages a
+/// fresh machine hands out depends on such a page. Only the kernel of x86 has the option.
+pub fn keep_page_back(machine: &mut Machine, arch: Arch, seed: u64) {
+    if arch == Arch::X86_64 {
+        // Neighboring seeds are to be far apart.
+        let pages = machine.memory.0 / 2 / PAGE;
+        let page = pages + seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
+        machine.kernel_options.push(format!("memmap=4K${:#x}", page * PAGE));
+    }
 }
 
 /// Pages of one of the three arrays that fill so much of the cache together.
