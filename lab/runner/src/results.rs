@@ -19,7 +19,9 @@ pub use figures::{Figures, rounded};
 pub use huepage_present::table::Table;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use query::distinct;
-pub use table::{Column, cell, change, number, percent, table_by, table_of, thousands};
+pub use table::{
+    Column, cell, change, number, percent, percent_within, table_by, table_of, thousands,
+};
 
 /// The version of the format; see docs/lab.md.
 pub const SCHEMA: &str = "huepage.lab/1";

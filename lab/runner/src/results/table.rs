@@ -93,6 +93,11 @@ pub fn thousands(count: f64) -> String {
     text
 }
 
+/// Where a share is: `1.0 % to 2.0 %`, no less than none and no more than all.
+pub fn percent_within((low, high): (f64, f64)) -> String {
+    format!("{} to {}", percent(low.max(0.0)), percent(high.min(1.0)))
+}
+
 /// A share: `12.3 %`; a dash if it is no number.
 pub fn percent(share: f64) -> String {
     let text = format!("{:.1} %", 100.0 * share);

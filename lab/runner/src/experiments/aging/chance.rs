@@ -2,7 +2,7 @@
 //! What several seeds have in common, and each of them.
 
 use super::lines::{age, fill};
-use crate::results::{Boots, Results, Row, Table, percent, words};
+use crate::results::{Boots, Results, Row, Table, percent, percent_within, words};
 
 /// Blocks of the largest order, of both architectures with pages of 4 KiB.
 const LARGEST: u64 = 4 << 20;
@@ -35,7 +35,7 @@ pub fn table(results: &Results) -> Table {
     for (_, rows) in points {
         let row = rows[0];
         let boots = Boots::of(rows);
-        let Some((low, high)) = boots.interval(SHARE) else { continue };
+        let Some(interval) = boots.interval(SHARE) else { continue };
         let each = boots.values(SHARE);
         let state = match age(row) {
             0 => "fresh".to_owned(),
@@ -52,7 +52,7 @@ pub fn table(results: &Results) -> Table {
             if row.setting("policy") == "random" { "control".into() } else { state },
             each.len().to_string(),
             percent(boots.mean(SHARE).unwrap_or_default()),
-            format!("{} to {}", percent(low.max(0.0)), percent(high.min(1.0))),
+            percent_within(interval),
             each.into_iter().map(percent).collect::<Vec<_>>().join(" "),
         ]);
     }

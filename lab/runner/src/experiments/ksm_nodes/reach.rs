@@ -61,22 +61,20 @@ pub(super) fn of(
     distances: &[u32],
 ) -> anyhow::Result<Vec<Reach>> {
     let asked = asked(settings, distances)?;
+    let up_to = |&distance: &u32| Reach::Distance { distance, to: None };
     let hypercube = point.text("topology") == "hypercube";
     let mut all = Vec::new();
     match point.text("event") {
         MERGE | COST => {
             all.extend(nodes(settings, true, false)?);
-            all.extend(
-                asked.iter().map(|distance| Reach::Distance { distance: *distance, to: None }),
-            );
+            all.extend(asked.iter().map(up_to));
         }
         OFFLINE => {
             if hypercube {
                 all.extend(nodes(settings, true, false)?);
             }
             // All but the largest: with one domain it is mainline's way.
-            let some = asked.iter().take((asked.len() - 1).max(1));
-            all.extend(some.map(|distance| Reach::Distance { distance: *distance, to: None }));
+            all.extend(asked.iter().take((asked.len() - 1).max(1)).map(up_to));
         }
         // One boot switches both ways.
         SWITCH => {
@@ -85,15 +83,12 @@ pub(super) fn of(
             }
             let pairs = asked.windows(2).map(|pair| (pair[1], pair[0]));
             let ends = (asked.len() > 2).then(|| (asked[asked.len() - 1], asked[0]));
-            all.extend(
-                pairs
-                    .chain(ends)
-                    .map(|(from, to)| Reach::Distance { distance: from, to: Some(to) }),
-            );
+            let ways = pairs.chain(ends);
+            all.extend(ways.map(|(distance, to)| Reach::Distance { distance, to: Some(to) }));
         }
         STRESS | STALE => {
             all.extend(nodes(settings, false, false)?);
-            all.push(Reach::Distance { distance: asked[0], to: None });
+            all.push(up_to(&asked[0]));
         }
         other => {
             bail!(

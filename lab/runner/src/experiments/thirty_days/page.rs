@@ -2,12 +2,12 @@
 //! `thirty-days` as tables.
 
 use super::{
-    days::{SHOWN, day, lines, of, on, over_days},
+    days::{Line, SHOWN, day, lines, of, on, over_days},
     picture,
 };
 use crate::{
     experiments::aging::gbs,
-    results::{Boots, Figures, Page, Results, Table, cell, percent},
+    results::{Boots, Figures, Page, Results, Table, cell, percent, percent_within, table_by},
 };
 
 /// The source's rates of hits and misses.
@@ -49,14 +49,11 @@ fn summary(results: &Results, metric: &str, little_is_good: bool) -> Table {
             true => aged.iter().copied().reduce(f64::max),
             false => aged.iter().copied().reduce(f64::min),
         };
-        let interval = cell(means.interval(metric), |(low, high)| {
-            format!("{} to {}", percent(low.max(0.0)), percent(high.min(1.0)))
-        });
         let cells = [
             means.values(metric).len().to_string(),
             on(results, &line, 0).text(metric, percent),
             cell(means.mean(metric), percent),
-            interval,
+            cell(means.interval(metric), percent_within),
             on(results, &line, last).text(metric, percent),
             cell(worst, percent),
         ];
@@ -90,37 +87,30 @@ fn last_day(results: &Results) -> Table {
 }
 
 fn against_source(results: &Results) -> (String, Table) {
-    let mut table = Table::new([
-        "days",
-        "policy",
-        "modelled GB/s, fresh",
-        "mean of days",
-        "worst day of any boot",
-        "worst against fresh",
-        "source",
-    ]);
-    for line in lines(results) {
-        let rate = |share: f64| gbs(share, HIT, MISS);
+    // Rates fresh, in the mean of days and on the worst.
+    let rates = lines(results).into_iter().map(|line| {
+        let rate = |share: Option<f64>| gbs(share.unwrap_or(0.0), HIT, MISS);
+        let fresh = on(results, &line, 0).mean("conflict_share");
         let aged = of(results, &line).filter(|row| day(row) > 0);
         let aged = Figures::of(Boots::of(aged).values("conflict_share"));
-        let fresh = rate(on(results, &line, 0).mean("conflict_share").unwrap_or(0.0));
-        let mean_of_days = rate(aged.map_or(0.0, |aged| aged.mean));
-        let worst = rate(aged.map_or(0.0, |aged| aged.most));
-        let [_, kind, policy] = &line;
-        let source = match policy.as_str() {
-            "stock" => "336, then 117 (−65 %)",
-            "on" => "within 1.5 % of fresh",
-            _ => "–",
-        };
-        table.row([
-            kind.clone(),
-            policy.clone(),
-            format!("{fresh:.0}"),
-            format!("{mean_of_days:.0}"),
-            format!("{worst:.0}"),
-            percent(worst / fresh - 1.0),
-            source.to_owned(),
-        ]);
-    }
+        let rates = [fresh, aged.map(|aged| aged.mean), aged.map(|aged| aged.most)].map(rate);
+        (line, rates)
+    });
+    let table = table_by::<(Line, [f64; 3])>(
+        &[
+            ("days", &|([_, kind, _], _)| kind.clone()),
+            ("policy", &|([.., policy], _)| policy.clone()),
+            ("modelled GB/s, fresh", &|(_, [fresh, ..])| format!("{fresh:.0}")),
+            ("mean of days", &|(_, [_, mean, _])| format!("{mean:.0}")),
+            ("worst day of any boot", &|(_, [.., worst])| format!("{worst:.0}")),
+            ("worst against fresh", &|(_, [fresh, _, worst])| percent(worst / fresh - 1.0)),
+            ("source", &|([.., policy], _)| match policy.as_str() {
+                "stock" => "336, then 117 (−65 %)".into(),
+                "on" => "within 1.5 % of fresh".into(),
+                _ => "–".into(),
+            }),
+        ],
+        rates,
+    );
     ("Against the source (S1), which had a fill of 1 and more".into(), table)
 }
