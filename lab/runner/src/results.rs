@@ -3,7 +3,6 @@
 //! people.
 
 mod boots;
-mod figures;
 mod plot;
 mod query;
 mod table;
@@ -14,8 +13,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use boots::Boots;
-pub use figures::{Figures, rounded};
+pub use boots::{Boots, Figures, rounded};
 pub use huepage_present::table::Table;
 pub use plot::{Axis, Panel, Plot, Series};
 pub use query::distinct;

@@ -1,7 +1,35 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Boots of one point, which differ in their seed or number only.
+//! Boots of one point, which differ in their seed or number only, and figures of them.
 
-use super::{Figures, Row};
+use super::Row;
+
+/// To a millionth: counts of lines, and instructions in a million pages, are no finer.
+pub fn rounded(value: f64) -> f64 {
+    (value * 1e6).round() / 1e6
+}
+
+/// Several values of one metric: their mean, the least and the most.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Figures {
+    /// The mean.
+    pub mean: f64,
+    /// The smallest value.
+    pub least: f64,
+    /// The largest value.
+    pub most: f64,
+}
+
+impl Figures {
+    /// None if there are no values.
+    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let values: Vec<f64> = values.into_iter().collect();
+        (!values.is_empty()).then(|| Figures {
+            mean: values.iter().sum::<f64>() / values.len() as f64,
+            least: values.iter().copied().fold(f64::INFINITY, f64::min),
+            most: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
 
 /// Rows of one point, one for each boot.
 #[derive(Clone, Debug, Default)]
@@ -18,12 +46,12 @@ impl<'a> Boots<'a> {
         self.0.is_empty()
     }
 
-    /// Of the boots that have this metric.
+    /// The mean of a metric over the boots that have it.
     pub fn mean(&self, name: &str) -> Option<f64> {
         Figures::of(self.values(name)).map(|figures| figures.mean)
     }
 
-    /// The least and the most of all boots, if there are several.
+    /// The least and the most of a metric, if several boots have it.
     pub fn range(&self, name: &str) -> Option<(f64, f64)> {
         let values = self.values(name);
         let figures = Figures::of(values.iter().copied())?;
@@ -41,7 +69,7 @@ impl<'a> Boots<'a> {
         Some((mean - half, mean + half))
     }
 
-    /// What each boot has, in order.
+    /// The values of a metric, in the order of the boots.
     pub fn values(&self, name: &str) -> Vec<f64> {
         self.0.iter().filter_map(|row| row.metric(name)).collect()
     }
