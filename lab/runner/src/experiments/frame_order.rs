@@ -5,7 +5,6 @@
 mod page;
 mod pairs;
 mod phase;
-mod picture;
 
 use std::time::Duration;
 

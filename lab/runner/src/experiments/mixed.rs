@@ -4,7 +4,6 @@
 mod figures;
 mod limits;
 mod page;
-mod picture;
 mod rows;
 
 use std::time::Duration;

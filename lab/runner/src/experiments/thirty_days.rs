@@ -4,7 +4,6 @@
 
 mod days;
 mod page;
-mod picture;
 pub(super) mod rows;
 
 use std::time::Duration;

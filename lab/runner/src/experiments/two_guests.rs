@@ -5,8 +5,6 @@
 mod compose;
 mod letters;
 mod page;
-mod picture;
-mod points;
 mod said;
 
 use anyhow::ensure;
@@ -142,7 +140,8 @@ fn case(
     Case { arch: common.arch, variant: placement.variant(), arguments, ..Case::of(guest, machine) }
 }
 
-/// Seeds of one point: the host's, and each guest's.
+/// Sets the seed of a case: of the seeds of a point the host has the first, each guest one of
+/// the others.
 fn draw(case: &mut Case, common: &Common, number: u64) {
     let seed = common.seed * (MACHINES + 1) + number;
     case.arguments.push(("seed".into(), seed.to_string()));

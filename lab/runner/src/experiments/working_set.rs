@@ -6,7 +6,6 @@
 mod associative;
 mod find;
 mod page;
-mod picture;
 mod rows;
 mod theory;
 

@@ -81,11 +81,11 @@ impl Group {
     /// Reads through the page cache, and those of another group with as many readers.
     pub fn beside<'a>(&self, other: &Group, results: &'a Results) -> Vec<(Pair<'a>, Pair<'a>)> {
         let mut others = other.pairs(results, "cached");
-        let mut beside = |pair: Pair<'a>| {
+        let beside = |pair: Pair<'a>| {
             let at = others.iter().position(|other| other.readers == pair.readers)?;
             Some((pair, others.swap_remove(at)))
         };
-        self.pairs(results, "cached").into_iter().filter_map(&mut beside).collect()
+        self.pairs(results, "cached").into_iter().filter_map(beside).collect()
     }
 
     /// One for each number of readers: boots without aging, and those aged most.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is wanted of page coloring, beside what it does.
+//! The limits that page coloring should keep, and a table of them beside what it does.
 
 use anyhow::bail;
 

@@ -47,7 +47,7 @@ fn loss(those: &Boots<'_>, others: &Boots<'_>) -> Option<f64> {
     Some(1.0 - those.mean("mbs")? / others.mean("mbs")?)
 }
 
-/// Readers and policy.
+/// Two settings that a row of a table is of.
 type Point<'a> = (&'a str, &'a str);
 
 fn table(results: &Results, machine: String) -> (String, Table) {
@@ -79,7 +79,6 @@ fn table(results: &Results, machine: String) -> (String, Table) {
 fn against_source(results: &Results) -> (String, Table) {
     let heading = "Against the source (2009): throughput that ascending frames lost against \
                    reversed ones";
-    type Point<'a> = (&'a String, &'a String);
     let of = |(machine, readers): &Point, policy: &str| {
         boots(results, machine, policy, readers, "cached")
     };
@@ -87,12 +86,12 @@ fn against_source(results: &Results) -> (String, Table) {
         cell(loss(&of(point, those), &of(point, others)), percent)
     };
     let (machines, readers) = (machines(results), results.values("readers"));
-    let points = machines.iter().flat_map(|machine| readers.iter().map(move |r| (machine, r)));
+    let points = machines.iter().flat_map(|machine| readers.iter().map(|r| (&**machine, &**r)));
     let table = table_by::<Point>(
         &[
-            ("machine", &|(machine, _)| (*machine).clone()),
-            ("readers", &|(_, readers)| (*readers).clone()),
-            ("source", &|(_, readers)| match readers.as_str() {
+            ("machine", &|(machine, _)| (*machine).to_owned()),
+            ("readers", &|(_, readers)| (*readers).to_owned()),
+            ("source", &|(_, readers)| match *readers {
                 "16" => "76 %".into(),
                 _ => "about 40 % (mean of 1 to 64)".into(),
             }),

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `two-guests` as tables.
+//! `two-guests` as tables and picture.
 
-use super::{
-    Guest, picture,
-    points::{Point, boots, points},
+use super::Guest;
+use crate::results::{
+    Axis, Boots, Page, Panel, Plot, Results, Row, Series, Table, distinct, percent,
 };
-use crate::results::{Page, Results, Table, percent};
+
+/// What boots differ in, apart from their seed.
+const NAMES: [&str; 4] = ["host", "backing", "sets", "guest"];
+
+/// Host, how its guests' memory came, its sets, and what both guests do; boots of it differ
+/// by their seed only.
+type Point = [String; 4];
+
+/// Those that there are.
+fn points(results: &Results) -> Vec<Point> {
+    distinct(results.rows.iter().map(|row| NAMES.map(|name| row.setting(name))))
+}
+
+fn boots<'a>(results: &'a Results, point: &Point) -> Boots<'a> {
+    let here = |row: &&Row| NAMES.iter().zip(point).all(|(name, have)| row.setting(name) == *have);
+    Boots::of(results.rows.iter().filter(here))
+}
 
 pub fn page(results: &Results) -> Page {
     let tables = vec![
@@ -15,7 +31,7 @@ pub fn page(results: &Results) -> Page {
         ),
         ("What the host makes of the order of a guest's frames".into(), order(results)),
     ];
-    Page { source: best(results), tables, plot: picture::plot(results) }
+    Page { source: best(results), tables, plot: plot(results) }
 }
 
 fn conflicts(results: &Results) -> Table {
@@ -73,4 +89,39 @@ fn best(results: &Results) -> (String, Table) {
         ]);
     }
     ("The least conflicts across both guests, by how their memory came".into(), table)
+}
+
+/// Conflicts by what the guests do, a panel for each way in which their memory came.
+fn plot(results: &Results) -> Plot {
+    let hosts =
+        distinct(points(results).into_iter().map(|[host, memory, sets, _]| [host, memory, sets]));
+    let guests = Guest::ALL.map(|guest| guest.name().to_owned());
+    let line = |metric: &str, [host, backing, sets]: &[String; 3]| {
+        let point = |(x, guest): (usize, &String)| {
+            let point = [host, backing, sets, guest].map(String::clone);
+            Some((x as f64, boots(results, &point).mean(metric)? * 100.0))
+        };
+        let points = guests.iter().enumerate().filter_map(point).collect();
+        Series::new(format!("host {host}, sets {sets}"), points)
+    };
+    let panel = |(metric, heading): (&str, &str), backing: &String| {
+        let hosts = hosts.iter().filter(|host| host[1] == *backing);
+        let lines = hosts.map(|host| line(metric, host)).collect();
+        let heading = format!("memory {backing}: {heading} (%)");
+        Panel::new(heading, "guests", Axis::Names(guests.to_vec()), lines).up_to(100.0)
+    };
+    let backings = results.values("backing");
+    let metrics = [("conflict_within", "within a guest"), ("conflict_across", "across both")];
+    let panels = metrics.into_iter().flat_map(|m| backings.iter().map(move |b| (m, b)));
+    Plot {
+        title: "Two guests under one host: pages in conflict".into(),
+        caption: format!(
+            "Linux {}, cache of {}, each program {} of it; mean of {} seeds",
+            results.kernel.version,
+            results.values("cache").join(", "),
+            results.values("fill").join(", "),
+            results.values("seed").len(),
+        ),
+        panels: panels.map(|(metric, backing)| panel(metric, backing)).collect(),
+    }
 }

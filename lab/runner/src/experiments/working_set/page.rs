@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `working-set` as tables.
+//! `working-set` as tables and picture.
 
 use super::{
-    PLACEMENTS, associative,
+    FULL, PLACEMENTS, associative,
     find::{Machine, OWN, beyond_contiguous, find, machines, miss_cost, programs, random_theory},
-    picture, theory,
+    theory,
 };
-use crate::results::{Page, Results, Row, Table, cell, number, thousands};
+use crate::results::{
+    Axis, Page, Panel, Plot, Results, Row, Series, Table, cell, number, thousands,
+};
 
 const MACHINE: [&str; 3] = ["arch", "L2 ways", "policy"];
 
@@ -22,7 +24,7 @@ fn spread(row: Option<&Row>, name: &str) -> String {
 }
 
 pub(super) fn page(results: &Results) -> Page {
-    Page { source: against_source(results), tables: tables(results), plot: picture::plot(results) }
+    Page { source: against_source(results), tables: tables(results), plot: plot(results) }
 }
 
 fn tables(results: &Results) -> Vec<(String, Table)> {
@@ -123,4 +125,70 @@ fn against_source(results: &Results) -> (String, Table) {
     }
     let heading = "Against the source (2003: Alpha with a direct-mapped L2 of 2 MB, Athlon)";
     (heading.into(), table)
+}
+
+fn plot(results: &Results) -> Plot {
+    let mut panels = Vec::new();
+    for arch in results.values("arch") {
+        let machines: Vec<_> =
+            machines(results).into_iter().filter(|machine| machine.arch == arch).collect();
+        panels.extend(machines.iter().map(|machine| reads(results, machine)));
+        panels.extend(machines.first().map(|machine| works(results, machine)));
+    }
+    Plot {
+        title: "working-set: how much of L2 a program gets".into(),
+        caption: format!(
+            "Linux {} ({}), modelled L2 of 2 MiB, LRU; a miss of a read costs {} hits",
+            results.kernel.version,
+            results.kernel.variant,
+            miss_cost(results)
+        ),
+        panels,
+    }
+}
+
+fn kind(machine: &Machine) -> String {
+    let ways = match machine.l2_ways.as_str() {
+        "1" => "direct-mapped".to_owned(),
+        FULL => "fully associative".to_owned(),
+        ways => format!("{ways} ways"),
+    };
+    match machine.policy.as_str() {
+        "" | "stock" => ways,
+        policy => format!("{ways}, {policy}"),
+    }
+}
+
+fn reads(results: &Results, machine: &Machine) -> Panel {
+    let sizes = results.values("eighths");
+    let curve = |share: &dyn Fn(&str) -> Option<f64>| {
+        let point =
+            |eighths: &String| Some((eighths.parse::<f64>().ok()? / 8.0, 100.0 * share(eighths)?));
+        sizes.iter().filter_map(point).collect::<Vec<_>>()
+    };
+    let line = |placement: &&str| {
+        let share = |eighths: &str| {
+            find(results, machine, "read", placement, eighths)?.metric("modelled_peak_share")
+        };
+        Series::new(*placement, curve(&share))
+    };
+    let mut series: Vec<Series> = PLACEMENTS.iter().map(line).collect();
+    let theory = |eighths: &str| {
+        Some(theory::peak_share(random_theory(machine, eighths)?, miss_cost(results)))
+    };
+    series.push(Series::reference("random, theory", curve(&theory)));
+    let heading = format!("{}, {}: bandwidth (% of peak)", machine.arch, kind(machine));
+    Panel::new(heading, "working set / L2", Axis::Linear, series)
+}
+
+fn works(results: &Results, machine: &Machine) -> Panel {
+    let programs = programs(results);
+    let names: Vec<String> = programs.iter().map(|(work, size)| format!("{work} {size}")).collect();
+    Panel::of_names(
+        format!("{}, {}: time beyond contiguous (%)", machine.arch, kind(machine)),
+        "program",
+        &names,
+        &PLACEMENTS.map(str::to_owned),
+        |placement, x| beyond_contiguous(results, machine, &programs[x], placement),
+    )
 }
