@@ -9,14 +9,14 @@ mod page;
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use huepage::units::Bytes;
 use serde_json::Value;
 
 use crate::{
     boot::{Machine, Report},
     experiment::{self, Case, Experiment, Found, PAGE, map},
-    kernel::{Config, Variant},
+    kernel::Variant,
     model::{Level, Model, Replacement},
     settings::Settings,
 };
@@ -130,14 +130,12 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         Ok(Case {
             arch: point.parsed("arch")?,
             variant: if zeros == "stock" { variant } else { Variant::Huepage },
-            config: Config::Plain,
-            machine,
-            guest: "zero-pages",
             arguments,
             model: Some(model(fought, replacement(point.text("replacement"))?)),
             regions: regions(zeros, fought),
             settings: point.json(),
             limit: Duration::from_secs(1800),
+            ..Case::of("zero-pages", machine)
         })
     });
     cases.collect()
@@ -222,13 +220,8 @@ fn regions(zeros: &str, fought: Fought) -> Vec<u32> {
 }
 
 fn replacement(name: &str) -> anyhow::Result<Replacement> {
-    match name {
-        "lru" => Ok(Replacement::Lru),
-        "tree-plru" => Ok(Replacement::TreePlru),
-        "random" => Ok(Replacement::Random),
-        "qlru" => Ok(Replacement::Qlru),
-        _ => anyhow::bail!("setting replacement={name}: lru, tree-plru, random or qlru"),
-    }
+    serde_json::from_value(name.into())
+        .map_err(|_| anyhow!("setting replacement={name}: lru, tree-plru, random or qlru"))
 }
 
 /// Chance is in the cache that is fought over; the other one is an LRU.

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use huepage::units::Bytes;
+use serde::Serialize;
 
-use super::{Backing, Level, MemorySideCache, Model, Node, Outside, Replacement, Scope};
+use super::{Backing, Level, MemorySideCache, Model, Node};
 use crate::boot::escaped;
 
 impl Model {
@@ -19,11 +20,7 @@ impl Model {
         options.extend(numbered("memside", self.memory_side.iter().map(memory_side)));
         options.push(format!("memory={}", self.memory_latency));
         options.push(format!("seed={}", self.seed));
-        let outside = match self.outside {
-            Outside::Model => "model",
-            Outside::Skip => "skip",
-        };
-        options.push(format!("outside={outside}"));
+        options.push(format!("outside={}", word(self.outside)));
         options.push(format!("colors={}", switch(self.color_conflicts)));
         options.push(format!("pages={}", switch(self.page_times)));
         options.push(format!("frames={}", switch(self.frames)));
@@ -37,18 +34,15 @@ fn numbered(key: &str, values: impl Iterator<Item = String>) -> impl Iterator<It
 }
 
 fn level(level: &Level) -> String {
-    let replacement = match level.replacement {
-        Replacement::Lru => "lru",
-        Replacement::TreePlru => "tree-plru",
-        Replacement::Random => "random",
-        Replacement::Qlru => "qlru",
-    };
-    let scope = match level.scope {
-        Scope::Private => "private",
-        Scope::Shared => "shared",
-    };
     let geometry = geometry(level.size, level.ways, level.line);
+    let (replacement, scope) = (word(level.replacement), word(level.scope));
     format!("{geometry}:{replacement}:{scope}:{}", level.latency)
+}
+
+/// The plugin has the same words as JSON.
+fn word(value: impl Serialize) -> String {
+    let word = serde_json::to_value(value).expect("a name is plain data");
+    word.as_str().expect("a name is a string").to_owned()
 }
 
 fn memory_side(cache: &MemorySideCache) -> String {
