@@ -46,7 +46,7 @@ pub struct Job {
     pub cpus: u32,
     /// Memory of the guest, which holds what the program writes to files, too.
     pub memory: Bytes,
-    /// Of aging.
+    /// The seed of the work that ages memory.
     pub seed: u64,
     /// Further words for the kernel's command line.
     pub kernel_options: Vec<String>,
@@ -63,12 +63,12 @@ pub struct Way {
     pub age: Age,
 }
 
-/// What memory went through before.
+/// What memory went through before the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
     /// Nothing since the boot.
     Fresh,
-    /// Some days of this.
+    /// [`DAYS`] days of this work.
     Days(Dose),
 }
 

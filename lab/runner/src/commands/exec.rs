@@ -115,7 +115,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     }
     drop(progress);
     // What it says is the same in all runs, or it says why not.
-    let (out, errors) = outcomes[0].written();
+    let Outcome { stdout: out, stderr: errors, .. } = &outcomes[0];
     stderr().write_all(errors)?;
     let document = document(&job, &outcomes)?;
     if options.json {

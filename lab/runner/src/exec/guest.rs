@@ -14,6 +14,7 @@ use serde::Deserialize;
 use super::{Age, DAYS, Job, Outcome, Way, mappings, outcome};
 use crate::{
     boot::{Case, Machine, boot, escaped, note},
+    experiment,
     kernel::{self, Config, Request},
     model::Model,
     progress::Progress,
@@ -77,15 +78,12 @@ pub fn run(
 }
 
 fn arguments(job: &Job, age: Age) -> Vec<(String, String)> {
-    let mut arguments = vec![("seed".to_owned(), job.seed.to_string())];
-    match age {
-        Age::Fresh => arguments.push(("days".into(), "0".into())),
-        Age::Days(dose) => {
-            arguments.push(("days".into(), DAYS.to_string()));
-            arguments.extend(dose.arguments());
-        }
-    }
-    arguments
+    let (days, dose) = match age {
+        Age::Fresh => (0, Vec::new()),
+        Age::Days(dose) => (DAYS, dose.arguments()),
+    };
+    let own = [("seed", job.seed.to_string()), ("days", days.to_string())];
+    [experiment::arguments(own), dose].concat()
 }
 
 /// A folder that this machine and the guest both write to.

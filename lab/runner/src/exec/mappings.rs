@@ -25,7 +25,7 @@ pub struct Mapping {
 /// Where the guest has the program's root.
 const ROOT: &str = "/root";
 
-/// Reads them.
+/// Reads what the guest wrote: the mappings of each process.
 ///
 /// # Errors
 /// A line that is none of the guest's.

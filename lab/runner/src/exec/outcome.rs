@@ -40,10 +40,12 @@ pub struct Outcome {
     pub colors: Colors,
     /// Of each mapping and of what is in none, most misses of the last cache first.
     pub mappings: Vec<MappingCounts>,
+    /// What the program wrote to its standard output.
     #[serde(skip)]
-    pub(super) stdout: Vec<u8>,
+    pub stdout: Vec<u8>,
+    /// And to its standard error.
     #[serde(skip)]
-    pub(super) stderr: Vec<u8>,
+    pub stderr: Vec<u8>,
 }
 
 /// How a program ended.
@@ -156,11 +158,6 @@ impl Outcome {
             stdout,
             stderr,
         })
-    }
-
-    /// What the program wrote to its standard output and to its standard error.
-    pub fn written(&self) -> (&[u8], &[u8]) {
-        (&self.stdout, &self.stderr)
     }
 }
 

@@ -20,11 +20,11 @@ pub fn text(outcomes: &[Outcome]) -> String {
 fn side_by_side(outcomes: &[Outcome]) -> String {
     let Some(first) = outcomes.first() else { return String::new() };
     let colors = &first.colors;
-    let mut head =
-        ["policy", "age", "ended", "instructions", "accesses"].map(str::to_owned).to_vec();
-    head.extend(first.caches.iter().map(|cache| format!("{} misses", cache.name)));
-    head.extend(["modelled cycles", "pages", "in conflict", "spread"].map(str::to_owned));
-    let mut table = Table::new(head);
+    let last = ["modelled cycles", "pages", "in conflict", "spread"].map(str::to_owned);
+    let mut table = Table::wide(
+        &["policy", "age", "ended", "instructions", "accesses"],
+        misses(first).chain(last),
+    );
     for outcome in outcomes {
         let ended = match outcome.ended {
             Ended::Code(code) => format!("code {code}"),
@@ -49,9 +49,8 @@ fn side_by_side(outcomes: &[Outcome]) -> String {
 }
 
 fn by_mapping(outcome: &Outcome) -> Table {
-    let mut head = ["mapping", "pages", "on a zero page", "accesses"].map(str::to_owned).to_vec();
-    head.extend(outcome.caches.iter().map(|cache| format!("{} misses", cache.name)));
-    let mut table = Table::new(head);
+    let mut table =
+        Table::wide(&["mapping", "pages", "on a zero page", "accesses"], misses(outcome));
     let (zero, mut told): (Vec<_>, Vec<_>) =
         outcome.mappings.iter().partition(|of| of.name == ZERO_PAGES);
     let others = told.split_off(MAPPINGS.min(told.len()));
@@ -70,6 +69,11 @@ fn by_mapping(outcome: &Outcome) -> Table {
         table.row(row);
     }
     table
+}
+
+/// Heads of columns, one for each cache.
+fn misses(outcome: &Outcome) -> impl Iterator<Item = String> {
+    outcome.caches.iter().map(|cache| format!("{} misses", cache.name))
 }
 
 fn count(number: u64) -> String {

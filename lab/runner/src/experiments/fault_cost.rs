@@ -5,7 +5,7 @@
 mod page;
 mod rows;
 
-use anyhow::{Context, ensure};
+use anyhow::ensure;
 use huepage::units::Bytes;
 
 use crate::{
@@ -87,8 +87,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();
     for name in ["pages", "rounds", "memory", "cache", "seed"] {
-        let value = settings.values(name).first().context("a setting has a value")?;
-        shown.insert(name.into(), value.clone().into());
+        shown.insert(name.into(), settings.values(name)[0].clone().into());
     }
     Ok(Case {
         arch,

@@ -86,13 +86,16 @@ impl Checkout {
     /// Builds, and gives the image that was printed.
     fn build(&self, arguments: &[&str]) -> PathBuf {
         let assert = self.kernel(&[&["build"], arguments].concat()).success();
-        let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
-        PathBuf::from(stdout.trim_end())
+        PathBuf::from(stdout(&assert).trim_end())
     }
 
     fn builds(&self) -> usize {
         fs::read_to_string(self.path("target/lab/builds")).unwrap().lines().count()
     }
+}
+
+fn stdout(assert: &Assert) -> String {
+    String::from_utf8_lossy(&assert.get_output().stdout).into_owned()
 }
 
 fn stderr(assert: &Assert) -> String {
@@ -133,10 +136,7 @@ fn the_variant_huepage_has_our_changes_and_without_any_is_the_stock_kernel() {
     let stock = checkout.build(&[]);
     let none = checkout.kernel(&["build", "--variant", "huepage"]).success();
     assert!(stderr(&none).contains("the variant huepage is the stock kernel"), "{none}");
-    assert_eq!(
-        String::from_utf8_lossy(&none.get_output().stdout).trim_end(),
-        stock.to_str().unwrap()
-    );
+    assert_eq!(stdout(&none).trim_end(), stock.to_str().unwrap());
 
     checkout.write("kernel/overlay/mm/b.c", "ours\n");
     let ours = checkout.build(&["--variant", "huepage"]);
@@ -205,7 +205,7 @@ fn with_debians_configuration() -> Checkout {
 fn a_package_has_debians_configuration_with_our_changes_and_options() {
     let checkout = with_debians_configuration();
     let assert = checkout.deb(None, &["--revision", "3", "--output", "out"]).success();
-    let stdout = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    let stdout = stdout(&assert);
     assert_eq!(stdout, "out/linux-image-6.12.9-huepage-cloud-amd64_1.deb\n");
     assert_eq!(
         fs::read_to_string(checkout.path(stdout.trim_end())).unwrap(),

@@ -66,15 +66,14 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 fn text(image: &Image, suites: &[Test], totals: Totals) -> String {
     let mut out = format!("Linux {}, User-mode Linux\n", image.version);
     for suite in suites {
-        let Totals { passed, failed, skipped } = ktap::totals(std::slice::from_ref(suite));
-        out += &format!(
-            "{:<40} {passed:>4} passed {failed:>4} failed {skipped:>4} skipped\n",
-            suite.name
-        );
+        out += &line(&suite.name, ktap::totals(std::slice::from_ref(suite)));
         show_failed(&mut out, &suite.tests, 1);
     }
-    let Totals { passed, failed, skipped } = totals;
-    out + &format!("{:<40} {passed:>4} passed {failed:>4} failed {skipped:>4} skipped\n", "all")
+    out + &line("all", totals)
+}
+
+fn line(name: &str, Totals { passed, failed, skipped }: Totals) -> String {
+    format!("{name:<40} {passed:>4} passed {failed:>4} failed {skipped:>4} skipped\n")
 }
 
 fn show_failed(out: &mut String, tests: &[Test], depth: usize) {
