@@ -3,9 +3,9 @@
 
 use crate::experiment::arguments;
 
-/// A day's work; percentages are of the memory that is free in the morning. At the peak
-/// pages, half of the files and three times what is forked are there: that must leave
-/// room.
+/// A day's work; percentages are of the memory that is free in the morning. At its peak a day
+/// uses `pages`, half of `files` and three times `forked`, which together must be well below
+/// 100 %.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dose {
     /// As settings and options spell it.

@@ -48,8 +48,8 @@ impl Placement {
         }
     }
 
-    /// Tells the kernel, and the guest program what to find: `coloring_check()` of
-    /// `lab/guest/coloring.h` fails where the kernel does something else.
+    /// Adds the kernel's option, and arguments that tell the guest program what to expect:
+    /// `coloring_check()` of `lab/guest/coloring.h` fails where the kernel does something else.
     pub fn apply(
         self,
         cache: Bytes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a boot goes wrong, each with the last lines of the console.
+//! The ways in which a boot fails, each with the last lines of the console.
 
 use std::time::Duration;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether a model can be.
+//! Checks a model for what no memory hierarchy can have.
 
 use huepage::units::Bytes;
 
 use super::{Backing, Level, Model, Replacement};
 
-/// Why a model can't be.
+/// What is impossible in a model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{part}: {problem}")]
 pub struct ModelError {

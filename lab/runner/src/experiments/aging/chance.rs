@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What several seeds have in common, and each of them.
+//! Conflicts over boots that differ by their seed only: mean, its interval, each boot.
 
 use super::lines::{age, fill};
 use crate::results::{Boots, Results, Row, Table, percent, percent_within, words};

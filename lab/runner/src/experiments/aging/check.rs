@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether rows can be believed.
+//! Checks of rows against theory, against frame numbers and against the stock kernel.
 
 use std::collections::BTreeMap;
 

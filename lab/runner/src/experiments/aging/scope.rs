@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is looked at: not every combination of settings tells something new.
+//! Which points of the grid are booted, and how much of each is measured: not every
+//! combination of settings tells something new.
 
 use crate::settings::{Point, Settings};
 

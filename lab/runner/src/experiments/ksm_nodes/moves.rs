@@ -113,7 +113,7 @@ fn changed_once(case: &Case, (from, to): (u64, u64), results: &[Value]) -> anyho
     Ok((map([("from", from.into()), ("to", to.into())]), metrics))
 }
 
-/// What a system call says.
+/// What a system call returned, by its error number.
 fn answer(errno: i32) -> String {
     match errno {
         0 => "accepted".to_owned(),
@@ -181,7 +181,7 @@ fn trees(case: &Case, state: &State) -> u64 {
     trees.len() as u64
 }
 
-/// Negative if there are fewer.
+/// How many more there are afterwards; negative if there are fewer.
 fn more(before: u64, after: u64) -> i64 {
     after as i64 - before as i64
 }
