@@ -166,12 +166,18 @@ static void a_block_takes_the_place_of_small_pages(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
 							&frame, &stay));
 	KUNIT_EXPECT_EQ(test, frame, START + 512);
+	KUNIT_EXPECT_EQ(test, stay, 511);
 	wish.leaving = &leaving;
 	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
 							&frame, &stay));
 	KUNIT_EXPECT_EQ(test, frame, START + 1536);
 	/* Two of its 512 colors are those of pages that leave. */
 	KUNIT_EXPECT_EQ(test, stay, 510);
+	page_color_free_clear(f->free, START, 10);
+	wish.leaving = NULL;
+	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
+							&frame, &stay));
+	KUNIT_EXPECT_EQ(test, stay, 512);
 }
 
 static void small_pages_go_on_where_blocks_cannot(struct kunit *test)
