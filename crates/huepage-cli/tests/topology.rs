@@ -110,9 +110,10 @@ fn an_input_that_cannot_be_used_is_told_with_exit_code_1() {
 fn a_cpu_that_does_not_exist_is_told_with_those_that_do() {
     let input = machine("raspberry-pi-4");
     let output = topology(&["--input", &input, "--cpu", "4"]);
-    assert_refused(&output, 2, "huepage: CPU 4 is not online: choose one of 0-3\n");
+    let told = "huepage: CPU 4 is not online: choose one of 0-3\n";
+    assert_eq!(assert_refused(&output, 2, told), told);
     let told = "huepage: CPU 999999 is not available to this process: choose one of ";
-    assert_refused(&topology(&["--cpu", "999999"]), 2, told);
+    assert!(assert_refused(&topology(&["--cpu", "999999"]), 2, told).starts_with(told));
 }
 
 /// The one test of the measurement on the machine at hand: nothing about its

@@ -94,7 +94,7 @@ pub fn assert_expected(file: &str, text: &str) {
 pub fn assert_unusable(command: &str, good: &Path, record: &str, more: &[(&str, &str)]) {
     let directory = tempfile::tempdir().unwrap();
     let good = fs::read_to_string(good).unwrap();
-    let incomplete = format!("not a recorded {record}: EOF");
+    let incomplete = format!("not a recorded {record}: EOF while parsing");
     let broken = [(&good[..good.len() / 2], &incomplete[..]), ("", &incomplete[..])];
     let written = broken.iter().chain(more).enumerate().map(|(number, (text, message))| {
         let path = directory.path().join(format!("{number}.json"));

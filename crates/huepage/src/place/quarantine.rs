@@ -135,7 +135,8 @@ mod tests {
                     twin.extend(start..start + len);
                 }
                 for n in 0..50 {
-                    prop_assert_eq!(quarantine.may_hold(PageAddr::numbered(n)), twin.contains(&n), "page {}", n);
+                    let may_hold = quarantine.may_hold(PageAddr::numbered(n));
+                    prop_assert_eq!(may_hold, twin.contains(&n), "page {}", n);
                 }
                 prop_assert_eq!(quarantine.pages(), twin.len());
             }
