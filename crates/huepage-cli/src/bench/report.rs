@@ -82,17 +82,16 @@ impl Moments {
 
 impl fmt::Display for Moments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} in quiet moments; ", percent(self.quiet))?;
-        match self.cache_shared {
-            Some(share) => write!(f, "others used the cache in {}", percent(share))?,
-            None => f.write_str("whether others used the cache cannot be told")?,
+        write!(f, "{} in quiet moments; others ", percent(self.quiet))?;
+        if let Some(share) = self.cache_shared {
+            write!(f, "used the cache in {}, ", percent(share))?;
         }
-        write!(
-            f,
-            ", took the CPU in {}, slowed it in {}",
-            percent(self.lost_cpu),
-            percent(self.slowed)
-        )
+        let (lost_cpu, slowed) = (percent(self.lost_cpu), percent(self.slowed));
+        write!(f, "took the CPU in {lost_cpu}, slowed it in {slowed}")?;
+        match self.cache_shared {
+            Some(_) => Ok(()),
+            None => f.write_str("; whether they used the cache cannot be told"),
+        }
     }
 }
 

@@ -178,6 +178,15 @@ mod tests {
     }
 
     #[test]
+    fn moments_are_a_sentence_whether_or_not_the_cache_was_looked_at() {
+        let seen = Moments { cache_shared: Some(0.5), ..sample::repeat().moments };
+        assert!(seen.to_string().contains("; others used the cache in 50%, took the CPU in"));
+        let unseen = Moments { cache_shared: None, ..seen }.to_string();
+        assert!(unseen.contains("; others took the CPU in"), "{unseen}");
+        assert!(unseen.ends_with("; whether they used the cache cannot be told"), "{unseen}");
+    }
+
+    #[test]
     fn each_reason_why_it_cannot_be_told_is_its_own() {
         let mut report = sample::repeat();
         let row = &mut report.rows[0];

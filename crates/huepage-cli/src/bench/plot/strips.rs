@@ -16,6 +16,7 @@ use super::{
 };
 use crate::bench::{
     BenchReport, Placement,
+    analysis::LEAST_ALLOCATIONS,
     report::{Dot, Row},
     verdict::BASELINES,
 };
@@ -110,7 +111,8 @@ impl Strip {
         for (i, dot) in self.dots.iter().enumerate() {
             let y = first + DOT * i as f64;
             let at = |value| (axis.at(value, (frame.left, frame.right)), y);
-            if dot.p5 < dot.p95 {
+            // Of speeds, p5 is the larger one.
+            if dot.p5 != dot.p95 {
                 svg.hair(at(dot.p5), at(dot.p95), self.color);
             }
             if let Some(quiet) = dot.quiet {
@@ -175,7 +177,8 @@ fn is_wide(lo: f64, hi: f64) -> bool {
 /// What stands beside a placement: its speed, and how it varies and compares.
 fn figures(row: &Row) -> [String; 2] {
     let (Some(quiet), Some(between)) = (row.quiet, row.between) else {
-        return ["too few quiet moments".to_owned(), String::new()];
+        let few = if row.each.len() < LEAST_ALLOCATIONS { "allocations" } else { "quiet moments" };
+        return [format!("too few {few}"), String::new()];
     };
     let ratio = BASELINES.into_iter().find_map(|to| Some((row.ratio_to(to)?, to)));
     let ratio = ratio
@@ -201,6 +204,18 @@ mod tests {
     }
 
     #[test]
+    fn a_range_is_a_line_whichever_end_is_better() {
+        let mut report = sample::repeat();
+        let svg = draw(&report);
+        let lines = |svg: &str| svg.matches("stroke-opacity").count();
+        assert!(lines(&svg) >= 60, "{svg}");
+        for dot in report.rows.iter_mut().flat_map(|row| &mut row.each) {
+            (dot.p5, dot.p95) = (dot.p95, dot.p5);
+        }
+        assert_eq!(lines(&draw(&report)), lines(&svg));
+    }
+
+    #[test]
     fn an_allocation_without_quiet_moments_has_a_line_only() {
         let mut report = sample::repeat();
         report.rows[0].each[0].quiet = None;
@@ -212,6 +227,9 @@ mod tests {
         let mut report = sample::repeat();
         report.rows[0].quiet = None;
         assert!(draw(&report).contains("too few quiet moments"));
+        report.rows[0].each.truncate(2);
+        let svg = draw(&report);
+        assert!(svg.contains("too few allocations") && !svg.contains("too few quiet"), "{svg}");
     }
 
     #[test]
