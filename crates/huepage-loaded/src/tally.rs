@@ -122,6 +122,7 @@ impl Tally {
         let numbers: Vec<u32> = colors.iter().map(|color| color.0).collect();
         self.report.used = Some(list::format(&numbers));
         self.report.state = State::Placing;
+        self.write(true);
         Ok(Discovery { oracle, colors, time })
     }
 

@@ -178,6 +178,9 @@ impl Placer<'_> {
             for first in pages.clone().step_by(LOOK) {
                 let part = first..(first + LOOK).min(pages.end);
                 seen += self.look(area, part)?;
+                // A round may take long; the program may end in it.
+                self.note(seen.max(self.tally.report.pages_seen));
+                self.tally.write(false);
                 if sleep(self.due()) {
                     return Ok(true);
                 }
@@ -185,8 +188,7 @@ impl Placer<'_> {
         }
         self.table.keep(end, usize::MAX / page, |_| false);
         self.tell(1)?;
-        self.tally.report.pages_seen = seen;
-        self.tally.report.pages_placed = self.table.placed() as u64;
+        self.note(seen);
         let pages = (self.live.held() + self.table.size() / page) as u64;
         self.tally.report.memory = Bytes(pages * page as u64 + heap::used() as u64);
         if self.tally.elapsed() >= self.sampled + SAMPLES {
@@ -194,6 +196,14 @@ impl Placer<'_> {
             self.sample(&areas)?;
         }
         Ok(false)
+    }
+
+    /// What came of it by now.
+    fn note(&mut self, seen: u64) {
+        let report = &mut self.tally.report;
+        report.pages_seen = seen;
+        report.pages_placed = self.table.placed() as u64;
+        report.cpu_seconds = cpu_time().as_secs_f64();
     }
 
     /// Places what is there and not placed in a part of a mapping; how many
