@@ -68,6 +68,22 @@ fn a_mistyped_option_is_not_the_program_but_the_programs_options_are_its_own() {
 }
 
 #[test]
+fn a_part_that_cannot_be_had_and_a_report_that_cannot_be_written_are_told_before_it_runs() {
+    let run = |options: &[&str]| run(options).args(["--", "echo", "ran"]).output().unwrap();
+    for list in ["abc", "3-1", ""] {
+        assert_refused(&run(&["--colors", list]), 2, "--colors <LIST>");
+    }
+    assert_refused(&run(&["--colors", "9999999"]), 125, "9999999");
+    for (file, why) in [
+        ("/nonexistent/report.json", "/nonexistent is no directory: make it first (mkdir -p)"),
+        ("/tmp", "/tmp is a directory"),
+        ("-", "standard output is the program's"),
+    ] {
+        assert_refused(&run(&["--report", file]), 125, why);
+    }
+}
+
+#[test]
 fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("three.c");

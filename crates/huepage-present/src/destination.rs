@@ -138,8 +138,11 @@ pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
 /// it.
 ///
 /// # Errors
-/// If the file exists and `force` is not set, or its directory does not.
+/// If the file exists and `force` is not set, or its directory does not; if it is a directory.
 pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
+    if path.is_dir() {
+        bail!("{} is a directory: name a file in it", path.display());
+    }
     if path.symlink_metadata().is_ok() && !force {
         bail!("{} exists: give -f to overwrite it", path.display());
     }

@@ -14,7 +14,7 @@ use std::{
 };
 
 use anyhow::{Context, ensure};
-use clap::{ValueEnum, builder::NonEmptyStringValueParser};
+use clap::ValueEnum;
 use huepage::{
     color::{
         MeasureOptions,
@@ -25,7 +25,9 @@ use huepage::{
     topology::CacheOverride,
 };
 
-use crate::commands::cache_options::WhichCache;
+use huepage_present::destination;
+
+use crate::commands::{cache_options::WhichCache, recording};
 use backend::{Backend, Chosen};
 
 /// Run a program with its memory placed by color
@@ -35,7 +37,8 @@ use backend::{Backend, Chosen};
 /// frames below its pages while it runs, which needs CAP_SYS_PTRACE. Without it,
 /// the program gets another malloc, whose memory is placed before the program sees
 /// it; other memory stays as it is. What cannot be placed at all runs as it is, and
-/// that is said before it starts.
+/// that is said before it starts; but where a part of the cache was asked for that it
+/// cannot have, it does not run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage run -- ./program --with options
@@ -54,7 +57,7 @@ pub struct Options {
     policy: Policy,
 
     /// Use only these colors, such as 0-7,16
-    #[arg(long, value_name = "LIST", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "LIST", value_parser = parts::listed)]
     colors: Option<String>,
 
     /// Use a part of the cache that no other program started so has, such as 1/4
@@ -88,8 +91,9 @@ pub struct Options {
     #[arg(long)]
     wait: bool,
 
-    /// Write a report to this file now and then and at the end, as JSON
-    /// (schema huepage.run/1)
+    /// Write a report to this file now and then and at the end, as JSON (schema
+    /// huepage.run/1), in place of what was there; processes that it forks or
+    /// executes write theirs to FILE.PID. None if the program ends within 20 ms
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
@@ -105,7 +109,7 @@ pub struct Options {
     #[arg(long)]
     must: bool,
 
-    /// Say how pages are placed and why so, and at the end what it came to
+    /// Say how pages are placed and why so, and at the end what it came to, if any were
     #[arg(short, long)]
     verbose: bool,
 
@@ -167,12 +171,17 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(fail(CANNOT_EXECUTE, &format!("{}: not permitted", file.display())));
         }
     };
+    if let Some(report) = &options.report
+        && let Err(why) = check_report(report)
+    {
+        return Ok(fail(FAILED, &format!("--report: {why:#}")));
+    }
     let mut command = Command::new(&file);
     command.arg0(name).args(&options.program[1..]);
     match prepare(options, &file, &mut command) {
         Ok(()) => {}
         // A part of the cache was asked for: without it others are disturbed.
-        Err(why) if options.must || options.share.is_some() => {
+        Err(why) if options.must || options.colors.is_some() || options.share.is_some() => {
             return Ok(fail(FAILED, &format!("{why:#}")));
         }
         Err(why) => {
@@ -181,6 +190,12 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     }
     let error = command.exec();
     Ok(fail(CANNOT_EXECUTE, &format!("{}: {error}", file.display())))
+}
+
+/// Whether there can be a report, before the program runs without one.
+fn check_report(path: &Path) -> anyhow::Result<()> {
+    ensure!(!recording::is_dash(path), "standard output is the program's: name a file");
+    destination::check_file(path, true)
 }
 
 fn say(what: &str) {

@@ -67,12 +67,12 @@ pub enum UserfaultfdError {
     Lacks(&'static str),
     /// Faults inside system calls are reserved to the privileged.
     #[error(
-        "handling page faults of system calls needs CAP_SYS_PTRACE, or \
+        "serving page faults of system calls needs CAP_SYS_PTRACE, or \
          vm.unprivileged_userfaultfd=1, or access to /dev/userfaultfd"
     )]
     KernelFaultsDenied,
     /// Following forks is reserved to the privileged.
-    #[error("following forks needs CAP_SYS_PTRACE")]
+    #[error("serving page faults of system calls and following forks needs CAP_SYS_PTRACE")]
     ForkEventsDenied,
     /// Anything else.
     #[error("userfaultfd: {0}")]
@@ -176,7 +176,12 @@ impl Userfaultfd {
     /// # Errors
     /// [`UserfaultfdError`] names what the kernel or the process lacks.
     pub fn open(faults: Faults, features: Features) -> Result<Self, UserfaultfdError> {
-        let fd = Self::descriptor(faults)?;
+        let follows = features.0 & Features::EVENT_FORK.0 != 0;
+        let fd = Self::descriptor(faults).map_err(|error| match error {
+            // What else would do for these faults does not do for forks.
+            UserfaultfdError::KernelFaultsDenied if follows => UserfaultfdError::ForkEventsDenied,
+            error => error,
+        })?;
         let pagemap = Some(Pagemap::open().map_err(UserfaultfdError::System)?);
         let uffd = Userfaultfd { fd, pagemap };
         match uffd.handshake(features) {

@@ -43,6 +43,17 @@ pub fn part(text: &str) -> Result<f64, String> {
     }
 }
 
+/// No cache has more colors.
+const MOST: u32 = 1 << 24;
+
+/// Reads `0-7,16`; whether the cache has these colors is known later.
+///
+/// # Errors
+/// What it is not, as a sentence.
+pub fn listed(text: &str) -> Result<String, String> {
+    list::parse(text, MOST).map(|_| text.to_owned()).map_err(|error| error.to_string())
+}
+
 /// The colors that the program is to use: those listed, or as many as the part
 /// takes of those that nobody has; `None` for all. Notes who has them.
 ///
