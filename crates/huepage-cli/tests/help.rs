@@ -151,7 +151,7 @@ fn every_command_has_a_man_page_in_a_directory_that_is_made() {
     assert_eq!(found, wanted);
     let page = fs::read_to_string(pages.join("huepage-colors.1")).unwrap();
     assert!(page.contains(".TH huepage-colors 1"), "{page}");
-    for part in [".SH SYNOPSIS", "\\-\\-colors\\-by", "Exit codes:", "CAP_SYS_ADMIN"] {
+    for part in [".SH SYNOPSIS", "\\-\\-colors\\-by", ".SH \"EXIT STATUS\"", "CAP_SYS_ADMIN"] {
         assert!(page.contains(part), "{part}: {page}");
     }
 }
