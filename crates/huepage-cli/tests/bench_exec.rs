@@ -27,6 +27,8 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
         (&["-o", "a.pdf", "true"], "use .svg, .png, .json or .txt"),
         (&["--cpu", "99999", "true"], "CPU 99999"),
         (&["--rusn", "5", "true"], "'--runs'"),
+        (&["--run-option=--bogus", "true"], "--run-option: unexpected argument '--bogus'"),
+        (&["--run-option=--share=9", "true"], "--run-option: invalid value '9'"),
         (&["--cpu", "0", "--all-cpus", "true"], "cannot be used with"),
         (&[], "<PROGRAM>"),
     ] {

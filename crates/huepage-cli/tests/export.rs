@@ -62,9 +62,13 @@ fn features_for_kubernetes_expire() {
 fn who_wants_nothing_exported_is_told_what_there_is() {
     let output = huepage(&["export"]).output().unwrap();
     assert_refused(&output, 2, "--openmetrics");
-    let output =
-        huepage(&["export", "--look", "0.1", "--openmetrics", "/nonexistent/x"]).output().unwrap();
-    assert_refused(&output, 1, "/nonexistent/x");
+    // Before it looks.
+    for (file, why) in
+        [("/nonexistent/x", "/nonexistent is no directory"), ("/", "/ is a directory")]
+    {
+        let words = ["export", "--look", "3600", "--openmetrics", file];
+        assert_refused(&huepage(&words).output().unwrap(), 1, why);
+    }
 }
 
 /// Whether a feature is there is asked of the kernel: without root, frame numbers are not.
@@ -127,8 +131,12 @@ fn a_report_of_a_bug_has_the_machine_to_be_read_back_and_no_name_of_it() {
     assert_eq!(report["schema"], "huepage.bugreport/1");
     let machine = directory.path().join("machine.json");
     fs::write(&machine, report["machine"].to_string()).unwrap();
-    let shown = huepage(&["topology", "--input"]).arg(&machine).output().unwrap();
-    assert_done(&shown);
+    let read = |path| {
+        let shown = huepage(&["topology", "--input"]).arg(path).output().unwrap();
+        assert_done(&shown);
+        stdout(&shown)
+    };
+    assert_eq!(read(&path), read(&machine));
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
     for secret in [host.trim(), boot.trim()] {

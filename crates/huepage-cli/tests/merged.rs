@@ -8,9 +8,11 @@ use support::{assert_done, assert_refused, huepage, stdout};
 
 #[test]
 fn processes_that_are_not_there_are_named() {
-    for target in ["no-such-program", "4194999"] {
-        let output = huepage(&["merged", target]).output().unwrap();
-        assert_refused(&output, 2, format!("no process {target} here"));
+    for (target, why) in [
+        ("no-such-program", "no process is named 'no-such-program': give its PID"),
+        ("4194999", "no process 4194999 here"),
+    ] {
+        assert_refused(&huepage(&["merged", target]).output().unwrap(), 2, why);
     }
 }
 

@@ -23,7 +23,7 @@ use crate::commands::{
 #[command(after_help = "Examples:
   huepage bugreport
   huepage bugreport -o -            look at it first
-  huepage topology --input FILE     needs the part 'machine' in a file of its own
+  huepage topology --input huepage-bugreport.json
 
 Exit codes: 0 done, 1 failed, 2 usage,
   3 done in part: what is missing is in 'missing' and said")]
@@ -39,6 +39,8 @@ pub struct Options {
     #[command(flatten)]
     cache: WhichCache,
 }
+
+pub const SCHEMA: &str = "huepage.bugreport/1";
 
 /// What is written.
 #[derive(Serialize)]
@@ -81,7 +83,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Vec::new()
     });
     let report = BugReport {
-        schema: "huepage.bugreport/1",
+        schema: SCHEMA,
         huepage: env!("CARGO_PKG_VERSION"),
         root: rustix::process::geteuid().is_root(),
         features: features::FeaturesReport::here(),

@@ -16,7 +16,10 @@ pub use kernel::KernelState;
 
 use huepage_present::stdout;
 
-use crate::{commands::cache_options::WhichCache, seconds::seconds};
+use crate::{
+    commands::{cache_options::WhichCache, recording},
+    seconds::seconds,
+};
 
 /// Write what Prometheus and Kubernetes collect, once
 ///
@@ -62,6 +65,10 @@ pub struct Options {
 /// # Errors
 /// If the machine cannot be read, or a file not be written.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
+    // Before time is spent on what goes into them.
+    for path in [&options.openmetrics, &options.node_features].into_iter().flatten() {
+        recording::check(path, true)?;
+    }
     let cache = options.cache.resolve()?;
     let mut missing = Vec::new();
     if let Some(path) = &options.openmetrics {
@@ -81,7 +88,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 }
 
 fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
-    if path.as_os_str() == "-" {
+    if recording::is_dash(path) {
         return stdout::print(text).context("writing to standard output");
     }
     replace::replace(path, text)

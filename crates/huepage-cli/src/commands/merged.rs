@@ -92,7 +92,9 @@ fn pids(targets: &[String]) -> anyhow::Result<Vec<u32>> {
         found.retain(|&pid| pid != std::process::id());
         if found.is_empty() {
             let shown = printable(target);
-            return Err(UsageError(format!("no process {shown} here: list them with ps -e")).into());
+            let why =
+                format!("no process is named '{shown}': give its PID, or its name as in ps -e");
+            return Err(UsageError(why).into());
         }
         pids.extend(found);
     }

@@ -9,8 +9,8 @@ use std::{path::PathBuf, process::ExitCode};
 use anyhow::Context;
 use fastrand::Rng;
 use huepage::topology::{
-    CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, Measured, RecordedMachine,
-    Topology,
+    CacheOverride, Choice, Curve, CurvePlan, LiveMachine, MachineSource, Measured, RecordError,
+    RecordedMachine, Topology,
 };
 use serde::Serialize;
 use witness::Witness;
@@ -44,7 +44,7 @@ pub struct Options {
     #[arg(short, long, requires = "record")]
     force: bool,
 
-    /// Show a recorded machine instead of this one; - is stdin
+    /// Show a recorded machine, or that of a bug report, instead of this one; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
@@ -102,7 +102,7 @@ pub fn measured_here(cpu: u32) -> anyhow::Result<Measured> {
 /// Whatever keeps the machine from being described, read or recorded.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let report = match &options.input {
-        Some(path) => recorded(&recording::load(path, RecordedMachine::from_json)?, &options)?,
+        Some(path) => recorded(&recording::load(path, machine_in)?, &options)?,
         None => {
             if let Some(path) = &options.record {
                 recording::check(path, options.force)?;
@@ -121,6 +121,21 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         super::print_report(&report, options.json, text::render)?;
     }
     Ok(if report.topology.problems.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
+}
+
+/// The machine of a record, or of a bug report.
+fn machine_in(json: &str) -> Result<RecordedMachine, RecordError> {
+    #[derive(serde::Deserialize)]
+    struct BugReport {
+        schema: String,
+        machine: serde_json::Value,
+    }
+    match serde_json::from_str(json) {
+        Ok(BugReport { schema, machine }) if schema == super::bugreport::SCHEMA => {
+            RecordedMachine::from_json(&machine.to_string())
+        }
+        _ => RecordedMachine::from_json(json),
+    }
 }
 
 fn recorded(machine: &RecordedMachine, options: &Options) -> anyhow::Result<TopologyReport> {

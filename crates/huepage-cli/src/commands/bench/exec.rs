@@ -22,7 +22,11 @@ use crate::{
         },
         words, write_all,
     },
-    commands::cache_options::{ResolvedCache, WhichCache},
+    commands::{
+        self,
+        cache_options::{ResolvedCache, WhichCache},
+    },
+    usage::UsageError,
 };
 
 #[derive(Args)]
@@ -122,6 +126,7 @@ pub struct Options {
 /// If the program cannot be run or placed, or a report cannot be written.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Destination::prepare(&mut options.output, options.json, options.force)?;
+    let placed_by = placed_by(&options.run_option)?;
     let which = WhichCache { cpu: options.cpu, cache: None, seed: options.seed };
     let resolved = which.resolve()?;
     let cpus = if options.all_cpus { allowed_cpus()? } else { vec![resolved.cpu] };
@@ -132,7 +137,6 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     }
     let seed = resolved.measure_options().seed;
     let (palette, looks) = palette(&resolved);
-    let placed_by = placed_by(&options.run_option)?;
     let program = Program {
         command: options.program.clone(),
         placed_by: placed_by.clone(),
@@ -213,5 +217,14 @@ fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
 fn placed_by(options: &[OsString]) -> anyhow::Result<Vec<OsString>> {
     let own = std::env::current_exe().context("where this command is")?;
     let words = [own.into_os_string(), "run".into(), "--must".into()];
-    Ok(words.into_iter().chain(options.iter().cloned()).collect())
+    let words: Vec<OsString> = words.into_iter().chain(options.iter().cloned()).collect();
+    let program = ["--".into(), "program".into()];
+    commands::run::Options::augment_args(clap::Command::new("huepage run"))
+        .try_get_matches_from(words[1..].iter().cloned().chain(program))
+        .map_err(|error| {
+            let text = error.to_string();
+            let first = text.lines().next().unwrap_or_default();
+            UsageError(format!("--run-option: {}", first.trim_start_matches("error: ")))
+        })?;
+    Ok(words)
 }

@@ -3,7 +3,7 @@
 
 use huepage::color::Method;
 
-use huepage_present::{number::percent, paragraph::wrap};
+use huepage_present::{number::percent_in_column, paragraph::wrap};
 
 use crate::{
     bench::{BenchReport, Estimate, Placement, chase, interval, slower_in_a_quarter},
@@ -29,7 +29,7 @@ fn found(survey: &colors::ColorsReport) -> String {
              runs agree on {} of {} pages.",
             survey.colors,
             survey.seconds.discover,
-            percent(agreement),
+            percent_in_column(Some(agreement), 2),
             survey.pages
         ),
         _ => format!(

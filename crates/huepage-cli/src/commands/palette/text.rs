@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use huepage::color::palette::Audience;
 
-use huepage_present::{escape::printable, paragraph::wrap};
+use huepage_present::{escape::printable, number::counted, paragraph::wrap};
 
 use super::report::{Action, Details, Entry, PaletteReport};
 use crate::commands::cache_options::cache_of_cpu;
@@ -64,7 +64,11 @@ fn details(out: &mut String, of: &Details) {
         line(out, "repaired", &format!("{} pages had moved and were replaced", of.replaced));
     }
     if let Some(last) = of.evidence.attempts.last() {
-        line(out, "evidence", &format!("{} attempt(s), {last}", of.evidence.attempts.len()));
+        let attempts = counted(of.evidence.attempts.len() as u64, "attempt");
+        // It is wrapped for messages of several lines.
+        let last = last.to_string();
+        let last: Vec<&str> = last.split_whitespace().collect();
+        line(out, "evidence", &format!("{attempts}, {}", last.join(" ")));
     }
     let machine = &of.machine;
     line(out, "made on", &printable(&format!("Linux {}, {}", machine.kernel, machine.cpu)));
