@@ -328,6 +328,5 @@ impl Placer<'_> {
         note_unplaced(self.tally);
         let pages = (self.ahead.held() + self.table.size() / page) as u64;
         self.tally.report.memory = Bytes(pages * page_size().0 + heap::used() as u64);
-        self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
     }
 }

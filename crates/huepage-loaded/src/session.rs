@@ -8,7 +8,7 @@ use huepage::run::{Config, State, Way};
 use crate::{
     start,
     tally::Tally,
-    thread::{cpu_time, leave_descriptors, sleep},
+    thread::{leave_descriptors, sleep},
 };
 
 /// Why nothing is placed any more, as a sentence.
@@ -34,12 +34,10 @@ pub fn run(
     if let Err(why) = placed {
         tally.report.state = State::Stopped;
         tally.report.stopped = Some(why);
-        tally.report.cpu_seconds = cpu_time().as_secs_f64();
         tally.write(true);
         // Until the end, to say so then.
         while wanted && !sleep(Duration::from_secs(3600)) {}
     }
-    tally.report.cpu_seconds = cpu_time().as_secs_f64();
     last(&mut tally);
     tally.write(true);
 }

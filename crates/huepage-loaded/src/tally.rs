@@ -165,13 +165,14 @@ impl Tally {
         self.written.is_none_or(|written| written.elapsed() >= INTERVAL)
     }
 
-    /// Writes the file now and then, and always where `now`.
+    /// Writes the file now and then, and always where `now`, in the thread that places.
     pub fn write(&mut self, now: bool) {
         if !self.due() && !now {
             return;
         }
         self.written = Some(Instant::now());
         self.report.elapsed_seconds = self.elapsed().as_secs_f64();
+        self.report.cpu_seconds = cpu_time().as_secs_f64();
         if let Some(path) = &self.file {
             // Nobody can be told of a failure: the streams are the program's.
             let _ = replace(path, &self.report);

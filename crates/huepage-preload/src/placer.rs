@@ -124,7 +124,6 @@ impl Placer<'_> {
             if !self.kept_away() && self.round()? {
                 return Ok(());
             }
-            self.tally.report.cpu_seconds = cpu_time().as_secs_f64();
             self.tally.write(false);
             if self.tally.report.moves != moves {
                 idle = Idle::default();
@@ -203,7 +202,6 @@ impl Placer<'_> {
         let report = &mut self.tally.report;
         report.pages_seen = seen;
         report.pages_placed = self.table.placed() as u64;
-        report.cpu_seconds = cpu_time().as_secs_f64();
     }
 
     /// Places what is there and not placed in a part of a mapping; how many
