@@ -99,22 +99,18 @@ fn touching(results: &Results) -> Table {
         "against stock",
         "the clearing left out",
     ]);
+    let name = "touch_instructions";
     for line in lines(results) {
-        let name = "touch_instructions";
-        let means = over_days(results, &line, name);
         let [arch, kind, _] = &line;
-        let stock = [arch, kind, "stock"].map(str::to_owned);
-        let [stock, here] = [&stock, &line].map(|line| {
-            let means = over_days(results, line, name);
-            Boots::of(&means).mean(name)
-        });
+        let stock = over_days(results, &[arch, kind, "stock"].map(str::to_owned), name);
+        let stock = Boots::of(&stock).mean(name);
+        let means = over_days(results, &line, name);
+        let means = Boots::of(&means);
+        let here = means.mean(name);
         let rest =
             |mean: Option<f64>| mean.filter(|_| arch == "x86_64").map(|mean| mean - CLEARING);
-        let cells = [
-            Boots::of(&means).text(name, thousands),
-            change(here, stock),
-            change(rest(here), rest(stock)),
-        ];
+        let cells =
+            [means.text(name, thousands), change(here, stock), change(rest(here), rest(stock))];
         table.wide_row(&line, cells);
     }
     table
