@@ -252,6 +252,8 @@ static void change_live(struct both *both)
 
 	if (more)
 		page_color_live_add(both->live, word, mask);
+	else if (mask && numbers_one_in(both->numbers, 2))
+		page_color_live_sub_one(both->live, word, __ffs64(mask &= -mask));
 	else
 		page_color_live_sub(both->live, word, mask);
 	for (int i = 0; i < 64; i++)
@@ -267,8 +269,15 @@ static void change_held(struct both *both)
 	u64 mask = numbers_chance(both->numbers), changed = 0, got;
 	bool round;
 
-	got = hold ? page_color_held_mark(both->held, word, mask)
-		   : page_color_held_unmark(both->held, word, mask);
+	if (hold) {
+		got = page_color_held_mark(both->held, word, mask);
+	} else if (mask && numbers_one_in(both->numbers, 2)) {
+		mask &= -mask & page_color_valid(both->twin.colors, word);
+		got = mask && page_color_held_unmark_one(both->held, 64 * word + __ffs64(mask)) ?
+		      mask : 0;
+	} else {
+		got = page_color_held_unmark(both->held, word, mask);
+	}
 	for (u32 i = 0; i < 64 && 64 * word + i < both->twin.colors; i++)
 		if (mask >> i & 1 && twin_hold(&both->twin, 64 * word + i, hold))
 			changed |= 1ULL << i;
@@ -281,6 +290,8 @@ static void change_held(struct both *both)
 		both->twin.taken = 0;
 	}
 	SAME(page_color_held_word(both->held, word), twin_held_word(&both->twin, word));
+	SAME(page_color_held_lacks(both->held, word),
+	     twin_held_word(&both->twin, word) != page_color_valid(both->twin.colors, word));
 }
 
 static struct page_color_wish random_wish(struct both *both)

@@ -14,6 +14,17 @@ static inline void spin_lock_init(spinlock_t *lock)
 	lock->held = 0;
 }
 
+static inline void spin_lock(spinlock_t *lock)
+{
+	if (lock->held++)
+		abort();
+}
+
+static inline void spin_unlock(spinlock_t *lock)
+{
+	lock->held--;
+}
+
 #define spin_lock_irqsave(lock, flags)  \
 	do {                            \
 		if ((lock)->held++)     \

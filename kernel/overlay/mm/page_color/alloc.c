@@ -94,6 +94,10 @@ static unsigned int gather(const struct page_color_place *place,
 			gone += next > word ? next - word : words - word + next;
 			word = next;
 		}
+		/* Who holds most colors lacks none of most words. */
+		if (want & PAGE_COLOR_LACKED && space &&
+		    !page_color_held_lacks(&space->held, word))
+			continue;
 		some = page_color_wanted(wish, colors, word, want);
 		if (!gone)
 			some &= ~0ULL << wish->cursor % 64;

@@ -38,6 +38,14 @@ static inline u64 page_color_held_word(const struct page_color_held *held,
 	return bits & page_color_valid(held->colors, word);
 }
 
+/* Whether any color of a word is not held. */
+static inline bool page_color_held_lacks(const struct page_color_held *held,
+					 u32 word)
+{
+	return page_color_held_word(held, word) !=
+	       page_color_valid(held->colors, word);
+}
+
 /* Marks colors as held. Returns those that were not. */
 static inline u64 page_color_held_mark(struct page_color_held *held, u32 word,
 				       u64 mask)
@@ -69,6 +77,19 @@ static inline u64 page_color_held_unmark(struct page_color_held *held, u32 word,
 	WRITE_ONCE(held->bits[word], held->bits[word] ^ gone);
 	held->taken -= hweight64(gone);
 	return gone;
+}
+
+/* The same of one color: whether it was. */
+static inline bool page_color_held_unmark_one(struct page_color_held *held,
+					      u32 color)
+{
+	u64 *bits = &held->bits[color / 64], one = 1ULL << color % 64;
+
+	if (!((*bits ^ held->flipped) & one))
+		return false;
+	WRITE_ONCE(*bits, *bits ^ one);
+	held->taken--;
+	return true;
 }
 
 #endif /* _MM_PAGE_COLOR_HELD_H */

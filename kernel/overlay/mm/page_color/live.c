@@ -18,6 +18,7 @@ void page_color_live_init(struct page_color_live *live, u32 colors,
 
 	live->colors = colors;
 	live->planes = planes;
+	atomic_set(&live->used, 1);
 	atomic_set(&live->left, colors);
 	for (i = 0; i < PAGE_COLOR_LIVE_LOCKS; i++)
 		spin_lock_init(&live->locks[i].lock);
@@ -34,7 +35,7 @@ static struct compared compare(const struct page_color_live *live, u32 word,
 {
 	const u64 *plane = &live->plane[(size_t)word * live->planes];
 	u64 same = page_color_valid(live->colors, word), below = 0;
-	unsigned int p = live->planes;
+	unsigned int p = atomic_read(&live->used);
 	u64 above = 0;
 
 	if (level >> p)
@@ -61,9 +62,9 @@ static u64 unheld(const struct page_color_live *live, u32 word)
 {
 	const u64 *plane = &live->plane[(size_t)word * live->planes];
 	u64 held = ~page_color_valid(live->colors, word);
-	unsigned int p;
+	unsigned int p = atomic_read(&live->used);
 
-	for (p = 0; p < live->planes && ~held; p++)
+	while (p--)
 		held |= READ_ONCE(plane[p]);
 	return ~held;
 }
@@ -142,28 +143,38 @@ static u64 alike(u64 bits, u32 number, unsigned int p)
 	return bits ^ ((number >> p & 1) - 1ULL);
 }
 
-/* One count, of bit @bit, by itself: pages that are unmapped by chance come one by one. */
+/* A count has bit @p now. Most counts are small: the bits above are not looked at. */
+static void use_plane(struct page_color_live *live, int p)
+{
+	int used = atomic_read(&live->used), before;
+
+	while (used <= p) {
+		before = atomic_cmpxchg(&live->used, used, p + 1);
+		if (before == used)
+			break;
+		used = before;
+	}
+}
+
+/* One count, of bit @bit, by itself. */
 static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 				       unsigned int bit, bool up)
 {
-	u32 most = (1U << live->planes) - 1, level = READ_ONCE(live->level);
+	unsigned int used = atomic_read(&live->used), p;
+	u32 level = READ_ONCE(live->level);
+	u64 one = 1ULL << bit;
 	u32 was = 0, lower, turned;
-	u64 higher = 0;
-	unsigned int p;
 
-	/* Most counts are 0 or 1. */
-	for (p = 1; p < live->planes; p++)
-		higher |= plane[p];
-	if (higher >> bit & 1)
-		for (p = live->planes; --p;)
-			was = (was | (plane[p] >> bit & 1)) << 1;
-	was |= plane[0] >> bit & 1;
-	if (was == (up ? most : 0))
+	for (p = 0; p < used; p++)
+		was |= !!(plane[p] & one) << p;
+	if (was == (up ? (1U << live->planes) - 1 : 0))
 		return;
 	lower = up ? was : was - 1;
 	turned = was ^ (up ? was + 1 : was - 1);
+	if (turned >> used)
+		use_plane(live, used);
 	for (p = 0; turned >> p; p++)
-		WRITE_ONCE(plane[p], plane[p] ^ 1ULL << bit);
+		WRITE_ONCE(plane[p], plane[p] ^ one);
 	/* It comes to the level, or leaves it; or to what is below. */
 	if (lower == level)
 		count(live, up ? -1 : 1, 0);
@@ -179,11 +190,11 @@ static __always_inline void change_many(struct page_color_live *live, u64 *plane
 					u64 mask, bool up)
 {
 	u64 carry = mask, cross = mask, cross_below = mask;
+	unsigned int used = atomic_read(&live->used), p;
 	u32 level = READ_ONCE(live->level) + !up;
-	unsigned int planes = live->planes, p;
 	int left, below;
 
-	for (p = 0; p < planes && (carry | cross | cross_below); p++) {
+	for (p = 0; p < used && (carry | cross | cross_below); p++) {
 		u64 bits = plane[p];
 
 		cross &= alike(bits, level, p);
@@ -192,8 +203,16 @@ static __always_inline void change_many(struct page_color_live *live, u64 *plane
 			WRITE_ONCE(plane[p], bits ^ carry);
 		carry &= up ? bits : ~bits;
 	}
+	/* Nothing is below 0. */
+	if (!level)
+		cross_below = 0;
+	if (up && carry && used < live->planes) {
+		use_plane(live, used);
+		WRITE_ONCE(plane[used], carry);
+		carry = 0;
+	}
 	/* Those that were all ones, or none, have turned round: they stay. */
-	for (p = 0; p < planes && carry; p++)
+	for (p = 0; p < used && carry; p++)
 		WRITE_ONCE(plane[p], up ? plane[p] | carry : plane[p] & ~carry);
 	left = hweight64(cross & ~carry);
 	below = hweight64(cross_below & ~carry);
@@ -227,6 +246,18 @@ void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask)
 	change(live, word, mask, false);
 }
 
+/* Pages that are unmapped by chance come one by one. */
+void page_color_live_sub_one(struct page_color_live *live, u32 word,
+			     unsigned int bit)
+{
+	u64 *plane = &live->plane[(size_t)word * live->planes];
+	spinlock_t *lock = lock_of(live, word);
+
+	spin_lock(lock);
+	change_one(live, plane, bit, false);
+	spin_unlock(lock);
+}
+
 /* Counts become the largest. */
 static void fill(struct page_color_live *live, u32 word, u64 mask)
 {
@@ -240,6 +271,7 @@ static void fill(struct page_color_live *live, u32 word, u64 mask)
 	spin_lock_irqsave(lock, flags);
 	level = READ_ONCE(live->level);
 	before = compare(live, word, level);
+	use_plane(live, live->planes - 1);
 	for (p = 0; p < live->planes; p++)
 		WRITE_ONCE(plane[p], plane[p] | mask);
 	/* Nothing is above the largest level. */

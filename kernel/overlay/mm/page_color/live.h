@@ -40,7 +40,8 @@ struct page_color_live_lock {
 /**
  * struct page_color_live - counts by color
  * @colors: how many there are
- * @planes: bits of a count
+ * @planes: bits that a count may have
+ * @used: bits that any count has had: the planes above have none
  * @level: colors with a count of at most @level are those that few hold; the
  *         least level that one color in 512 has or is below
  * @left: colors that have the level or are below
@@ -55,6 +56,7 @@ struct page_color_live_lock {
 struct page_color_live {
 	u32 colors;
 	unsigned int planes;
+	atomic_t used;
 	u32 level;
 	atomic_t left;
 	atomic_t below;
@@ -73,6 +75,10 @@ void page_color_live_init(struct page_color_live *live, u32 colors,
 /* Counts of colors of a word go up, or down, by one. */
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask);
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
+
+/* The same of one color of a word, by its bit, where interrupts are off. */
+void page_color_live_sub_one(struct page_color_live *live, u32 word,
+			     unsigned int bit);
 
 /* Colors of a word were taken: others were so longer ago. */
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);
