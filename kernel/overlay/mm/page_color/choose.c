@@ -11,13 +11,13 @@
 #define PAGE_COLOR_STRETCHES	64
 
 /* Of a word, colors that are not in the set: none if there is no set. */
-static u64 outside_word(const struct page_color_wish *wish, u32 word)
+static inline u64 outside_word(const struct page_color_wish *wish, u32 word)
 {
 	return wish->set ? ~page_color_set_word(wish->set, word) : 0;
 }
 
 /* Those, and colors that are held. */
-static u64 unwanted_word(const struct page_color_wish *wish, u32 word)
+static inline u64 unwanted_word(const struct page_color_wish *wish, u32 word)
 {
 	u64 held = wish->held ? page_color_held_word(wish->held, word) : 0;
 
@@ -31,6 +31,8 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 
 	some &= ~(want & PAGE_COLOR_LACKED ? unwanted_word(wish, word) :
 					     outside_word(wish, word));
+	if (!some)
+		return 0;
 	if (want & PAGE_COLOR_FEW && wish->live)
 		some &= page_color_live_few(wish->live, word);
 	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately)
@@ -164,13 +166,17 @@ static bool find_free(const struct page_color_memory *memory, u32 color,
 		      unsigned int order, unsigned long *frame)
 {
 	unsigned long copy, copies = min(memory->copies, PAGE_COLOR_COPIES * 8UL);
+	bool is_block = order == memory->free->block_order;
 	unsigned int least = UINT_MAX;
 
 	for (copy = 0; copy < copies; copy++) {
 		unsigned long at = copy_frame(memory, copy, color);
 		unsigned int nr = page_color_free_in_block(memory->free, at);
 
-		if (nr >= least || !is_free(memory, at, order))
+		if (nr >= least)
+			continue;
+		/* Of a pageblock that is free, the count tells. */
+		if (is_block ? !(nr >> order) : !is_free(memory, at, order))
 			continue;
 		least = nr;
 		*frame = at;
@@ -218,6 +224,24 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 	return score | many;
 }
 
+/*
+ * The same of a stretch that has a free block, or the largest number. Where memory is in
+ * pieces most have none, which the counts of pageblocks tell sooner than colors do.
+ */
+static u64 rank_free(const struct page_color_memory *memory,
+		     const struct page_color_wish *wish, u32 color,
+		     unsigned int order, u64 least, unsigned long *frame)
+{
+	u64 now;
+
+	if (order == memory->free->block_order)
+		return find_free(memory, color, order, frame) ?
+		       rank(wish, color, order, least) : U64_MAX;
+	now = rank(wish, color, order, least);
+	return now < least && find_free(memory, color, order, frame) ? now :
+								       U64_MAX;
+}
+
 bool page_color_choose_block(struct page_color_memory *memory,
 			     const struct page_color_wish *wish,
 			     unsigned int order, unsigned long *frame,
@@ -238,9 +262,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		/* Of those with only lacked colors, not all are compared. */
 		if (least < 1ULL << 32)
 			more--;
-		now = rank(wish, at << order, order, least);
-		if (now >= least ||
-		    !find_free(memory, at << order, order, &one))
+		now = rank_free(memory, wish, at << order, order, least, &one);
+		if (now >= least)
 			continue;
 		least = now;
 		*frame = one;
