@@ -37,10 +37,17 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 struct page_color_leaving *leaving,
 				 gfp_t gfp, int nid, nodemask_t *nodes);
 
+/* What a folio is about to be copied to, which whoever has it will have. */
+struct folio *
+page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
+			       unsigned int order, int nid, nodemask_t *nodes);
+
 #define page_color_alloc_mpol(...)					\
 	alloc_hooks(page_color_alloc_mpol_noprof(__VA_ARGS__))
 #define page_color_alloc_collapse(...)					\
 	alloc_hooks(page_color_alloc_collapse_noprof(__VA_ARGS__))
+#define page_color_alloc_target(...)					\
+	alloc_hooks(page_color_alloc_target_noprof(__VA_ARGS__))
 
 #ifdef CONFIG_PAGE_COLOR
 
@@ -62,7 +69,6 @@ static __always_inline bool page_color_begin(struct mm_struct *whom,
 	if (current->flags & PF_MEMALLOC)
 		return false;
 	current->page_color.kind = kind;
-	current->page_color.done = false;
 	current->page_color.whom = whom;
 	return true;
 }
@@ -75,9 +81,10 @@ static __always_inline void page_color_end(struct mm_struct *whom,
 					   enum page_color_kind kind,
 					   gfp_t gfp, struct folio *folio)
 {
+	if (likely(!current->page_color.whom))
+		return;
 	current->page_color.whom = NULL;
-	if (unlikely(!current->page_color.done))
-		__page_color_end(whom, kind, gfp, folio);
+	__page_color_end(whom, kind, gfp, folio);
 }
 
 /* A fault is about to allocate a huge page, which was @asked for or not. */

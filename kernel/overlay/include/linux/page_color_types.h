@@ -37,12 +37,12 @@ enum page_color_huge {
  * @both: of these, the colors that its cpuset has, too. NULL if @set is, or if
  *        there are none: then those of the cpuset count. Changed under
  *        cpuset_mutex whenever one of the two sets changes.
- * @whom: the address space that the task allocates a page for, PAGE_COLOR_FILE
- *        for a page of a file, or NULL
+ * @whom: the address space that the task allocates a page for, until it has got
+ *        one that is marked as held and nothing else is to be done;
+ *        PAGE_COLOR_FILE for a page of a file; or NULL
  * @leaving: pages that it will take the place of, or NULL
  * @kind: what kind of page it will be
  * @huge: whether small pages do as well as the huge one that it allocates
- * @done: the page that it got is marked as held, and nothing else is to be done
  * @again: it moves pages whose colors other pages of the same address space have
  */
 struct page_color_task {
@@ -54,7 +54,6 @@ struct page_color_task {
 	struct page_color_leaving *leaving;
 	enum page_color_kind kind;
 	enum page_color_huge huge;
-	bool done;
 	bool again;
 };
 

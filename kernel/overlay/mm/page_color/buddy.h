@@ -225,14 +225,15 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 	unsigned long low = pageblock_start_pfn(pfn);
 	unsigned long high = pageblock_end_pfn(pfn);
 	int mt = get_pfnblock_migratetype(page, pfn);
+	struct list_head *before;
 	int nr = 0, order;
 
 	do {
-		list_del(&page->pcp_list);
+		before = page->pcp_list.prev;
 		trace_mm_page_pcpu_drain(page, 0, mt);
-		if (++nr == max || list_empty(list))
+		if (++nr == max || before == list)
 			break;
-		page = list_last_entry(list, struct page, pcp_list);
+		page = list_entry(before, struct page, pcp_list);
 		pfn = page_to_pfn(page);
 		if (pfn == last + 1 && pfn < high)
 			last = pfn;
@@ -241,14 +242,10 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 		else
 			break;
 	} while (true);
+	__list_del(before, list);
 
 	if (run && run->space)
 		page_color_unmark_frames(run->space, first, nr);
-	if (nr == 1) {
-		color_freed(zone, first, 0, mt);
-		__free_one_page(pfn_to_page(first), first, zone, 0, mt, FPI_NONE);
-		return 1;
-	}
 	end = first + nr;
 	for (pfn = first; pfn < end; pfn += 1UL << order) {
 		order = page_color_block_order(pfn, end);
@@ -257,6 +254,33 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 				FPI_NONE);
 	}
 	return nr;
+}
+
+/* The last page of a list is not in the row of the one before it. */
+static bool color_is_single(const struct list_head *list)
+{
+	const struct list_head *last = list->prev, *before = last->prev;
+	unsigned long pfn, pfn_before;
+
+	if (before == list)
+		return true;
+	pfn = page_to_pfn(list_entry(last, struct page, pcp_list));
+	pfn_before = page_to_pfn(list_entry(before, struct page, pcp_list));
+	/* Above, or below by one. */
+	return pfn_before + 1 - pfn > 2 || pfn_before == pfn;
+}
+
+static int color_free_single(struct zone *zone, struct list_head *list)
+{
+	struct page *page = list_last_entry(list, struct page, pcp_list);
+	unsigned long pfn = page_to_pfn(page);
+	int mt = get_pfnblock_migratetype(page, pfn);
+
+	list_del(&page->pcp_list);
+	trace_mm_page_pcpu_drain(page, 0, mt);
+	color_freed(zone, pfn, 0, mt);
+	__free_one_page(page, pfn, zone, 0, mt, FPI_NONE);
+	return 1;
 }
 
 /* Free order-0 pages of a list, at most @count; returns how many. */
@@ -268,8 +292,13 @@ static int color_free_list(struct zone *zone, struct per_cpu_pages *pcp,
 	struct list_head *list = &pcp->lists[pindex];
 	int nr = 0;
 
-	while (nr < count && !list_empty(list))
-		nr += color_free_run(zone, list, count - nr, run);
+	while (nr < count && !list_empty(list)) {
+		/* Pages that were unmapped by chance come one by one. */
+		if (!run && color_is_single(list))
+			nr += color_free_single(zone, list);
+		else
+			nr += color_free_run(zone, list, count - nr, run);
+	}
 	pcp->count -= nr;
 	return nr;
 }
@@ -456,56 +485,39 @@ static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex
 		page_color_run_fits(&pcp->color_run, ask));
 }
 
-/* The same after it was filled, if need be; what was chosen may be gone when it is taken. */
+/*
+ * The same after it was filled, if need be; what was chosen may be gone when it is
+ * taken. Who asks is looked at again, so that nothing need be kept for it in case.
+ */
 static noinline bool color_make_ready(struct zone *zone, unsigned int alloc_flags,
-				      struct per_cpu_pages *pcp, int pindex,
-				      const struct page_color_ask *ask)
+				      struct per_cpu_pages *pcp, int pindex)
 {
+	struct page_color_ask ask = {};
 	int tries = 4;
 
-	while (tries-- && !color_is_ready(pcp, pindex, ask))
-		if (!color_refill(zone, alloc_flags, pcp, pindex, ask))
+	if (!page_color_ask(&ask, zone_to_nid(zone)))
+		return false;
+	while (tries-- && !color_is_ready(pcp, pindex, &ask))
+		if (!color_refill(zone, alloc_flags, pcp, pindex, &ask))
 			break;
 	return !list_empty(&pcp->lists[pindex]);
 }
 
-/* A page from a list of this CPU for those that ask. */
-static __always_inline struct page *
-color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags, int pindex,
-		  const struct page_color_ask *ask)
+/* Counts what the default path counts. @space holds the page, or is NULL. */
+static __always_inline void color_done(struct zone *preferred_zone,
+				       struct zone *zone, struct page *page,
+				       unsigned int order,
+				       const struct page_color_space *space)
 {
-	unsigned long __maybe_unused UP_flags;
-	struct per_cpu_pages *pcp;
-	struct page *page;
-
-	/* As in rmqueue_pcplist(). */
-	pcp_trylock_prepare(UP_flags);
-	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
-	if (!pcp) {
-		pcp_trylock_finish(UP_flags);
-		return NULL;
-	}
-	pcp->free_count >>= 1;
-	pcp->color_run.idle = false;
-	do {
-		if (unlikely(!color_is_ready(pcp, pindex, ask)) &&
-		    !color_make_ready(zone, alloc_flags, pcp, pindex, ask)) {
-			page = NULL;
-			break;
-		}
-		page = list_first_entry(&pcp->lists[pindex], struct page, pcp_list);
-		list_del(&page->pcp_list);
-		pcp->count--;
-	} while (check_new_pages(page, 0));
-	pcp_spin_unlock(pcp);
-	pcp_trylock_finish(UP_flags);
-	return page;
+	if (space && !READ_ONCE(space->recount))
+		current->page_color.whom = NULL;
+	__count_zid_vm_events(PGALLOC, page_zonenum(page), 1 << order);
+	zone_statistics(preferred_zone, zone, 1);
 }
 
-/* A block of more pages than one. */
-static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
-					unsigned int alloc_flags,
-					const struct page_color_ask *ask)
+static struct page *color_take_best_block(struct zone *zone, unsigned int order,
+					  unsigned int alloc_flags,
+					  const struct page_color_ask *ask)
 {
 	struct page *page = NULL;
 	unsigned long pfn, flags;
@@ -527,6 +539,109 @@ static struct page *color_rmqueue_block(struct zone *zone, unsigned int order,
 	return page;
 }
 
+/* A block of more pages than one. */
+static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
+						 struct zone *zone,
+						 unsigned int order,
+						 unsigned int alloc_flags)
+{
+	struct page_color_ask ask = {};
+	struct page *page = NULL;
+
+	rcu_read_lock();
+	if (page_color_ask(&ask, zone_to_nid(zone)))
+		page = color_take_best_block(zone, order, alloc_flags, &ask);
+	if (page)
+		color_done(preferred_zone, zone, page, order, ask.space);
+	rcu_read_unlock();
+	return page;
+}
+
+/* The first page of a list of this CPU; under pcp->lock. */
+static __always_inline struct page *color_next(struct per_cpu_pages *pcp,
+					       int pindex)
+{
+	struct page *page = list_first_entry(&pcp->lists[pindex], struct page,
+					     pcp_list);
+
+	list_del(&page->pcp_list);
+	pcp->count--;
+	return page;
+}
+
+/* A page from a list of this CPU for those who ask: most often it is ready. */
+static __always_inline struct page *
+color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags,
+		  struct per_cpu_pages *pcp, int pindex,
+		  const struct page_color_ask *ask)
+{
+	if (unlikely(!color_is_ready(pcp, pindex, ask)) &&
+	    !color_make_ready(zone, alloc_flags, pcp, pindex))
+		return NULL;
+	return color_next(pcp, pindex);
+}
+
+/*
+ * Who asks is looked at under pcp->lock: most allocations need no more than what is
+ * there then. @plain: it is @whom, and nobody has a set.
+ */
+static __always_inline struct page *
+color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
+		    unsigned int alloc_flags, struct mm_struct *whom, bool plain)
+{
+	unsigned long __maybe_unused UP_flags;
+	struct page_color_ask ask = {};
+	int nid = zone_to_nid(zone);
+	struct page *page = NULL;
+	struct per_cpu_pages *pcp;
+
+	rcu_read_lock();
+	/* As in rmqueue_pcplist(). */
+	pcp_trylock_prepare(UP_flags);
+	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
+	if (unlikely(!pcp))
+		goto out;
+	if (plain ? page_color_ask_plain(&ask, whom, nid) :
+		    page_color_ask(&ask, nid)) {
+		pcp->free_count >>= 1;
+		pcp->color_run.idle = false;
+		if (ask.file && !ask.set)
+			page = color_rmqueue_pcp(zone, alloc_flags, pcp,
+						 PCP_FILE_LIST, &ask);
+		else
+			page = color_rmqueue_pcp(zone, alloc_flags, pcp,
+						 PCP_COLOR_LIST, &ask);
+	}
+	pcp_spin_unlock(pcp);
+	if (!page)
+		goto out;
+	/* A bad page is nobody's; the default path has another one. */
+	if (check_new_pages(page, 0))
+		page = NULL;
+	else
+		color_done(preferred_zone, zone, page, 0, ask.space);
+out:
+	pcp_trylock_finish(UP_flags);
+	rcu_read_unlock();
+	return page;
+}
+
+static noinline struct page *color_rmqueue_plain(struct zone *preferred_zone,
+						 struct zone *zone,
+						 unsigned int alloc_flags,
+						 struct mm_struct *whom)
+{
+	return color_rmqueue_lists(preferred_zone, zone, alloc_flags, whom, true);
+}
+
+static noinline struct page *color_rmqueue_asked(struct zone *preferred_zone,
+						 struct zone *zone,
+						 unsigned int alloc_flags)
+{
+	return color_rmqueue_lists(preferred_zone, zone, alloc_flags, NULL,
+				   false);
+}
+
 /*
  * What rmqueue() does first while coloring is on: a page for somebody whose
  * colors matter, or NULL if the default path must decide.
@@ -536,32 +651,21 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 					   unsigned int order,
 					   unsigned int alloc_flags)
 {
-	struct page_color_ask ask = {};
-	struct page *page = NULL;
+	struct mm_struct *whom = current->page_color.whom;
 
 	/* Guard pages are neither free nor in use. */
 	if (debug_guardpage_enabled())
 		return NULL;
-	rcu_read_lock();
-	if (page_color_ask(&ask, zone_to_nid(zone))) {
-		if (order)
-			page = color_rmqueue_block(zone, order, alloc_flags,
-						   &ask);
-		else if (ask.file && !ask.set)
-			page = color_rmqueue_pcp(zone, alloc_flags,
-						 PCP_FILE_LIST, &ask);
-		else
-			page = color_rmqueue_pcp(zone, alloc_flags,
-						 PCP_COLOR_LIST, &ask);
-	}
-	if (page && ask.space && !READ_ONCE(ask.space->recount))
-		current->page_color.done = true;
-	rcu_read_unlock();
-	if (!page)
+	if (order)
+		return color_rmqueue_block(preferred_zone, zone, order,
+					   alloc_flags);
+	if (static_branch_unlikely(&page_color_sets_key) ||
+	    whom == PAGE_COLOR_FILE)
+		return color_rmqueue_asked(preferred_zone, zone, alloc_flags);
+	/* Small programs ask for nothing. */
+	if (!whom || !rcu_access_pointer(whom->page_color.spaces))
 		return NULL;
-	__count_zid_vm_events(PGALLOC, page_zonenum(page), 1 << order);
-	zone_statistics(preferred_zone, zone, 1);
-	return page;
+	return color_rmqueue_plain(preferred_zone, zone, alloc_flags, whom);
 }
 
 /*

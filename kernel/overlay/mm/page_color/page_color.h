@@ -155,6 +155,12 @@ static inline bool page_color_full(const struct page_color_space *space)
 	       page_color_words(space->held.colors);
 }
 
+/* Pages of files are not held, but for those in memory only. */
+static inline bool page_color_is_held(const struct folio *folio)
+{
+	return folio_test_anon(folio) || folio_test_swapbacked(folio);
+}
+
 /* Of pages that are held at all. */
 static inline enum page_color_kind page_color_kind_of(const struct folio *folio)
 {
@@ -468,16 +474,23 @@ struct page_color_ask {
 const struct page_color_set *__page_color_ask_set(int nid);
 
 /*
+ * Interrupts ask for nobody, and neither does who reclaims memory on the way: its pages
+ * are not those that the task will use.
+ */
+static __always_inline bool page_color_may_ask(void)
+{
+	return in_task() && !(current->flags & PF_MEMALLOC);
+}
+
+/*
  * For whom the current task allocates, in @ask, which is zeroed. False if nobody in
- * particular asks; else under rcu_read_lock() while used. Interrupts ask for nobody,
- * and neither does who reclaims memory on the way: its pages are not those that the
- * task will use.
+ * particular asks; else under rcu_read_lock() while used.
  */
 static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 {
 	struct mm_struct *whom = current->page_color.whom;
 
-	if (!in_task() || current->flags & PF_MEMALLOC)
+	if (!page_color_may_ask())
 		return false;
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask->set = __page_color_ask_set(nid);
@@ -489,6 +502,16 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 		ask->space = page_color_space(whom, nid,
 					      current->page_color.kind);
 	return ask->space || ask->set;
+}
+
+/* The same of an address space where nobody has a set: of most allocations. */
+static __always_inline bool page_color_ask_plain(struct page_color_ask *ask,
+						 struct mm_struct *whom, int nid)
+{
+	if (!page_color_may_ask())
+		return false;
+	ask->space = page_color_space(whom, nid, current->page_color.kind);
+	return ask->space;
 }
 
 /* Whether the pages that a CPU has ready are for those that ask. */
@@ -537,6 +560,16 @@ void page_color_file_low(struct zone *zone, unsigned long frame);
 /* Frames that a part lost before they were taken. */
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost);
+
+/* owner.c */
+/*
+ * Who has a folio and is large, with a reference; of several, one. NULL if that one is
+ * small, or if somebody is busy with the folio, which then does not move either. May
+ * sleep.
+ */
+struct mm_struct *page_color_owner(struct folio *folio);
+/* @owner may be NULL. */
+void page_color_owner_put(struct mm_struct *owner);
 
 /* compact.c, for mm/compaction.c and mm/page_alloc.c */
 /*

@@ -57,28 +57,37 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 	return fresh;
 }
 
-/* Under the lock of the space. */
+/* Under the lock of the space, which is not gone. */
 static u64 unmark(struct page_color_space *space, struct page_color_live *live,
 		  u32 word, u64 mask)
 {
-	u64 gone;
+	u64 gone = page_color_held_unmark(&space->held, word, mask);
 
-	if (space->gone)
-		return 0;
-	gone = page_color_held_unmark(&space->held, word, mask);
 	if (live && word < space->full_from)
 		page_color_live_sub(live, word, gone);
 	return gone;
+}
+
+/* The same of one color, where interrupts are off. */
+static __always_inline void unmark_one(struct page_color_space *space,
+				       struct page_color_live *live, u32 color)
+{
+	u32 word = color / 64;
+
+	if (page_color_held_unmark_one(&space->held, color) && live &&
+	    word < space->full_from)
+		page_color_live_sub_one(live, word, color % 64);
 }
 
 u64 page_color_unmark(struct page_color_space *space,
 		      struct page_color_live *live, u32 word, u64 mask)
 {
 	unsigned long flags;
-	u64 gone;
+	u64 gone = 0;
 
 	spin_lock_irqsave(&space->lock, flags);
-	gone = unmark(space, live, word, mask);
+	if (!space->gone)
+		gone = unmark(space, live, word, mask);
 	spin_unlock_irqrestore(&space->lock, flags);
 	return gone;
 }
@@ -101,10 +110,6 @@ for_words_of(struct page_color_space *space, struct page_color_live *live,
 {
 	u32 colors = space->held.colors, color = frame % colors;
 
-	if (nr == 1) {
-		fn(space, live, color / 64, 1ULL << color % 64);
-		return;
-	}
 	while (nr) {
 		unsigned long part = min3(nr, 64UL - color % 64,
 					  (unsigned long)colors - color);
@@ -137,11 +142,27 @@ void page_color_take_frames(struct page_color_space *space, unsigned long frame,
 	rcu_read_unlock();
 }
 
+static void unmark_frame(struct page_color_space *space, unsigned long frame)
+{
+	struct page_color_node *node = node_of(space);
+	unsigned long flags;
+
+	if (!node)
+		return;
+	spin_lock_irqsave(&space->lock, flags);
+	if (!space->gone)
+		unmark_one(space, node->live, frame % space->held.colors);
+	spin_unlock_irqrestore(&space->lock, flags);
+}
+
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr)
 {
 	rcu_read_lock();
-	for_words(space, frame, nr, page_color_unmark);
+	if (nr == 1)
+		unmark_frame(space, frame);
+	else
+		for_words(space, frame, nr, page_color_unmark);
 	rcu_read_unlock();
 }
 
@@ -160,15 +181,9 @@ change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
 	rcu_read_unlock();
 }
 
-static enum page_color_kind kind_of(struct page *page)
+static __always_inline enum page_color_kind kind_of(struct page *page)
 {
 	return page_color_kind_of(page_folio(page));
-}
-
-/* Pages of files are not held, but for those in memory only. */
-static bool is_held(const struct folio *folio)
-{
-	return folio_test_anon(folio) || folio_test_swapbacked(folio);
 }
 
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
@@ -179,7 +194,13 @@ void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr)
 {
-	change_pages(mm, kind_of(page), page, nr, page_color_unmark);
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, page_to_nid(page), kind_of(page));
+	if (space)
+		page_color_unmark_frames(space, page_to_pfn(page), nr);
+	rcu_read_unlock();
 }
 
 static u32 color_in(struct page_color_space *space, struct page *page)
@@ -257,8 +278,8 @@ static void unlock_space(struct unmapping *unmapping)
 		spin_unlock_irqrestore(&space->lock, unmapping->flags);
 }
 
-/* That of the row, if there is one; under rcu_read_lock(). */
-static void lock_space(struct unmapping *unmapping, int nid)
+/* That of the row; false if there is none. Under rcu_read_lock(). */
+static noinline bool lock_space(struct unmapping *unmapping, int nid)
 {
 	struct page_color_space *space;
 	struct page_color_node *node;
@@ -267,28 +288,49 @@ static void lock_space(struct unmapping *unmapping, int nid)
 	space = page_color_space(unmapping->mm, nid, unmapping->kind);
 	node = space ? node_of(space) : NULL;
 	if (!node)
-		return;
+		return false;
 	spin_lock_irqsave(&space->lock, unmapping->flags);
 	unmapping->space = space;
 	unmapping->live = node->live;
 	unmapping->left = PAGE_COLOR_UNMAPPED;
+	if (!space->gone)
+		return true;
+	unlock_space(unmapping);
+	return false;
+}
+
+/* It is that of the row, and others need not have it yet. */
+static bool is_locked(const struct unmapping *unmapping, int nid)
+{
+	const struct page_color_space *space = unmapping->space;
+
+	return space && space->nid == nid && space->kind == unmapping->kind &&
+	       unmapping->left > 0;
+}
+
+static noinline void unmap_words(struct unmapping *unmapping)
+{
+	for_words_of(unmapping->space, unmapping->live,
+		     page_to_pfn(unmapping->first), unmapping->nr, unmark);
+	unmapping->left -= 1 + unmapping->nr / 64;
 }
 
 static void unmap_row(struct unmapping *unmapping)
 {
-	struct page_color_space *space = unmapping->space;
-	int nid = page_to_nid(unmapping->first);
+	struct page *page = unmapping->first;
+	int nid = page_to_nid(page);
+	struct page_color_space *space;
 
-	if (!space || space->nid != nid || space->kind != unmapping->kind ||
-	    unmapping->left <= 0) {
-		lock_space(unmapping, nid);
-		space = unmapping->space;
-	}
-	if (!space)
+	if (!is_locked(unmapping, nid) && !lock_space(unmapping, nid))
 		return;
-	for_words_of(space, unmapping->live, page_to_pfn(unmapping->first),
-		     unmapping->nr, unmark);
-	unmapping->left -= 1 + unmapping->nr / 64;
+	if (unmapping->nr > 1) {
+		unmap_words(unmapping);
+		return;
+	}
+	unmapping->left--;
+	space = unmapping->space;
+	unmark_one(space, unmapping->live,
+		   page_to_pfn(page) % space->held.colors);
 }
 
 /*
@@ -299,6 +341,8 @@ void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
 {
 	struct unmapping unmapping = { .mm = mm };
+	struct address_space *mapping = NULL;
+	struct page *next = NULL;
 	unsigned int i;
 
 	if (!rcu_access_pointer(mm->page_color.spaces))
@@ -306,19 +350,29 @@ void page_color_unmap_batch(struct mm_struct *mm,
 	rcu_read_lock();
 	for (i = 0; i < nr; i++) {
 		struct page *page = encoded_page_ptr(pages[i]);
+		bool in_rows = encoded_page_flags(pages[i]) &
+			       ENCODED_PAGE_BIT_NR_PAGES_NEXT;
 		unsigned long in_row = 1;
 		enum page_color_kind kind;
 		struct folio *folio;
 
-		if (encoded_page_flags(pages[i]) & ENCODED_PAGE_BIT_NR_PAGES_NEXT)
-			in_row = encoded_nr_pages(pages[++i]);
-		folio = page_folio(page);
-		if (!is_held(folio))
+		/* Most follow the last one, and are what it is. */
+		if (page == next && page->mapping == mapping && !in_rows &&
+		    !PageCompound(page) && unmapping.nr < PAGE_COLOR_ROW) {
+			unmapping.nr++;
+			next++;
 			continue;
-		if (in_row == 1 && folio_test_pmd_mappable(folio) &&
-		    page == &folio->page)
+		}
+		folio = page_folio(page);
+		if (in_rows)
+			in_row = encoded_nr_pages(pages[++i]);
+		else if (folio_test_pmd_mappable(folio) && page == &folio->page)
+			continue;
+		if (!page_color_is_held(folio))
 			continue;
 		kind = page_color_kind_of(folio);
+		mapping = folio->mapping;
+		next = mapping ? page + in_row : NULL;
 		if (page == unmapping.first + unmapping.nr &&
 		    kind == unmapping.kind && unmapping.nr < PAGE_COLOR_ROW) {
 			unmapping.nr += in_row;
@@ -517,7 +571,7 @@ static void count_pages(struct mm_walk *walk, struct page *page, unsigned long n
 {
 	struct page_color_space *space;
 
-	if (!page || !is_held(page_folio(page)))
+	if (!page || !page_color_is_held(page_folio(page)))
 		return;
 	rcu_read_lock();
 	space = page_color_space(walk->mm, page_to_nid(page), kind_of(page));
@@ -1018,6 +1072,9 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 		space = old->direct ? make_space(old->nid, old->kind) : NULL;
 		if (!space)
 			continue;
+		/* Pages that CPUs have ready are marked, and are not copied. */
+		if (refcount_read(&old->refs) > 1)
+			page_color_drop_runs(old);
 		if (space->node != old->node) {
 			kvfree(space);
 			continue;
