@@ -2,8 +2,6 @@
 /* Where compaction moves pages to. */
 
 #include <linux/mm.h>
-#include <linux/pagemap.h>
-#include <linux/rmap.h>
 
 #include "page_color.h"
 
@@ -32,46 +30,6 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 		at -= memory->colors;
 	}
 	return false;
-}
-
-/* The first address space that has the folio mapped; ends the walk. */
-static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
-		       unsigned long address, void *arg)
-{
-	DEFINE_FOLIO_VMA_WALK(pvmw, folio, vma, address, 0);
-	struct page_color_space **owner = arg, *space;
-
-	if (!page_vma_mapped_walk(&pvmw))
-		return true;
-	page_vma_mapped_walk_done(&pvmw);
-	rcu_read_lock();
-	space = page_color_space(vma->vm_mm, folio_nid(folio),
-				 page_color_kind_of(folio));
-	if (space && refcount_inc_not_zero(&space->refs))
-		*owner = space;
-	rcu_read_unlock();
-	return false;
-}
-
-/*
- * What who has a folio holds, with a reference. NULL if it is small, or if somebody
- * is busy with the folio, which then does not move either.
- */
-static struct page_color_space *owner_of(struct folio *folio)
-{
-	struct page_color_space *owner = NULL;
-	struct rmap_walk_control walk = {
-		.arg = &owner,
-		.try_lock = true,
-		.rmap_one = find_owner,
-		.anon_lock = folio_lock_anon_vma_read,
-	};
-
-	if (!folio_trylock(folio))
-		return NULL;
-	rmap_walk(folio, &walk);
-	folio_unlock(folio);
-	return owner;
 }
 
 /*
@@ -155,7 +113,8 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
 			   unsigned long *found)
 {
-	struct page_color_space *owner;
+	struct page_color_space *space = NULL;
+	struct mm_struct *owner;
 	bool done;
 
 	rcu_read_lock();
@@ -164,11 +123,14 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 	/* Who has it does not matter where no other color is chosen. */
 	if (done || !page_color_keeps(zone))
 		return done;
-	owner = owner_of(folio);
+	owner = page_color_owner(folio);
 	rcu_read_lock();
-	done = find_other(zone, owner, best, from, found);
+	if (owner)
+		space = page_color_space(owner, folio_nid(folio),
+					 page_color_kind_of(folio));
+	done = find_other(zone, space, best, from, found);
 	rcu_read_unlock();
-	page_color_space_put(owner);
+	page_color_owner_put(owner);
 	return done;
 }
 
