@@ -5,6 +5,7 @@
 //! * [`paragraph`]: sentences and lists in lines of at most 80 columns.
 //! * [`table`]: rows of cells below a head.
 //! * [`svg`], [`axis`], [`chart`], [`oklch`]: pictures; [`png`] renders them.
+//! * [`man`]: man pages of a command.
 //! * [`escape`]: names chosen by other programs, made safe to show.
 //! * [`destination`], [`stdout`]: where all this goes.
 
@@ -12,6 +13,7 @@ pub mod axis;
 pub mod chart;
 pub mod destination;
 pub mod escape;
+pub mod man;
 pub mod number;
 pub mod oklch;
 pub mod paragraph;

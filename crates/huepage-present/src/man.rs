@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Man pages, made from the options of a command and their help.
+
+use std::{fs, io, path::Path};
+
+use anyhow::Context;
+use clap_mangen::Man;
+
+use crate::destination;
+
+/// Writes the pages of `command` and of all its subcommands (huepage.1, huepage-colors.1, …)
+/// into a directory, which is made if it does not exist. If one of them exists, none is
+/// written unless `force` is set.
+///
+/// # Errors
+/// If a page exists and is not to be overwritten, or cannot be written.
+pub fn write(command: clap::Command, directory: &Path, force: bool) -> anyhow::Result<()> {
+    let mut command = command.disable_help_subcommand(true);
+    command.build();
+    let pages = pages(command)?;
+    fs::create_dir_all(directory)
+        .with_context(|| format!("cannot make the directory {}", directory.display()))?;
+    for (name, _) in &pages {
+        destination::check_file(&directory.join(name), force)?;
+    }
+    pages
+        .iter()
+        .try_for_each(|(name, page)| destination::create(&directory.join(name), page, force))
+}
+
+/// File names and contents, of `command` first.
+fn pages(command: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
+    let subcommands: Vec<_> = command.get_subcommands().cloned().collect();
+    let man = Man::new(command).source(concat!("Huepage ", env!("CARGO_PKG_VERSION")));
+    let mut page = Vec::new();
+    man.render(&mut page)?;
+    let page = sections(&String::from_utf8(page).map_err(io::Error::other)?);
+    let mut all = vec![(man.get_filename(), page.into_bytes())];
+    for subcommand in subcommands {
+        all.extend(pages(subcommand)?);
+    }
+    Ok(all)
+}
+
+/// What follows the options in the help, by the names that its sections have in man pages,
+/// and with its lines as they are. It is the end of a page.
+fn sections(page: &str) -> String {
+    let Some((page, extra)) = page.split_once(".SH EXTRA\n") else { return page.to_owned() };
+    let (extra, codes) = match extra.split_once("Exit codes:") {
+        Some((extra, codes)) => {
+            (extra, format!(".SH \"EXIT STATUS\"\n.nf\n{}", codes.trim_start()))
+        }
+        None => (extra, String::new()),
+    };
+    let name = if extra.starts_with("Example") { "EXAMPLES" } else { "NOTES" };
+    format!("{page}.SH {name}\n.nf\n{}\n.fi\n{codes}", extra.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examples_and_exit_codes_are_sections_whose_lines_stay() {
+        let help = "Examples:\n  x -a    that\n\nExit codes: 0 done";
+        let command = clap::Command::new("x").after_help(help);
+        let [(name, page)] = &pages(command).unwrap()[..] else { panic!() };
+        let page = std::str::from_utf8(page).unwrap();
+        assert_eq!(name, "x.1");
+        let end = ".SH EXAMPLES\n.nf\nExamples:\n  x \\-a    that\n.fi\n\
+                   .SH \"EXIT STATUS\"\n.nf\n0 done\n";
+        assert!(page.ends_with(end), "{page}");
+        let [(_, page)] = &pages(clap::Command::new("x").after_help("As it is.")).unwrap()[..]
+        else {
+            panic!()
+        };
+        let page = std::str::from_utf8(page).unwrap();
+        assert!(page.ends_with(".SH NOTES\n.nf\nAs it is.\n.fi\n"), "{page}");
+        let [(_, page)] = &pages(clap::Command::new("x")).unwrap()[..] else { panic!() };
+        assert!(!std::str::from_utf8(page).unwrap().contains(".SH NOTES"));
+    }
+}
