@@ -581,17 +581,40 @@ color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags,
 	return color_next(pcp, pindex);
 }
 
+/* What is known of who asks, before it is looked at. */
+enum color_who {
+	COLOR_ANYBODY,
+	/* Nobody has a set. */
+	COLOR_FILE,
+	COLOR_SPACE,
+};
+
+/* page_color_ask(), as far as it is needed. */
+static __always_inline bool color_ask(struct page_color_ask *ask, int nid,
+				      enum color_who who)
+{
+	if (who == COLOR_ANYBODY)
+		return page_color_ask(ask, nid);
+	if (!page_color_may_ask())
+		return false;
+	if (who == COLOR_FILE)
+		ask->file = true;
+	else
+		ask->space = page_color_space(current->page_color.whom, nid,
+					      current->page_color.kind);
+	return ask->file || ask->space;
+}
+
 /*
  * Who asks is looked at under pcp->lock: most allocations need no more than what is
- * there then. @plain: it is @whom, and nobody has a set.
+ * there then.
  */
 static __always_inline struct page *
 color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
-		    unsigned int alloc_flags, struct mm_struct *whom, bool plain)
+		    unsigned int alloc_flags, enum color_who who)
 {
 	unsigned long __maybe_unused UP_flags;
 	struct page_color_ask ask = {};
-	int nid = zone_to_nid(zone);
 	struct page *page = NULL;
 	struct per_cpu_pages *pcp;
 
@@ -601,8 +624,7 @@ color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
 	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
 	if (unlikely(!pcp))
 		goto out;
-	if (plain ? page_color_ask_plain(&ask, whom, nid) :
-		    page_color_ask(&ask, nid)) {
+	if (color_ask(&ask, zone_to_nid(zone), who)) {
 		pcp->free_count >>= 1;
 		pcp->color_run.idle = false;
 		if (ask.file && !ask.set)
@@ -626,20 +648,28 @@ out:
 	return page;
 }
 
-static noinline struct page *color_rmqueue_plain(struct zone *preferred_zone,
-						 struct zone *zone,
-						 unsigned int alloc_flags,
-						 struct mm_struct *whom)
+static noinline struct page *color_rmqueue_any(struct zone *preferred_zone,
+					       struct zone *zone,
+					       unsigned int alloc_flags)
 {
-	return color_rmqueue_lists(preferred_zone, zone, alloc_flags, whom, true);
+	return color_rmqueue_lists(preferred_zone, zone, alloc_flags,
+				   COLOR_ANYBODY);
 }
 
-static noinline struct page *color_rmqueue_asked(struct zone *preferred_zone,
+static noinline struct page *color_rmqueue_file(struct zone *preferred_zone,
+						struct zone *zone,
+						unsigned int alloc_flags)
+{
+	return color_rmqueue_lists(preferred_zone, zone, alloc_flags,
+				   COLOR_FILE);
+}
+
+static noinline struct page *color_rmqueue_space(struct zone *preferred_zone,
 						 struct zone *zone,
 						 unsigned int alloc_flags)
 {
-	return color_rmqueue_lists(preferred_zone, zone, alloc_flags, NULL,
-				   false);
+	return color_rmqueue_lists(preferred_zone, zone, alloc_flags,
+				   COLOR_SPACE);
 }
 
 /*
@@ -659,13 +689,14 @@ static noinline struct page *color_rmqueue(struct zone *preferred_zone,
 	if (order)
 		return color_rmqueue_block(preferred_zone, zone, order,
 					   alloc_flags);
-	if (static_branch_unlikely(&page_color_sets_key) ||
-	    whom == PAGE_COLOR_FILE)
-		return color_rmqueue_asked(preferred_zone, zone, alloc_flags);
+	if (static_branch_unlikely(&page_color_sets_key))
+		return color_rmqueue_any(preferred_zone, zone, alloc_flags);
+	if (whom == PAGE_COLOR_FILE)
+		return color_rmqueue_file(preferred_zone, zone, alloc_flags);
 	/* Small programs ask for nothing. */
 	if (!whom || !rcu_access_pointer(whom->page_color.spaces))
 		return NULL;
-	return color_rmqueue_plain(preferred_zone, zone, alloc_flags, whom);
+	return color_rmqueue_space(preferred_zone, zone, alloc_flags);
 }
 
 /*

@@ -504,16 +504,6 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 	return ask->space || ask->set;
 }
 
-/* The same of an address space where nobody has a set: of most allocations. */
-static __always_inline bool page_color_ask_plain(struct page_color_ask *ask,
-						 struct mm_struct *whom, int nid)
-{
-	if (!page_color_may_ask())
-		return false;
-	ask->space = page_color_space(whom, nid, current->page_color.kind);
-	return ask->space;
-}
-
 /* Whether the pages that a CPU has ready are for those that ask. */
 static inline bool page_color_run_fits(const struct page_color_run *run,
 				       const struct page_color_ask *ask)
