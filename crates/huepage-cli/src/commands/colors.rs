@@ -18,7 +18,10 @@ use huepage::{
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use huepage_present::{number::percent_in_column, paragraph::wrap};
+use huepage_present::{
+    number::{counted, percent_in_column},
+    paragraph::wrap,
+};
 
 use crate::commands::cache_options::{CacheOptions, cache_of_cpu};
 
@@ -275,8 +278,11 @@ pub fn text(report: &ColorsReport) -> String {
     }
     let _ = writeln!(
         out,
-        "time       {:.3} s discover, {:.3} s assign, {:.3} s verify, {} attempt(s)",
-        report.seconds.discover, report.seconds.assign, report.seconds.verify, report.attempts
+        "time       {:.3} s discover, {:.3} s assign, {:.3} s verify, {}",
+        report.seconds.discover,
+        report.seconds.assign,
+        report.seconds.verify,
+        counted(report.attempts as u64, "attempt")
     );
     let _ = writeln!(out, "pages per color:");
     out + &rows_of_colors(report.class_sizes.iter().map(usize::to_string))
