@@ -242,6 +242,7 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 		else
 			break;
 	} while (true);
+	/* All at once; their links have no meaning once they are free. */
 	__list_del(before, list);
 
 	if (run && run->space)
@@ -266,8 +267,8 @@ static bool color_is_single(const struct list_head *list)
 		return true;
 	pfn = page_to_pfn(list_entry(last, struct page, pcp_list));
 	pfn_before = page_to_pfn(list_entry(before, struct page, pcp_list));
-	/* Above, or below by one. */
-	return pfn_before + 1 - pfn > 2 || pfn_before == pfn;
+	/* Neither the frame just before nor the one just after. */
+	return pfn_before + 1 - pfn > 2;
 }
 
 static int color_free_single(struct zone *zone, struct list_head *list)
@@ -487,7 +488,7 @@ static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex
 
 /*
  * The same after it was filled, if need be; what was chosen may be gone when it is
- * taken. Who asks is looked at again, so that nothing need be kept for it in case.
+ * taken. Who asks is looked at again: the fast path keeps nothing across the call.
  */
 static noinline bool color_make_ready(struct zone *zone, unsigned int alloc_flags,
 				      struct per_cpu_pages *pcp, int pindex)
@@ -637,7 +638,7 @@ color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
 	pcp_spin_unlock(pcp);
 	if (!page)
 		goto out;
-	/* A bad page is nobody's; the default path has another one. */
+	/* The default path has another one; its color is held until it is counted anew. */
 	if (check_new_pages(page, 0))
 		page = NULL;
 	else

@@ -42,6 +42,28 @@ struct mm_struct *page_color_owner(struct folio *folio)
 	return owner;
 }
 
+/*
+ * Others have references to a folio that was isolated: it stays where it is most likely,
+ * and a color that was taken for it would be held for nothing.
+ */
+static bool is_busy(const struct folio *folio)
+{
+	int references = 1 + folio_mapcount(folio);
+
+	if (!folio_test_anon(folio) || folio_test_swapcache(folio))
+		references += folio_nr_pages(folio);
+	return folio_ref_count(folio) > references;
+}
+
+/* Reclaim has no time, and colors of a set are those of the task that moves pages. */
+static struct mm_struct *owner_to_ask(struct folio *folio)
+{
+	if (current->flags & PF_MEMALLOC || is_busy(folio) ||
+	    static_branch_unlikely(&page_color_sets_key))
+		return NULL;
+	return page_color_owner(folio);
+}
+
 void page_color_owner_put(struct mm_struct *owner)
 {
 	if (owner)
@@ -57,12 +79,9 @@ page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
 			       unsigned int order, int nid, nodemask_t *nodes)
 {
 	enum page_color_kind kind = page_color_kind_of(folio);
-	struct mm_struct *owner = NULL;
+	struct mm_struct *owner = owner_to_ask(folio);
 	struct folio *target;
 
-	/* Who reclaims memory has no time to ask. */
-	if (!(current->flags & PF_MEMALLOC))
-		owner = page_color_owner(folio);
 	if (owner && page_color_begin(owner, kind)) {
 		target = __folio_alloc_noprof(gfp, order, nid, nodes);
 		page_color_end(owner, kind, gfp, target);

@@ -554,8 +554,8 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 /* owner.c */
 /*
  * Who has a folio and is large, with a reference; of several, one. NULL if that one is
- * small, or if somebody is busy with the folio, which then does not move either. May
- * sleep.
+ * small, if nobody holds such pages, or if a lock is contended: who waits for it may
+ * move the folio all the same, to a color that few hold. May sleep.
  */
 struct mm_struct *page_color_owner(struct folio *folio);
 /* @owner may be NULL. */

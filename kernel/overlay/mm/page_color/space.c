@@ -1072,13 +1072,13 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 		space = old->direct ? make_space(old->nid, old->kind) : NULL;
 		if (!space)
 			continue;
-		/* Pages that CPUs have ready are marked, and are not copied. */
-		if (refcount_read(&old->refs) > 1)
-			page_color_drop_runs(old);
 		if (space->node != old->node) {
 			kvfree(space);
 			continue;
 		}
+		/* Pages that CPUs have ready are marked, and are not copied. */
+		if (refcount_read(&old->refs) > 1)
+			page_color_drop_runs(old);
 		space->full_from = old->full_from;
 		for (word = 0; word < page_color_words(old->held.colors); word++)
 			page_color_held_mark(&space->held, word,
