@@ -43,17 +43,24 @@ fn pages(command: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
 }
 
 /// What follows the options in the help, by the names that its sections have in man pages,
-/// and with its lines as they are. It is the end of a page.
+/// and with its lines as they are. Only the version of a command that has one comes after it.
 fn sections(page: &str) -> String {
     let Some((page, extra)) = page.split_once(".SH EXTRA\n") else { return page.to_owned() };
-    let (extra, codes) = match extra.split_once("Exit codes:") {
-        Some((extra, codes)) => {
-            (extra, format!(".SH \"EXIT STATUS\"\n.nf\n{}", codes.trim_start()))
-        }
-        None => (extra, String::new()),
-    };
-    let name = if extra.starts_with("Example") { "EXAMPLES" } else { "NOTES" };
-    format!("{page}.SH {name}\n.nf\n{}\n.fi\n{codes}", extra.trim_end())
+    let (extra, after) = extra.split_at(extra.find("\n.SH ").map_or(extra.len(), |at| at + 1));
+    let (extra, codes) = extra.split_once("Exit codes:").unwrap_or((extra, ""));
+    let mut page = page.to_owned();
+    if !extra.trim().is_empty() {
+        let name = if extra.starts_with("Example") { "EXAMPLES" } else { "NOTES" };
+        page += &format!(".SH {name}\n.nf\n{}\n.fi\n", extra.trim_end());
+    }
+    if !codes.is_empty() {
+        page += ".SH \"EXIT STATUS\"\n.nf\n";
+        page.extend(codes.trim().lines().map(|line| format!("{}\n", line.trim_start())));
+    }
+    if !after.is_empty() {
+        page += &format!(".fi\n{after}");
+    }
+    page
 }
 
 #[cfg(test)]
@@ -76,6 +83,12 @@ mod tests {
         };
         let page = std::str::from_utf8(page).unwrap();
         assert!(page.ends_with(".SH NOTES\n.nf\nAs it is.\n.fi\n"), "{page}");
+        let codes = "Exit codes:\n  0  done\n  1  failed";
+        let command = clap::Command::new("x").version("1").after_help(codes);
+        let [(_, page)] = &pages(command).unwrap()[..] else { panic!() };
+        let page = std::str::from_utf8(page).unwrap();
+        let end = ".SH \"EXIT STATUS\"\n.nf\n0  done\n1  failed\n.fi\n.SH VERSION\nv1\n";
+        assert!(page.ends_with(end) && !page.contains(".SH NOTES"), "{page}");
         let [(_, page)] = &pages(clap::Command::new("x")).unwrap()[..] else { panic!() };
         assert!(!std::str::from_utf8(page).unwrap().contains(".SH NOTES"));
     }
