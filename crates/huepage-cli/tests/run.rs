@@ -74,13 +74,42 @@ fn a_part_that_cannot_be_had_and_a_report_that_cannot_be_written_are_told_before
         assert_refused(&run(&["--colors", list]), 2, "--colors <LIST>");
     }
     assert_refused(&run(&["--colors", "9999999"]), 125, "9999999");
+    let heap = ["--backend", "heap", "--must", "--split-huge"];
+    assert_refused(&run(&heap), 125, "malloc places, and nothing heeds --split-huge");
     for (file, why) in [
         ("/nonexistent/report.json", "/nonexistent is no directory: make it first (mkdir -p)"),
         ("/tmp", "/tmp is a directory"),
+        ("/dev/null", "/dev/null is no regular file: name one"),
         ("-", "standard output is the program's"),
     ] {
         assert_refused(&run(&["--report", file]), 125, why);
     }
+}
+
+#[test]
+fn what_did_not_come_about_is_told_at_the_end() {
+    let Some(_alone) = placing() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let program = compile("hold.c", directory.path(), &[]);
+    let stderr_of = |options: &[&str]| {
+        let mut command = run(options);
+        let output = command.arg("--").arg(&program).args(["0.2", "1"]).output().unwrap();
+        assert_eq!(code(&output), Some(0), "{}", stderr(&output));
+        stderr(&output)
+    };
+    let said = stderr_of(&["-v"]);
+    assert!(said.contains("nothing placed in "), "{said}");
+    assert!(said.contains("that begins with"), "{said}");
+
+    // The directory goes before the report comes.
+    let gone = directory.path().join("gone");
+    fs::create_dir(&gone).unwrap();
+    let report = gone.join("report.json");
+    let mut command = run(&["--report", report.to_str().unwrap(), "--"]);
+    command.args(["sh", "-c", "rmdir $1; exec $2 0.2 1", "sh"]).arg(&gone).arg(&program);
+    let said = stderr(&command.env("HUEPAGE_RUN_DELAY", "100").output().unwrap());
+    assert!(said.contains("no report: writing"), "{said}");
+    assert!(said.contains("No such file or directory"), "{said}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ use huepage::{
     units::Bytes,
 };
 
-use crate::thread::cpu_time;
+use crate::{pages::worth_it, thread::cpu_time};
 
 /// The report and what is needed to make it.
 pub struct Tally {
@@ -30,7 +30,14 @@ pub struct Tally {
     begin: Instant,
     file: Option<PathBuf>,
     verbose: bool,
+    /// Only of this process it is said that nothing was placed or reported: others are
+    /// many, and short.
+    first: bool,
+    /// Pages from which placing begins.
+    worth_it: usize,
     written: Option<Instant>,
+    /// Why the file could not be written the last time.
+    failed: Option<String>,
     /// Old and new colors of the pages whose old frames were told, by page.
     told: BTreeMap<usize, (Color, Color)>,
 }
@@ -90,8 +97,17 @@ impl Tally {
             elapsed_seconds: 0.0,
             memory: Bytes(0),
         };
-        let verbose = config.verbose;
-        Tally { report, begin: Instant::now(), file, verbose, written: None, told: BTreeMap::new() }
+        Tally {
+            report,
+            begin: Instant::now(),
+            file,
+            verbose: config.verbose,
+            first: pid == config.first,
+            worth_it: worth_it(config),
+            written: None,
+            failed: None,
+            told: BTreeMap::new(),
+        }
     }
 
     /// Finds who tells colors by `find`, and the colors to place by, and notes what was found.
@@ -174,15 +190,27 @@ impl Tally {
         self.report.elapsed_seconds = self.elapsed().as_secs_f64();
         self.report.cpu_seconds = cpu_time().as_secs_f64();
         if let Some(path) = &self.file {
-            // Nobody can be told of a failure: the streams are the program's.
-            let _ = replace(path, &self.report);
+            let failed = replace(path, &self.report).err();
+            self.failed = failed.map(|why| format!("writing {}: {why}", path.display()));
         }
-        // Of programs that were over before anything was done there is nothing to
-        // say.
+        if now {
+            self.sum_up();
+        }
+    }
+
+    /// For the end of the program: until then the streams are its own.
+    fn sum_up(&self) {
         let tried = self.report.method.is_some() || self.report.stopped.is_some();
-        if now && self.verbose && tried {
-            set_summary(&summary(&self.report));
+        let mut text = String::new();
+        if self.verbose && tried {
+            text += &summary(&self.report);
+        } else if self.verbose && self.first {
+            text += &nothing_placed(&self.report, self.worth_it);
         }
+        if let Some(why) = self.failed.as_ref().filter(|_| self.first) {
+            text += &format!("huepage: no report: {why}\n");
+        }
+        set_summary(&text);
     }
 }
 
@@ -192,8 +220,13 @@ fn replace(path: &Path, report: &RunReport) -> std::io::Result<()> {
     let mut text = serde_json::to_vec_pretty(report).map_err(std::io::Error::from)?;
     text.push(b'\n');
     let beside = with_pid(path, std::process::id()).with_extension("partial");
-    fs::File::create(&beside)?.write_all(&text)?;
-    fs::rename(&beside, path)
+    let written = fs::File::create(&beside)
+        .and_then(|mut file| file.write_all(&text))
+        .and_then(|()| fs::rename(&beside, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&beside);
+    }
+    written
 }
 
 fn with_pid(path: &Path, pid: u32) -> PathBuf {
@@ -205,6 +238,14 @@ fn with_pid(path: &Path, pid: u32) -> PathBuf {
 fn program() -> String {
     let line = fs::read("/proc/self/cmdline").unwrap_or_default();
     String::from_utf8_lossy(line.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+}
+
+fn nothing_placed(report: &RunReport, worth_it: usize) -> String {
+    let RunReport { program, pid, pages_seen, elapsed_seconds, .. } = report;
+    format!(
+        "huepage: {program} ({pid}): nothing placed in {elapsed_seconds:.3} s with {pages_seen} \
+         pages seen: that begins with {worth_it} pages, and when --budget pays for the start\n"
+    )
 }
 
 fn summary(report: &RunReport) -> String {

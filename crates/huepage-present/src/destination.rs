@@ -127,11 +127,17 @@ pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
     };
     let context = || format!("writing {}", path.display());
     let written = file.with_context(context)?.write_all(content);
-    if written.is_err() {
+    if written.is_err() && !is_special(path) {
         // Half a file would look like a result.
         let _ = fs::remove_file(path);
     }
     written.with_context(context)
+}
+
+/// Whether a path names a device, a pipe or a socket, maybe by symbolic links. These are
+/// written to; nothing takes their place, and they are not removed.
+pub fn is_special(path: &Path) -> bool {
+    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
 }
 
 /// Looks whether a file may be written, before time is spent on what goes into
@@ -155,6 +161,8 @@ pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
@@ -191,6 +199,16 @@ mod tests {
         file.check(true).unwrap();
         write(true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "Text");
+    }
+
+    #[test]
+    fn what_is_no_file_is_not_removed_where_writing_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("full.txt");
+        symlink("/dev/full", &link).unwrap();
+        let error = create(&link, b"x", true).unwrap_err();
+        assert!(format!("{error:#}").contains("No space left"), "{error:#}");
+        assert!(link.is_symlink());
     }
 
     #[test]

@@ -123,14 +123,15 @@ pub struct Options {
 }
 
 impl Options {
-    /// What was asked for and is nothing to a program that the kernel places.
-    fn unheeded_by_the_kernel(&self) -> Vec<&'static str> {
+    /// What was asked for and is nothing to whoever places.
+    fn unheeded(&self, backend: Chosen) -> Vec<&'static str> {
+        let kernel = backend == Chosen::Kernel;
         let asked = [
-            (self.policy == Policy::Sequence, "--policy sequence"),
-            (self.only == Only::Heap, "--only heap"),
-            (self.split_huge, "--split-huge"),
-            (self.report.is_some(), "--report"),
-            (self.no_follow_forks, "--no-follow-forks"),
+            (kernel && self.policy == Policy::Sequence, "--policy sequence"),
+            (kernel && self.only == Only::Heap, "--only heap"),
+            ((kernel || backend == Chosen::Heap) && self.split_huge, "--split-huge"),
+            (kernel && self.report.is_some(), "--report"),
+            (kernel && self.no_follow_forks, "--no-follow-forks"),
         ];
         asked.into_iter().filter_map(|(asked, name)| asked.then_some(name)).collect()
     }
@@ -195,6 +196,11 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// Whether there can be a report, before the program runs without one.
 fn check_report(path: &Path) -> anyhow::Result<()> {
     ensure!(!recording::is_dash(path), "standard output is the program's: name a file");
+    ensure!(
+        !destination::is_special(path),
+        "{} is no regular file: name one, whose place the report can take",
+        path.display()
+    );
     destination::check_file(path, true)
 }
 
@@ -220,13 +226,14 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
     if options.verbose || less {
         say(&reason);
     }
+    let unheeded = options.unheeded(backend);
+    if !unheeded.is_empty() {
+        let who = if backend == Chosen::Kernel { "the kernel places" } else { "malloc places" };
+        let why = format!("{who}, and nothing heeds {}", unheeded.join(", "));
+        ensure!(!options.must, "{why}: with --backend measure it is heeded");
+        say(&why);
+    }
     if backend == Chosen::Kernel {
-        let unheeded = options.unheeded_by_the_kernel();
-        if !unheeded.is_empty() {
-            let why = format!("the kernel places, and nothing heeds {}", unheeded.join(", "));
-            ensure!(!options.must, "{why}: with --backend measure it is heeded");
-            say(&why);
-        }
         let count = backend::kernel_colors()?;
         let colors =
             parts::colors(options.colors.as_deref(), options.share, count, &options.program[0])?;
@@ -266,7 +273,7 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
         split_huge: options.split_huge,
         budget: options.budget,
         delay: delay(),
-        report: options.report.as_deref().map(std::path::absolute).transpose()?,
+        report: options.report.as_deref().map(at).transpose()?,
         verbose: options.verbose,
         restless: std::env::var_os("HUEPAGE_RUN_RESTLESS").is_some(),
         remap: std::env::var_os("HUEPAGE_RUN_REMAP").is_some(),
@@ -274,6 +281,11 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
     command.env(CONFIG, config.encode());
     command.env("LD_PRELOAD", first(library.as_os_str(), std::env::var_os("LD_PRELOAD")));
     Ok(())
+}
+
+/// The file that a path names, wherever the program goes; a symbolic link stays.
+fn at(path: &Path) -> std::io::Result<PathBuf> {
+    path.canonicalize().or_else(|_| std::path::absolute(path))
 }
 
 /// Milliseconds that a program has for itself: most are over by then. The
