@@ -159,6 +159,30 @@ fn json_by_measurement_is_complete_and_consistent() {
 }
 
 #[test]
+fn frame_numbers_of_few_pages_do_not_contradict_the_reason() {
+    let _alone = alone();
+    let arguments = ["colors", "--pages", "10", "--json"];
+    let Some(output) = measured(&mut huepage(&arguments)) else { return };
+    let report = report(&output);
+    let reason = report["reason"].as_str().unwrap();
+    if !reason.contains("agreement") {
+        return println!("skipped: {reason}");
+    }
+    let percent = (100.0 * share(&report["frame_number_agreement"])).round();
+    assert!(reason.contains(&format!("({percent} % agreement, ")), "{reason}: {percent}");
+}
+
+#[test]
+fn a_geometry_that_cannot_be_measured_is_told_with_the_one_that_is_declared() {
+    let topology = report(&huepage(&["topology", "--json"]).output().unwrap());
+    if topology["cache_to_color"] == Value::Null {
+        return println!("skipped: no cache to color is declared");
+    }
+    let output = colors(&["--cache", "size=2G,ways=16"]);
+    assert_refused(&output, 1, ", which declares an L");
+}
+
+#[test]
 fn json_by_frame_number_is_complete_and_consistent() {
     let by = ["--colors-by", "frame-number", "--cache", "size=16M,ways=16"];
     let output = colors(&[&by[..], &["--pages", "4097", "--json"]].concat());

@@ -67,6 +67,19 @@ impl WhichCache {
         };
         Ok(ResolvedCache { cpu, geometry, seed: self.seed })
     }
+
+    /// The CPU, for an error: with what it declares if another geometry was given.
+    pub fn of_cpu(&self, cpu: u32) -> String {
+        let declared =
+            || Topology::read(&LiveMachine::open(cpu).ok()?).ok()?.cache_to_color(cpu).ok();
+        match self.cache.and_then(|given| declared().filter(|&cache| cache != given.geometry())) {
+            Some(cache) => {
+                let (level, size, ways) = (cache.level(), cache.size(), cache.ways());
+                format!("CPU {cpu}, which declares an L{level} of {size} and {ways} ways")
+            }
+            None => format!("CPU {cpu}"),
+        }
+    }
 }
 
 /// The CPU that is taken where none is named.

@@ -91,7 +91,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.which.resolve()?;
     check_memory(options.pages)?;
     let mut chosen = choose(options.cache.colors_by, &cache.measure_options())
-        .with_context(|| format!("colors of CPU {}", cache.cpu))?;
+        .with_context(|| format!("colors of {}", options.cache.which.of_cpu(cache.cpu)))?;
     let report = survey(&mut chosen, cache.cpu, cache.geometry, options.pages as usize)?;
     super::print_report(&report, options.json, text)?;
     Ok(ExitCode::SUCCESS)
@@ -210,23 +210,22 @@ fn survey_in_parts(
     Ok(all)
 }
 
-/// On the pages surveyed if colors were measured; else from the check that made
-/// frame numbers the choice.
+/// On the pages surveyed if colors were measured; but few pages have few pairs of one
+/// color: then, and where frame numbers are the choice, from the check before it.
 fn frame_number_agreement(
     oracle: &Oracle,
     check: Option<FrameNumberCheck>,
     pages: &[PageAddr],
     measured: &[Option<Color>],
 ) -> Option<f64> {
-    match oracle {
-        Oracle::FrameNumber(_) => check.map(|check| check.agreement),
-        _ => {
-            let mut frames = FrameNumberOracle::with_colors(oracle.count()).ok()?;
-            // SAFETY: the caller's pages are mapped for the whole survey.
-            let by_frame = unsafe { frames.classify(pages) }.ok()?;
-            Some(pair_agreement(measured, &by_frame))
-        }
+    let few = pages.len() < FrameNumberCheck::PAGES;
+    if matches!(oracle, Oracle::FrameNumber(_)) || few && check.is_some() {
+        return check.map(|check| check.agreement);
     }
+    let mut frames = FrameNumberOracle::with_colors(oracle.count()).ok()?;
+    // SAFETY: the caller's pages are mapped for the whole survey.
+    let by_frame = unsafe { frames.classify(pages) }.ok()?;
+    Some(pair_agreement(measured, &by_frame))
 }
 
 /// The report as text.

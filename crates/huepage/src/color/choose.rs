@@ -61,6 +61,9 @@ impl FrameNumberCheck {
     /// wrong on fewer pages than this leaves.
     const TRUE: f64 = 0.95;
 
+    /// Pages that are looked at.
+    pub const PAGES: usize = 2048;
+
     /// Whether frame numbers can be used for coloring.
     pub fn holds(&self) -> bool {
         self.agreement >= Self::TRUE
@@ -174,7 +177,7 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
     match by {
         ColorsBy::FrameNumber => {
             let frames = by_frame_number(options.geometry.as_ref())?;
-            let reason = "frame numbers, unchecked, as asked for";
+            let reason = format!("frame numbers, unchecked, as asked for; {MEANINGLESS}");
             Ok(unchecked(Oracle::FrameNumber(frames), reason))
         }
         ColorsBy::Measurement => {
@@ -183,6 +186,9 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
         ColorsBy::Auto => auto(options),
     }
 }
+
+/// What frame numbers are, that nothing was measured to check by.
+const MEANINGLESS: &str = "in a virtual machine they would be meaningless";
 
 fn unchecked(oracle: Oracle, reason: impl Into<String>) -> Chosen {
     Chosen { oracle, check: None, reason: reason.into(), witness: None }
@@ -197,8 +203,9 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
         Ok(measured) => measured,
         Err(unavailable @ (ColorError::NotAvailable(_) | ColorError::NoTimeStamp)) => {
             let frames = by_frame_number(options.geometry.as_ref()).map_err(|_| unavailable)?;
-            let reason = "frame numbers, unchecked: measuring is not available on this machine; \
-                          in a virtual machine they would be meaningless";
+            let reason = format!(
+                "frame numbers, unchecked: measuring is not available on this machine; {MEANINGLESS}"
+            );
             return Ok(unchecked(Oracle::FrameNumber(frames), reason));
         }
         Err(error) => return Err(error),
@@ -237,14 +244,11 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
     })
 }
 
-/// Pages to check frame numbers with.
-const CHECKED: usize = 2048;
-
 fn check(
     frames: &mut FrameNumberOracle,
     measured: &mut Oracle,
 ) -> Result<FrameNumberCheck, ColorError> {
-    let mapping = Mapping::populated(CHECKED, PageKind::Base)
+    let mapping = Mapping::populated(FrameNumberCheck::PAGES, PageKind::Base)
         .map_err(|source| ColorError::System { action: "allocate pages", source })?;
     let pages: Vec<PageAddr> = mapping.iter().collect();
     // SAFETY: the pages belong to `mapping`, which outlives both calls.
