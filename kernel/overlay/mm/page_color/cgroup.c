@@ -2,8 +2,7 @@
 /*
  * Color sets of cpusets, on cgroup v2: cpuset.page_colors and
  * cpuset.page_colors.effective. All that changes them holds cpuset_mutex, which
- * comes before page_color_mutex and after cpus_read_lock(); who allocates pages
- * reads them under RCU.
+ * comes after cpus_read_lock(); who allocates pages reads them under RCU.
  */
 
 #define pr_fmt(fmt) "page_color: " fmt
@@ -74,13 +73,53 @@ static bool is_combined(const struct page_color_set *both,
 	       both->parts[1] == effective->id;
 }
 
+/**
+ * struct combination - the colors that two sets have in common
+ * @parts: the sets' ids, 0 before any two were combined
+ * @both: the colors, with a reference; -EINVAL if there are none
+ *
+ * Threads share their sets, and forks inherit them. So of many tasks one after the
+ * other most have in common with their cpuset what the last one had.
+ */
+struct combination {
+	u64 parts[2];
+	struct page_color_set *both;
+};
+
+static void forget(struct combination *last)
+{
+	if (!IS_ERR(last->both))
+		page_color_set_put(last->both);
+	memset(last, 0, sizeof(*last));
+}
+
+/* With a reference. -EINVAL if they have none, -ENOMEM. */
+static struct page_color_set *common_of(const struct page_color_set *own,
+					const struct page_color_set *effective,
+					struct combination *last)
+{
+	struct page_color_set *both;
+
+	if (last->parts[0] != own->id || last->parts[1] != effective->id) {
+		both = page_color_set_both(own, effective) ?: ERR_PTR(-EINVAL);
+		if (both == ERR_PTR(-ENOMEM))
+			return both;
+		forget(last);
+		last->parts[0] = own->id;
+		last->parts[1] = effective->id;
+		last->both = both;
+	}
+	return IS_ERR(last->both) ? last->both : get(last->both);
+}
+
 /*
  * The colors that are in a task's own set and in that of its cpuset, with a
  * reference; cpuset_mutex held. NULL if the set of its cpuset counts alone.
  * -EINVAL if there are none.
  */
 static struct page_color_set *find_common(struct task_struct *task,
-					  struct page_color_set *own)
+					  struct page_color_set *own,
+					  struct combination *last)
 {
 	struct page_color_set *both = held(task->page_color.both);
 	struct page_color_set *effective;
@@ -96,7 +135,7 @@ static struct page_color_set *find_common(struct task_struct *task,
 	else if (is_combined(both, own, effective))
 		get(both);
 	else
-		both = page_color_set_both(own, effective) ?: ERR_PTR(-EINVAL);
+		both = common_of(own, effective, last);
 	page_color_set_put(effective);
 	return both;
 }
@@ -115,13 +154,13 @@ static bool has_set(struct task_struct *task)
  * A task has come to another cpuset, or its cpuset has got another set;
  * cpuset_mutex held. Who loses its own set this way has not asked for it.
  */
-static void combine(struct task_struct *task)
+static void combine(struct task_struct *task, struct combination *last)
 {
 	struct page_color_set *both;
 
 	if (!has_set(task))
 		return;
-	both = find_common(task, held(task->page_color.set));
+	both = find_common(task, held(task->page_color.set), last);
 	if (IS_ERR(both)) {
 		pr_info_ratelimited("%s[%d]: its own color set does not count: %s\n",
 				    task->comm, task_pid_nr(task),
@@ -136,15 +175,17 @@ static void combine(struct task_struct *task)
 int page_color_task_replace(struct task_struct *task,
 			    struct page_color_set *set)
 {
+	struct combination last = {};
 	struct page_color_set *both;
 
 	cpuset_lock();
-	both = find_common(task, set);
+	both = find_common(task, set, &last);
 	if (!IS_ERR(both)) {
 		replace(&task->page_color.both, both);
 		replace(&task->page_color.set, set);
 	}
 	cpuset_unlock();
+	forget(&last);
 	return PTR_ERR_OR_ZERO(both);
 }
 
@@ -176,13 +217,15 @@ static bool same(const struct page_color_set *a, const struct page_color_set *b)
 
 static void update_tasks(struct cgroup_subsys_state *css)
 {
+	struct combination last = {};
 	struct css_task_iter it;
 	struct task_struct *task;
 
 	css_task_iter_start(css, 0, &it);
 	while ((task = css_task_iter_next(&it)))
-		combine(task);
+		combine(task, &last);
 	css_task_iter_end(&it);
+	forget(&last);
 }
 
 /* 1 if the effective set changed, 0 if not, or an error. */
@@ -292,26 +335,52 @@ void page_color_cpuset_free(struct cgroup_subsys_state *css)
 void page_color_cpuset_attach(struct cgroup_taskset *tset)
 {
 	struct cgroup_subsys_state *css;
+	struct combination last = {};
 	struct task_struct *task;
 
 	if (!static_key_enabled(&page_color_sets_key))
 		return;
 	cgroup_taskset_for_each(task, css, tset)
-		combine(task);
+		combine(task, &last);
+	forget(&last);
+}
+
+/* Whether the colors of a task are those that its set and its cpuset's have in common. */
+static bool is_up_to_date(struct task_struct *task)
+{
+	const struct page_color_set *own, *both, *effective;
+	bool same;
+
+	rcu_read_lock();
+	own = rcu_dereference(task->page_color.set);
+	both = rcu_dereference(task->page_color.both);
+	effective = page_color_task_cpuset(task);
+	if (own && !effective)
+		same = both == own;
+	else if (!own || own->colors != effective->colors)
+		same = !both;
+	else
+		same = is_combined(both, own, effective);
+	rcu_read_unlock();
+	return same;
 }
 
 /*
  * From now on changes of the cpuset find the new task; what they changed since
  * page_color_fork(), or what another cpuset than that of its parent has, counts
- * from here on.
+ * from here on. Most often there is nothing of it: all forks would wait for
+ * cpuset_mutex.
  */
 void page_color_cpuset_fork(struct task_struct *task)
 {
-	if (!static_key_enabled(&page_color_sets_key) || !has_set(task))
+	struct combination last = {};
+
+	if (!static_key_enabled(&page_color_sets_key) || is_up_to_date(task))
 		return;
 	cpuset_lock();
-	combine(task);
+	combine(task, &last);
 	cpuset_unlock();
+	forget(&last);
 }
 
 int page_color_cpuset_show(struct seq_file *m, void *v)
