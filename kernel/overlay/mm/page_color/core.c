@@ -386,6 +386,21 @@ out:
 	return err;
 }
 
+/* The most colors of any node: read without page_color_mutex, which is held for long. */
+static u32 max_colors;
+
+/* Geometries have changed. */
+static void note_max_colors(void)
+{
+	unsigned long colors = 0;
+	int nid;
+
+	lockdep_assert_held(&page_color_mutex);
+	for (nid = 0; nid < MAX_NUMNODES; nid++)
+		colors = max(colors, page_color_geometries[nid].colors);
+	WRITE_ONCE(max_colors, colors);
+}
+
 int page_color_set_geometry(const struct page_color_geometry *geometry)
 {
 	int nid, err = 0;
@@ -398,6 +413,7 @@ int page_color_set_geometry(const struct page_color_geometry *geometry)
 	for (nid = 0; nid < MAX_NUMNODES; nid++)
 		page_color_geometries[nid] = *geometry;
 	page_color_detecting = false;
+	note_max_colors();
 out:
 	mutex_unlock(&page_color_mutex);
 	return err;
@@ -422,6 +438,7 @@ int page_color_detect_geometry(void)
 		if (node_online(nid) && !page_color_detect(nid, geometry))
 			err = 0;
 	}
+	note_max_colors();
 out:
 	mutex_unlock(&page_color_mutex);
 	return err;
@@ -429,14 +446,7 @@ out:
 
 u32 page_color_max_colors(void)
 {
-	unsigned long colors = 0;
-	int nid;
-
-	mutex_lock(&page_color_mutex);
-	for_each_node(nid)
-		colors = max(colors, page_color_geometries[nid].colors);
-	mutex_unlock(&page_color_mutex);
-	return colors;
+	return READ_ONCE(max_colors);
 }
 
 /* CXL memory, for one, is a node of its own that comes after boot. */
@@ -451,6 +461,7 @@ static void page_color_detect_new(void)
 		if (page_color_detecting && !geometry->size)
 			page_color_detect(nid, geometry);
 	}
+	note_max_colors();
 }
 
 /* A zone that has no memory any more, and a node whose zones have none. */

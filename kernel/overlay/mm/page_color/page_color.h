@@ -306,7 +306,7 @@ int page_color_enable(bool enable);
 int page_color_set_geometry(const struct page_color_geometry *geometry);
 /* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
-/* The most colors of any node, 0 if no node has a cache to color for. Takes the mutex. */
+/* The most colors of any node, 0 if no node has a cache to color for. */
 u32 page_color_max_colors(void);
 
 /* Look for free frames from @pfn to @end; under zone->lock. */
