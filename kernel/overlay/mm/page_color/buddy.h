@@ -368,9 +368,10 @@ static void color_add_parts(struct list_head *list,
 
 /*
  * How many pages to take at once: more each time, as rmqueue_bulk() is asked for,
- * and no more than a list of this zone may hold.
+ * and no more than a list of this zone may hold; where memory is scarce no more than
+ * the least that it may.
  */
-static int color_count(struct per_cpu_pages *pcp)
+static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 {
 	struct page_color_run *run = &pcp->color_run;
 	unsigned int batch = READ_ONCE(pcp->batch), most;
@@ -380,6 +381,9 @@ static int color_count(struct per_cpu_pages *pcp)
 		return 1;
 	most = min_t(unsigned int, batch << CONFIG_PCP_BATCH_SCALE_MAX,
 		     READ_ONCE(pcp->high_max));
+	if (test_bit(ZONE_BELOW_HIGH, &zone->flags))
+		most = min_t(int, most,
+			     max(READ_ONCE(pcp->high_min) - pcp->count, 0));
 	run->longest = clamp(run->longest * 2, batch, max(most, batch));
 	return run->longest;
 }
@@ -429,7 +433,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	}
 	if (pindex == PCP_COLOR_LIST)
 		page_color_run_begin(&pcp->color_run, ask);
-	count = color_count(pcp);
+	count = color_count(zone, pcp);
 	if (pindex == PCP_COLOR_LIST) {
 		if (color_reuse(zone, pcp, ask, count))
 			return true;
