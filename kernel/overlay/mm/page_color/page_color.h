@@ -101,7 +101,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @nid: the node
  * @kind: of the pages
  * @node: id of the node's cache
- * @lock: for @held, @full_from, @gone and @marked. Nested in zone->lock, and
+ * @lock: for @held, @rounded, @full_from, @gone and @marked. Nested in zone->lock, and
  *        outside of the locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
@@ -114,6 +114,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
+ * @rounded: all colors were held, and a new round has begun, since this was cleared
  * @full_from: words from this one on count as held whatever @held says: the
  *             space has held all colors, so that what it holds of the next round
  *             makes no difference to others. Not a word if it has not.
@@ -133,6 +134,7 @@ struct page_color_space {
 	bool recount;
 	bool counted;
 	bool direct;
+	bool rounded;
 	u32 marked;
 	u32 crowd;
 	u8 vainly;

@@ -39,8 +39,10 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 		space->marked += hweight64(fresh);
 		if (live && word < space->full_from)
 			page_color_live_add(live, word, fresh);
-		if (page_color_held_round(&space->held))
+		if (page_color_held_round(&space->held)) {
 			WRITE_ONCE(space->full_from, 0);
+			space->rounded = true;
+		}
 	}
 	spin_unlock_irqrestore(&space->lock, flags);
 	return fresh;
@@ -644,7 +646,8 @@ static void count_held(const struct page_color_space *space,
 
 	for (word = 0; word < words; word++) {
 		u64 held = word < space->full_from ?
-			page_color_held_word(&space->held, word) : ~0ULL;
+			page_color_held_word(&space->held, word) :
+			page_color_valid(space->held.colors, word);
 		struct page_color_node *node;
 
 		if (!held)
@@ -719,23 +722,29 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	page_color_drop_runs(space);
 }
 
-/* A word of what was seen, or marked meanwhile, is what is held. */
+/*
+ * A word of what was seen, or marked meanwhile, is what is held. If the last color has
+ * been taken since the first word, all count as held again: it stays so.
+ */
 static void use_seen(struct page_color_space *space,
 		     struct page_color_live *live, u32 word)
 {
 	u64 held, counted;
 
 	spin_lock_irq(&space->lock);
+	if (space->rounded)
+		goto out;
 	held = page_color_held_word(space->seen, word);
 	counted = page_color_held_word(&space->held, word);
 	page_color_held_unmark(&space->held, word, ~held);
 	if (word >= space->full_from) {
 		page_color_held_mark(&space->held, word, held);
 		WRITE_ONCE(space->full_from, word + 1);
-		counted = ~0ULL;
+		counted = page_color_valid(space->held.colors, word);
 	}
 	if (live)
 		page_color_live_sub(live, word, counted & ~held);
+out:
 	spin_unlock_irq(&space->lock);
 }
 
@@ -755,6 +764,9 @@ static void end_count(struct page_color_space *space, bool whole)
 		WRITE_ONCE(space->recount, true);
 	if (!seen)
 		return;
+	spin_lock_irq(&space->lock);
+	space->rounded = false;
+	spin_unlock_irq(&space->lock);
 	for (word = 0; whole && word < page_color_words(seen->colors); word++) {
 		struct page_color_node *node;
 
