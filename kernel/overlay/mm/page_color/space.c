@@ -5,6 +5,7 @@
  * when too much has happened that nobody tells of.
  */
 
+#include <linux/freezer.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -803,6 +804,13 @@ static bool lock_to_count(struct mm_struct *mm)
 				   mmap_read_trylock(mm);
 }
 
+/* Who counts for others gives up where the others are gone, or when the machine sleeps. */
+static bool is_in_vain(const struct mm_struct *mm)
+{
+	return current->mm != mm &&
+	       (atomic_read(&mm->mm_users) == 1 || freezing(current));
+}
+
 /* Between parts of this size others may have mmap_lock. */
 #define PAGE_COLOR_WALK	SZ_64M
 
@@ -821,6 +829,10 @@ static bool walk(struct mm_struct *mm, struct count *count)
 		end = min(ALIGN(at + 1, PAGE_COLOR_WALK), vma->vm_end);
 		walk_page_range(mm, at, end, &count_ops, count);
 		at = end;
+		if (is_in_vain(mm)) {
+			mmap_read_unlock(mm);
+			return false;
+		}
 		if (!mmap_lock_is_contended(mm))
 			continue;
 		mmap_read_unlock(mm);
