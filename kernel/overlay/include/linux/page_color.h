@@ -9,6 +9,7 @@
 #include <linux/jump_label.h>
 #include <linux/nodemask_types.h>
 #include <linux/page_color_types.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -100,10 +101,14 @@ static __always_inline void page_color_huge_end(void)
 	current->page_color.huge = PAGE_COLOR_HUGE;
 }
 
-/* It shall fall back to small pages instead of taking any block of @order. */
+/*
+ * It shall fall back to small pages instead of taking any block of @order. Interrupts
+ * and reclaim on the way take blocks for others.
+ */
 static __always_inline bool page_color_wants_small(unsigned int order)
 {
-	return order && current->page_color.huge == PAGE_COLOR_SMALL;
+	return order && current->page_color.huge == PAGE_COLOR_SMALL &&
+	       in_task() && !(current->flags & PF_MEMALLOC);
 }
 
 /* @nr pages in a row are mapped by an address space, or no more. */
