@@ -61,12 +61,16 @@ static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private
 	if (list_empty(&again->ready) &&
 	    page_color_begin(again->mm, PAGE_COLOR_ANON)) {
 		page_color_alloc_best(again->mm, folio_nid(folio), again->least,
-				      again->batch, &again->ready);
+				      max(again->batch, 1U), &again->ready);
 		current->page_color.whom = NULL;
 	}
 	other = list_first_entry_or_null(&again->ready, struct folio, lru);
-	if (other)
-		list_del_init(&other->lru);
+	if (!other)
+		return NULL;
+	list_del_init(&other->lru);
+	/* One that is tried again takes another page. */
+	if (again->batch)
+		again->batch--;
 	return other;
 }
 

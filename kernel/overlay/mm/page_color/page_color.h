@@ -240,7 +240,7 @@ void page_color_unmark_frames(struct page_color_space *space,
  * @others: the same: other address spaces have it
  * @nr: how many
  * @moved: of them, how many have moved
- * @batch: how many move now: those of one list and node
+ * @batch: how many are left to move now: those of one list and node
  * @mm: the address space
  * @least: what the colors are that they move to, as for page_color_gather()
  * @ready: pages to move to, of which as many are taken at once as move
