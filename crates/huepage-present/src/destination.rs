@@ -2,7 +2,7 @@
 //! Where a result goes: the suffix of a file name picks the format.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
     str::FromStr,
@@ -10,7 +10,11 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::{png, stdout::print};
+use crate::{
+    png,
+    replace::{named, replace},
+    stdout::print,
+};
 
 /// The formats a result can be written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,43 +112,37 @@ impl Destination {
         render: impl Fn(Format) -> anyhow::Result<Vec<u8>>,
     ) -> anyhow::Result<()> {
         match self {
-            Destination::Stdout => print(render(stdout)?).context("writing to standard output"),
+            Destination::Stdout => Ok(print(render(stdout)?)?),
             Destination::File(path, format) => create(path, &render(*format)?, force),
         }
     }
 }
 
-/// Writes a file; one that exists is replaced only if `force` is set.
+/// Writes a file; one that exists is replaced only if `force` is set, as a whole.
 ///
 /// # Errors
 /// If the file exists, or cannot be written.
 pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
-    let file = if force {
-        File::create(path)
-    } else {
-        // Not even a file that appeared during the run is replaced.
-        OpenOptions::new().write(true).create_new(true).open(path)
-    };
+    if force {
+        return replace(path, content, None);
+    }
+    // Not even a file that appeared during the run is replaced.
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
     let context = || format!("writing {}", path.display());
     let written = file.with_context(context)?.write_all(content);
-    if written.is_err() && !is_special(path) {
+    if written.is_err() {
         // Half a file would look like a result.
         let _ = fs::remove_file(path);
     }
     written.with_context(context)
 }
 
-/// Whether a path names a device, a pipe or a socket, maybe by symbolic links. These are
-/// written to; nothing takes their place, and they are not removed.
-pub fn is_special(path: &Path) -> bool {
-    path.metadata().is_ok_and(|there| !there.is_file() && !there.is_dir())
-}
-
 /// Looks whether a file may be written, before time is spent on what goes into
 /// it.
 ///
 /// # Errors
-/// If the file exists and `force` is not set, or its directory does not; if it is a directory.
+/// If the file exists and `force` is not set, or its directory does not; if it is a directory,
+/// or a symbolic link of another user.
 pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
     if path.is_dir() {
         bail!("{} is a directory: name a file in it", path.display());
@@ -152,6 +150,7 @@ pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
     if path.symlink_metadata().is_ok() && !force {
         bail!("{} exists: give -f to overwrite it", path.display());
     }
+    named(path)?;
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
         bail!("{} is no directory: make it first (mkdir -p)", dir.display());
@@ -161,8 +160,6 @@ pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
-
     use super::*;
 
     #[test]
@@ -199,16 +196,6 @@ mod tests {
         file.check(true).unwrap();
         write(true).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "Text");
-    }
-
-    #[test]
-    fn what_is_no_file_is_not_removed_where_writing_fails() {
-        let dir = tempfile::tempdir().unwrap();
-        let link = dir.path().join("full.txt");
-        symlink("/dev/full", &link).unwrap();
-        let error = create(&link, b"x", true).unwrap_err();
-        assert!(format!("{error:#}").contains("No space left"), "{error:#}");
-        assert!(link.is_symlink());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //! * [`svg`], [`axis`], [`chart`], [`oklch`]: pictures; [`png`] renders them.
 //! * [`man`]: man pages of a command.
 //! * [`escape`]: names chosen by other programs, made safe to show.
-//! * [`destination`], [`stdout`]: where all this goes.
+//! * [`destination`], [`replace`], [`stdout`]: where all this goes.
 
 pub mod axis;
 pub mod chart;
@@ -18,6 +18,7 @@ pub mod number;
 pub mod oklch;
 pub mod paragraph;
 pub mod png;
+pub mod replace;
 pub mod stdout;
 pub mod svg;
 pub mod table;

@@ -14,6 +14,9 @@ pub fn print_if_read(text: impl AsRef<[u8]>) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
-        result => result.map(|()| true),
+        Err(error) => {
+            Err(io::Error::new(error.kind(), format!("writing to standard output: {error}")))
+        }
+        Ok(()) => Ok(true),
     }
 }

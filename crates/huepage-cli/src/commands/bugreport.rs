@@ -3,7 +3,6 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::Context;
 use huepage::topology::RecordedMachine;
 use huepage_present::{destination, stdout};
 use serde::Serialize;
@@ -97,7 +96,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
         destination::create(&options.output, json.as_bytes(), options.force)?;
         eprintln!("huepage: wrote {}; read it before you send it", options.output.display());
     } else {
-        stdout::print(&json).context("writing to standard output")?;
+        stdout::print(&json)?;
     }
     for why in &report.missing {
         eprintln!("huepage: missing: {why}");

@@ -5,16 +5,14 @@ mod kernel;
 mod labels;
 mod metrics;
 mod observe;
-mod replace;
 
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
-use anyhow::Context;
 use clap::ArgGroup;
 
 pub use kernel::KernelState;
 
-use huepage_present::stdout;
+use huepage_present::{replace::replace, stdout};
 
 use crate::{
     commands::{cache_options::WhichCache, recording},
@@ -89,7 +87,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 
 fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
     if recording::is_dash(path) {
-        return stdout::print(text).context("writing to standard output");
+        return Ok(stdout::print(text)?);
     }
-    replace::replace(path, text)
+    // Everybody may read it.
+    replace(path, text.as_bytes(), Some(0o644))
 }
