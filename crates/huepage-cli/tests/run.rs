@@ -16,7 +16,7 @@ use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 use support::{
     Unprivileged, assert_refused, code, huepage, json,
-    run::{can_place, compile, placing, report, run},
+    run::{can_place, compile, libraries, placing, report, run},
     stderr, stdout,
 };
 
@@ -80,6 +80,7 @@ fn a_part_that_cannot_be_had_and_a_report_that_cannot_be_written_are_told_before
         ("/nonexistent/report.json", "/nonexistent is no directory: make it first (mkdir -p)"),
         ("/tmp", "/tmp is a directory"),
         ("/dev/null", "/dev/null is no regular file: name one"),
+        ("/dev/stdout", "/dev/stdout is no regular file: name one"),
         ("-", "standard output is the program's"),
     ] {
         assert_refused(&run(&["--report", file]), 125, why);
@@ -112,6 +113,39 @@ fn what_did_not_come_about_is_told_at_the_end() {
     assert!(said.contains("No such file or directory"), "{said}");
 }
 
+/// The thread beside it must not keep what the program gives up: the C library would end a
+/// program whose threads then fare differently as they change their user.
+#[test]
+fn a_program_that_gives_up_privileges_ends_as_without_it() {
+    let Some(_alone) = placing() else { return };
+    if !rustix::process::geteuid().is_root() {
+        return println!("skipped: only root has any to give up");
+    }
+    let script = "import ctypes, os, time
+libc = ctypes.CDLL(None, use_errno=True)
+memory = bytearray(os.urandom(4 << 20))
+before = bytes(memory)
+time.sleep(0.3)
+print(libc.prctl(8, 1, 0, 0, 0), len(os.listdir('/proc/self/task')))
+os.setgroups([])
+os.setresgid(65534, 65534, 65534)
+os.setresuid(65534, 65534, 65534)
+print(os.getresuid(), os.getresgid(), memory == before)";
+    let said = "0 1\n(65534, 65534, 65534) (65534, 65534, 65534) True\n";
+    for backend in ["measure", "heap"] {
+        let mut command = run(&["-v", "--backend", backend, "--budget", "100%", "--"]);
+        let command = command.env("HUEPAGE_RUN_DELAY", "0").args(["python3", "-c", script]);
+        let output = command.output().unwrap();
+        assert_eq!(stdout(&output), said, "{backend}: {}", stderr(&output));
+        assert_eq!(code(&output), Some(0), "{backend}");
+    }
+    // By a wrapper, as containers start their servers.
+    let setpriv = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "id", "-u"];
+    let mut command = run(&["--"]);
+    let output = command.env("HUEPAGE_RUN_DELAY", "0").args(setpriv).output().unwrap();
+    assert_eq!((code(&output), stdout(&output)), (Some(0), "65534\n".into()));
+}
+
 #[test]
 fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
     let directory = tempfile::tempdir().unwrap();
@@ -127,6 +161,18 @@ fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
     assert!(stderr(&output).contains("linked statically"), "{}", stderr(&output));
     let output = run(&["--must", "--"]).arg(&program).output().unwrap();
     assert_eq!(code(&output), Some(125));
+}
+
+/// The loader would take what comes behind the space for another library.
+#[test]
+fn a_library_whose_path_the_loader_would_split_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let [folder, library] = ["my tools", "my tools/library.so"].map(|n| directory.path().join(n));
+    fs::create_dir(folder).unwrap();
+    fs::copy(libraries().join("libhuepage_preload.so"), &library).unwrap();
+    let mut command = run(&["--must", "--", "true"]);
+    let output = command.env("HUEPAGE_PRELOAD", &library).output().unwrap();
+    assert_refused(&output, 125, "LD_PRELOAD cannot name a path with a space or a colon");
 }
 
 #[test]

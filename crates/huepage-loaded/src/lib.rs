@@ -12,6 +12,7 @@
 //! table     which page has which color, which one is to get which
 //! budget    how long to pause
 //! tally     what the report says
+//! privileges  the thread ends before the program changes what it may do
 //! thread    its pauses, its time, its descriptors
 //! ```
 
@@ -19,6 +20,7 @@ pub mod budget;
 pub mod heap;
 pub mod oracle;
 pub mod pages;
+pub mod privileges;
 pub mod session;
 pub mod start;
 pub mod state;
@@ -52,6 +54,47 @@ macro_rules! library {
 
         extern "C" fn fini() {
             $crate::start::unload();
+        }
+
+        /// As the C library's, which takes as many arguments as the option does.
+        #[cfg(not(test))]
+        #[unsafe(no_mangle)]
+        extern "C" fn prctl(
+            option: std::ffi::c_int,
+            a: std::ffi::c_ulong,
+            b: std::ffi::c_ulong,
+            c: std::ffi::c_ulong,
+            d: std::ffi::c_ulong,
+        ) -> std::ffi::c_int {
+            $crate::privileges::prctl(option, [a, b, c, d])
+        }
+
+        /// As the C library's.
+        ///
+        /// # Safety
+        /// As `capset(2)`.
+        #[cfg(not(test))]
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn capset(
+            header: *mut std::ffi::c_void,
+            data: *const std::ffi::c_void,
+        ) -> std::ffi::c_int {
+            // SAFETY: the caller's contract.
+            unsafe { $crate::privileges::capset(header, data) }
+        }
+
+        /// As the C library's.
+        #[cfg(not(test))]
+        #[unsafe(no_mangle)]
+        extern "C" fn unshare(flags: std::ffi::c_int) -> std::ffi::c_int {
+            $crate::privileges::unshare(flags)
+        }
+
+        /// As the C library's.
+        #[cfg(not(test))]
+        #[unsafe(no_mangle)]
+        extern "C" fn setns(descriptor: std::ffi::c_int, kind: std::ffi::c_int) -> std::ffi::c_int {
+            $crate::privileges::setns(descriptor, kind)
         }
     };
 }

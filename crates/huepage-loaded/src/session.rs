@@ -6,7 +6,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 use huepage::run::{Config, State, Way};
 
 use crate::{
-    start,
+    privileges, start,
     tally::Tally,
     thread::{leave_descriptors, sleep},
 };
@@ -30,6 +30,11 @@ pub fn run(
     let mut tally = Tally::new(&config);
     tally.report.way = way;
     let placed = left.and_then(|()| place(&config, &mut tally));
+    // The program goes on without this thread.
+    let placed = match privileges::changed() {
+        true => placed.and(Err("the program changed what it may do".to_owned())),
+        false => placed,
+    };
     tally.report.state = State::Ended;
     if let Err(why) = placed {
         tally.report.state = State::Stopped;

@@ -15,11 +15,12 @@ use std::{
 use huepage::{proc::numeric_entries, run::CONFIG};
 use rustix::{
     mm::{self, MapFlags, MprotectFlags, ProtFlags},
+    process::Pid,
     thread::{Timespec, futex, gettid},
 };
 
 use crate::{
-    heap,
+    heap, privileges,
     state::{self, ENDED, ENDING, Library, library},
     tally,
 };
@@ -41,6 +42,8 @@ static EXIT_CODE: AtomicU32 = AtomicU32::new(0);
 
 const STACK: usize = 1 << 20;
 const GUARD: usize = 64 << 10;
+/// The thread's number, once it runs.
+static TASK: AtomicU32 = AtomicU32::new(0);
 static STACK_AT: AtomicUsize = AtomicUsize::new(0);
 
 /// The configuration as JSON.
@@ -211,6 +214,7 @@ fn new_stack() -> Option<*mut c_void> {
 }
 
 extern "C" fn run(_: *mut c_void) -> *mut c_void {
+    TASK.store(gettid().as_raw_nonzero().get() as u32, Ordering::Release);
     // A thread that is to end must not take the program with it.
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(library) = library() {
@@ -231,6 +235,7 @@ extern "C" fn forked() {
     ENDING.store(0, Ordering::Relaxed);
     ENDED.store(0, Ordering::Relaxed);
     tally::begin_anew();
+    privileges::begin_anew();
     if let Some(library) = library() {
         (library.forked)();
     }
@@ -250,11 +255,7 @@ pub fn unload() {
     if LENGTH.load(Ordering::Relaxed) == 0 {
         return;
     }
-    ENDING.store(1, Ordering::Release);
-    if let Some(library) = library() {
-        (library.ending)();
-    }
-    let _ = futex::wake(&ENDING, futex::Flags::PRIVATE, u32::MAX);
+    tell_to_end();
     if !WANTED.load(Ordering::Relaxed) {
         return;
     }
@@ -262,4 +263,34 @@ pub fn unload() {
     if ENDED.load(Ordering::Acquire) == 1 {
         tally::print_summary();
     }
+}
+
+fn tell_to_end() {
+    ENDING.store(1, Ordering::Release);
+    if let Some(library) = library() {
+        (library.ending)();
+    }
+    let _ = futex::wake(&ENDING, futex::Flags::PRIVATE, u32::MAX);
+}
+
+/// The program goes on without the thread, of which nothing is left when this returns; but
+/// where it is telling colors for longer than [`PATIENCE`], or rests, it stays.
+pub fn end_thread() {
+    if LENGTH.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    tell_to_end();
+    let _ = futex::wait(&ENDED, futex::Flags::PRIVATE, 0, Some(&PATIENCE));
+    let process = rustix::process::getpid();
+    while ENDED.load(Ordering::Acquire) == 1 && is_there(process) {
+        rustix::thread::sched_yield();
+    }
+}
+
+/// Whether the thread is one of the process still.
+fn is_there(process: Pid) -> bool {
+    let thread = TASK.load(Ordering::Acquire);
+    let process = process.as_raw_nonzero().get();
+    // SAFETY: signal 0 is none.
+    thread != 0 && unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) } == 0
 }

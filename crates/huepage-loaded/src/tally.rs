@@ -5,8 +5,9 @@
 use std::{
     cell::UnsafeCell,
     collections::BTreeMap,
+    ffi::OsString,
     fs,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     time::{Duration, Instant},
@@ -17,8 +18,7 @@ use huepage::{
     list,
     map::Balance,
     place::OldFrame,
-    run::{Config, LeftAlone, RunReport, State, Unplaced, Way},
-    units::Bytes,
+    run::{Config, RunReport, State, Unplaced, Way},
 };
 
 use crate::{pages::worth_it, thread::cpu_time};
@@ -73,29 +73,8 @@ impl Tally {
             kind: "measured".into(),
             pid,
             program: program(),
-            state: State::Waiting,
-            way: Way::Live,
-            stopped: None,
-            method: None,
             reason: config.reason.clone(),
-            colors: None,
-            used: None,
-            pages_seen: 0,
-            pages_placed: 0,
-            left_alone: LeftAlone::default(),
-            unplaced: Unplaced::default(),
-            verified: 0,
-            verified_in_place: 0,
-            old_frames_told: 0,
-            imbalance_before: 0,
-            imbalance_after: 0,
-            moves: 0,
-            frames_drawn: 0,
-            drifted: 0,
-            cpu_seconds: 0.0,
-            discovery_seconds: 0.0,
-            elapsed_seconds: 0.0,
-            memory: Bytes(0),
+            ..RunReport::default()
         };
         Tally {
             report,
@@ -219,14 +198,27 @@ impl Tally {
 fn replace(path: &Path, report: &RunReport) -> std::io::Result<()> {
     let mut text = serde_json::to_vec_pretty(report).map_err(std::io::Error::from)?;
     text.push(b'\n');
-    let beside = with_pid(path, std::process::id()).with_extension("partial");
-    let written = fs::File::create(&beside)
-        .and_then(|mut file| file.write_all(&text))
-        .and_then(|()| fs::rename(&beside, path));
+    let (beside, mut file) = create_beside(path)?;
+    let written = file.write_all(&text).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         let _ = fs::remove_file(&beside);
     }
     written
+}
+
+/// A new file of a name that nobody has: not through a link that somebody put there.
+fn create_beside(path: &Path) -> std::io::Result<(PathBuf, fs::File)> {
+    let mut number = 0;
+    loop {
+        let mut name = OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        name.push(format!(".{}.{number}", std::process::id()));
+        let beside = path.with_file_name(name);
+        match fs::File::create_new(&beside) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && number < 64 => number += 1,
+            file => return Ok((beside, file?)),
+        }
+    }
 }
 
 fn with_pid(path: &Path, pid: u32) -> PathBuf {
@@ -237,11 +229,20 @@ fn with_pid(path: &Path, pid: u32) -> PathBuf {
 
 fn program() -> String {
     let line = fs::read("/proc/self/cmdline").unwrap_or_default();
-    String::from_utf8_lossy(line.split(|byte| *byte == 0).next().unwrap_or_default()).into_owned()
+    let first = line.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(first).into_owned()
+}
+
+/// The program's name for a terminal: it may have chosen one with control characters.
+fn shown(report: &RunReport) -> String {
+    let name = report.program.chars().take(256);
+    let plain = |c: &char| matches!(c, '\'' | '"' | '\\') || c.escape_debug().len() == 1;
+    name.flat_map(|c| if plain(&c) { vec![c] } else { c.escape_debug().collect() }).collect()
 }
 
 fn nothing_placed(report: &RunReport, worth_it: usize) -> String {
-    let RunReport { program, pid, pages_seen, elapsed_seconds, .. } = report;
+    let program = shown(report);
+    let RunReport { pid, pages_seen, elapsed_seconds, .. } = report;
     format!(
         "huepage: {program} ({pid}): nothing placed in {elapsed_seconds:.3} s with {pages_seen} \
          pages seen: that begins with {worth_it} pages, and when --budget pays for the start\n"
@@ -250,7 +251,7 @@ fn nothing_placed(report: &RunReport, worth_it: usize) -> String {
 
 fn summary(report: &RunReport) -> String {
     let RunReport { pages_seen, pages_placed, moves, .. } = report;
-    let mut text = format!("huepage: {} ({}): ", report.program, report.pid);
+    let mut text = format!("huepage: {} ({}): ", shown(report), report.pid);
     if let Some(why) = &report.stopped {
         text += &format!("stopped: {why}; ");
     }

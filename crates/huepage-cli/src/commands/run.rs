@@ -13,7 +13,7 @@ use std::{
     process::{Command, ExitCode},
 };
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::ValueEnum;
 use huepage::{
     color::{
@@ -25,7 +25,10 @@ use huepage::{
     topology::CacheOverride,
 };
 
-use huepage_present::destination;
+use huepage_present::{
+    destination,
+    replace::{Named, named},
+};
 
 use crate::commands::{cache_options::WhichCache, recording};
 use backend::{Backend, Chosen};
@@ -172,14 +175,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(fail(CANNOT_EXECUTE, &format!("{}: not permitted", file.display())));
         }
     };
-    if let Some(report) = &options.report
-        && let Err(why) = check_report(report)
-    {
-        return Ok(fail(FAILED, &format!("--report: {why:#}")));
-    }
+    let report = match options.report.as_deref().map(report_file).transpose() {
+        Ok(report) => report,
+        Err(why) => return Ok(fail(FAILED, &format!("--report: {why:#}"))),
+    };
     let mut command = Command::new(&file);
     command.arg0(name).args(&options.program[1..]);
-    match prepare(options, &file, &mut command) {
+    match prepare(options, &file, report, &mut command) {
         Ok(()) => {}
         // A part of the cache was asked for: without it others are disturbed.
         Err(why) if options.must || options.colors.is_some() || options.share.is_some() => {
@@ -193,15 +195,20 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(fail(CANNOT_EXECUTE, &format!("{}: {error}", file.display())))
 }
 
-/// Whether there can be a report, before the program runs without one.
-fn check_report(path: &Path) -> anyhow::Result<()> {
+/// Where the report goes, wherever the program does.
+///
+/// # Errors
+/// If there can be none, before the program runs without one.
+fn report_file(path: &Path) -> anyhow::Result<PathBuf> {
     ensure!(!recording::is_dash(path), "standard output is the program's: name a file");
-    ensure!(
-        !destination::is_special(path),
-        "{} is no regular file: name one, whose place the report can take",
-        path.display()
-    );
-    destination::check_file(path, true)
+    destination::check_file(path, true)?;
+    match named(path)? {
+        Named::File(file) => Ok(std::path::absolute(file)?),
+        Named::Stream => bail!(
+            "{} is no regular file: name one, whose place the report can take",
+            path.display()
+        ),
+    }
 }
 
 fn say(what: &str) {
@@ -217,7 +224,12 @@ fn fail(code: u8, why: &str) -> ExitCode {
 ///
 /// # Errors
 /// Why it cannot.
-fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Result<()> {
+fn prepare(
+    options: &Options,
+    file: &Path,
+    report: Option<PathBuf>,
+    command: &mut Command,
+) -> anyhow::Result<()> {
     let cache = WhichCache { cpu: None, cache: options.cache, seed: None }.resolve()?;
     let geometry = cache.geometry.context("no cache is declared: give one with --cache")?;
     let (backend, reason) = backend::choose(options.backend, cache.cpu, geometry)?;
@@ -273,7 +285,7 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
         split_huge: options.split_huge,
         budget: options.budget,
         delay: delay(),
-        report: options.report.as_deref().map(at).transpose()?,
+        report,
         verbose: options.verbose,
         restless: std::env::var_os("HUEPAGE_RUN_RESTLESS").is_some(),
         remap: std::env::var_os("HUEPAGE_RUN_REMAP").is_some(),
@@ -281,11 +293,6 @@ fn prepare(options: &Options, file: &Path, command: &mut Command) -> anyhow::Res
     command.env(CONFIG, config.encode());
     command.env("LD_PRELOAD", first(library.as_os_str(), std::env::var_os("LD_PRELOAD")));
     Ok(())
-}
-
-/// The file that a path names, wherever the program goes; a symbolic link stays.
-fn at(path: &Path) -> std::io::Result<PathBuf> {
-    path.canonicalize().or_else(|_| std::path::absolute(path))
 }
 
 /// Milliseconds that a program has for itself: most are over by then. The

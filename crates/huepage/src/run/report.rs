@@ -90,7 +90,7 @@ pub struct Unplaced {
 }
 
 /// The report of one process (schema huepage.run/1).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunReport {
     /// `huepage.run/1`.
     pub schema: String,

@@ -3,8 +3,8 @@
 
 use std::{fs, path::Path};
 
-use huepage::units::Bytes;
-use serde::{Deserialize, Serialize};
+use huepage::{run::RunReport, units::Bytes};
+use serde::Serialize;
 
 /// All processes of a run together, as each was when it was last looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -23,21 +23,6 @@ pub struct PlacerSum {
     pub memory: Bytes,
 }
 
-/// What is read of a report of `huepage run` (schema huepage.run/1).
-#[derive(Deserialize)]
-struct OfProcess {
-    pages_seen: u64,
-    pages_placed: u64,
-    left_alone: LeftAlone,
-    cpu_seconds: f64,
-    memory: Bytes,
-}
-
-#[derive(Deserialize)]
-struct LeftAlone {
-    huge: u64,
-}
-
 impl PlacerSum {
     /// Adds up the report at `path` and those of descendants beside it; `None` if
     /// there is none.
@@ -52,7 +37,7 @@ impl PlacerSum {
                 continue;
             }
             let text = fs::read(entry.path()).ok()?;
-            let Ok(report) = serde_json::from_slice::<OfProcess>(&text) else { continue };
+            let Ok(report) = serde_json::from_slice::<RunReport>(&text) else { continue };
             sum.processes += 1;
             sum.pages_seen += report.pages_seen;
             sum.pages_placed += report.pages_placed;
@@ -69,15 +54,15 @@ mod tests {
     use super::*;
 
     fn report(pages: u64) -> String {
-        serde_json::json!({
-            "schema": "huepage.run/1",
-            "pages_seen": 2 * pages,
-            "pages_placed": pages,
-            "left_alone": {"huge": 512, "shared": 3},
-            "cpu_seconds": 0.25,
-            "memory": 4096,
-        })
-        .to_string()
+        let mut report = RunReport {
+            pages_seen: 2 * pages,
+            pages_placed: pages,
+            cpu_seconds: 0.25,
+            memory: Bytes(4096),
+            ..RunReport::default()
+        };
+        report.left_alone.huge = 512;
+        serde_json::to_string(&report).unwrap()
     }
 
     #[test]

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where the libraries are that programs are to load.
 
-use std::path::{Path, PathBuf};
+use std::{
+    os::unix::ffi::OsStrExt,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context, bail};
 use huepage::run::Way;
@@ -22,6 +25,15 @@ fn names(way: Way) -> (&'static str, &'static str) {
 pub fn find(way: Way) -> anyhow::Result<PathBuf> {
     let (variable, package) = names(way);
     let path = path(way)?;
+    // The loader takes what comes behind one for another library, in the current directory.
+    let splits = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
+    if path.as_os_str().as_bytes().iter().any(splits) {
+        bail!(
+            "{}: LD_PRELOAD cannot name a path with a space or a colon: keep the library in \
+             another folder, and name it in {variable}",
+            path.display()
+        );
+    }
     let arch = std::env::consts::ARCH;
     if !program::is_library(&path).with_context(|| format!("read {}", path.display()))? {
         bail!(
