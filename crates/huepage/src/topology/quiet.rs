@@ -50,8 +50,9 @@ impl QuietEnds {
     /// `None` if it is not known which samples were quiet.
     pub(super) fn of(points: &[Point]) -> Option<Self> {
         let witnessed = || points.iter().filter_map(|point| point.witnessed);
-        let samples: u32 = witnessed().map(|of| of.samples).sum();
-        let beside: u32 = witnessed().map(|of| of.with_neighbor).sum();
+        // A record may be made up.
+        let samples = witnessed().map(|of| of.samples).fold(0, u32::saturating_add);
+        let beside = witnessed().map(|of| of.with_neighbor).fold(0, u32::saturating_add);
         if samples == 0 {
             return None;
         }

@@ -8,6 +8,7 @@ mod nodes;
 use huepage::topology::{CacheEnd, Origin, Topology};
 
 use huepage_present::{
+    escape::printable,
     number::{counted, indexes},
     paragraph::put,
 };
@@ -27,7 +28,7 @@ pub fn render(report: &TopologyReport) -> String {
     measured::measured(&mut out, topology);
     choice(&mut out, report);
     for problem in &topology.problems {
-        put(&mut out, "Not shown  ", problem);
+        put(&mut out, "Not shown  ", &printable(problem));
     }
     out
 }
@@ -36,7 +37,11 @@ fn machine(out: &mut String, topology: &Topology) {
     let Topology { architecture, model, page_size, cpus, .. } = topology;
     let model = model.as_ref().map(|model| format!("{model}, ")).unwrap_or_default();
     let cpus = format!("{} ({})", counted(cpus.len() as u64, "CPU"), indexes(cpus));
-    put(out, "Machine    ", &format!("{model}{architecture}, {cpus}, pages of {page_size}"));
+    put(
+        out,
+        "Machine    ",
+        &format!("{model}{}, {cpus}, pages of {page_size}", printable(architecture)),
+    );
     let vm = &topology.virtualization;
     if !vm.detected {
         put(out, "VM         ", "no sign of a hypervisor");

@@ -46,15 +46,11 @@ impl Place {
         create: bool,
     ) -> Result<Option<Self>, PaletteError> {
         let Some(path) = directory(audience, options) else { return Ok(None) };
-        if create {
-            match fs::mkdir(&path, audience.directory_mode()) {
-                // Whatever the process takes from the modes of new files.
-                Ok(()) => fs::chmod(&path, audience.directory_mode())
-                    .map_err(failed("make the directory", &path))?,
-                Err(Errno::EXIST) => {}
-                Err(error) => return Err(failed("make the directory", &path)(error)),
-            }
-        }
+        let made = match create.then(|| fs::mkdir(&path, audience.directory_mode())) {
+            None | Some(Err(Errno::EXIST)) => false,
+            Some(Ok(())) => true,
+            Some(Err(error)) => return Err(failed("make the directory", &path)(error)),
+        };
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::RDONLY;
         let directory = match fs::open(&path, flags, Mode::empty()) {
             Ok(directory) => directory,
@@ -72,6 +68,12 @@ impl Place {
         let stat = fs::fstat(&directory).map_err(failed("look at", &path))?;
         let place = Place { directory, mark: Mark::of(&path, &stat), path, audience };
         place.trust(&place.path, FileType::Directory, &stat)?;
+        if made {
+            // Whatever the process takes from the modes of new files. Who may write above
+            // may have put another one there.
+            fs::fchmod(&place.directory, audience.directory_mode())
+                .map_err(failed("make the directory", &place.path))?;
+        }
         Ok(Some(place))
     }
 
