@@ -139,6 +139,19 @@ mod tests {
     const MIB: Bytes = Bytes::mib(1);
 
     #[test]
+    fn a_record_that_is_made_up_does_not_overflow() {
+        let witnessed = Witnessed {
+            samples: u32::MAX,
+            with_neighbor: u32::MAX,
+            quiet: 3,
+            quiet_nanoseconds: Some(1.0),
+        };
+        let point = |bytes| Point { bytes, nanoseconds: 1.0, witnessed: Some(witnessed) };
+        let points: Vec<Point> = [8, 16].map(|kib| point(Bytes::kib(kib))).into();
+        assert_eq!(QuietEnds::of(&points).unwrap().neighbor_share, 1.0);
+    }
+
+    #[test]
     fn a_neighbor_that_takes_half_is_no_difference() {
         let found = measured(MIB, Bytes::mib(2), |_| true);
         let quiet = found.quiet.unwrap();
