@@ -21,16 +21,20 @@ use huepage_lab::{
     progress::Progress,
     workspace::Workspace,
 };
-use huepage_present::stdout::print;
+use huepage_present::{
+    destination::{check_file, create},
+    stdout::print,
+};
 use serde_json::json;
 
 use super::Usage;
 
 /// Run a program in a guest: what its accesses come to, by cache and by mapping
 ///
-/// The guest has the files of this machine, to be read. What the program writes stays in
-/// the guest's memory and is gone with it. Each policy and age is a boot; instructions and
-/// accesses are counted, times are modelled.
+/// The guest has the files of this machine, to be read, and the program runs in the folder
+/// of this name there; its standard input is empty. What it writes stays in the guest's
+/// memory and is gone with it. Each policy and age is a boot; instructions and accesses are
+/// counted, times are modelled.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage-lab exec -- python3 -c 'print(sum(range(100000)))'
@@ -70,7 +74,8 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Stop a run after so long
-    #[arg(long, value_name = "SECONDS", default_value_t = 3600)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 3600,
+          value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,
     /// Print JSON instead of text
     #[arg(long)]
@@ -78,10 +83,16 @@ pub struct Options {
     /// Write the JSON to a file, too
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long, short)]
+    force: bool,
     /// The program and its arguments
     #[arg(last = true, required_unless_present = "print_model", value_name = "PROGRAM")]
     program: Vec<OsString>,
 }
+
+/// Kernel and the guest's own files, with which a small program still runs.
+const LEAST: Bytes = Bytes::mib(64);
 
 /// Runs it.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
@@ -89,6 +100,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     if options.print_model {
         print(&(serde_json::to_string_pretty(&model)? + "\n"))?;
         return Ok(ExitCode::SUCCESS);
+    }
+    if let Some(file) = &options.output {
+        check_file(file, options.force)?;
     }
     let job = Job {
         program: options.program,
@@ -106,14 +120,21 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let workspace = Workspace::find()?;
     let progress = Progress::stderr();
     let mut outcomes = Vec::new();
+    let mut failures = Vec::new();
     for &policy in &options.policy {
         for &age in &options.age {
             let outcome = exec::run(&workspace, &job, Way { policy, age }, &progress)
-                .with_context(|| format!("policy {}, age {}", policy.name(), age.name()))?;
-            outcomes.push(outcome);
+                .with_context(|| format!("policy {}, age {}", policy.name(), age.name()));
+            match outcome {
+                Ok(outcome) => outcomes.push(outcome),
+                Err(error) => failures.push(error),
+            }
         }
     }
     drop(progress);
+    if outcomes.is_empty() {
+        return Err(failures.swap_remove(0));
+    }
     // What it says is the same in all runs, or it says why not.
     let Outcome { stdout: out, stderr: errors, .. } = &outcomes[0];
     stderr().write_all(errors)?;
@@ -129,9 +150,13 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         print(exec::text(&outcomes))?;
     }
     if let Some(file) = options.output {
-        fs::write(&file, &document).with_context(|| format!("write {}", file.display()))?;
+        create(&file, document.as_bytes(), options.force)?;
     }
-    let failed = outcomes.iter().any(|outcome| outcome.ended != Ended::Code(0));
+    for error in &failures {
+        eprintln!("huepage-lab: {error:#}");
+    }
+    let failed =
+        !failures.is_empty() || outcomes.iter().any(|outcome| outcome.ended != Ended::Code(0));
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
@@ -139,6 +164,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
 fn checked(options: &Options) -> anyhow::Result<Model> {
     let root = &options.root;
     ensure!(root.is_dir(), "--root: {} is no folder", root.display());
+    ensure!(options.memory >= LEAST, "--memory: a guest takes {LEAST} or more");
     ensure!(
         options.arch.is_native() || root.as_os_str() != "/",
         "the programs of this machine are not for {}: name a folder that has such with --root",

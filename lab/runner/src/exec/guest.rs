@@ -3,8 +3,8 @@
 
 use std::{
     ffi::OsStr,
-    fs,
-    os::unix::ffi::OsStrExt,
+    fs::{self, Permissions},
+    os::unix::{ffi::OsStrExt, fs::PermissionsExt},
     path::{Path, PathBuf},
 };
 
@@ -63,7 +63,8 @@ pub fn run(
     let errors = shared.read("stderr")?;
     ensure!(
         !report.records.is_empty(),
-        "the program was not executed: {}",
+        "the program was not executed below {}: {}",
+        job.root.display(),
         String::from_utf8_lossy(&errors).trim()
     );
     let processes = mappings::read(&fs::read_to_string(shared.path("mappings"))?)?;
@@ -91,7 +92,10 @@ struct Shared(tempfile::TempDir);
 
 impl Shared {
     fn new(job: &Job) -> anyhow::Result<Self> {
-        let shared = Shared(tempfile::tempdir().context("make a temporary directory")?);
+        // The environment may hold secrets.
+        let mut folder = tempfile::Builder::new();
+        let folder = folder.permissions(Permissions::from_mode(0o700)).tempdir();
+        let shared = Shared(folder.context("make a temporary directory")?);
         let ended = |words: &mut dyn Iterator<Item = &OsStr>| -> Vec<u8> {
             words.flat_map(|word| [word.as_bytes(), b"\0"].concat()).collect()
         };
