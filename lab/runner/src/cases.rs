@@ -3,7 +3,12 @@
 //! on, so boots can run on any machine and in any order, be killed and run again, and their
 //! outcomes can be put together.
 
-use std::{collections::BTreeMap, fs, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+};
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, Serialize};
@@ -96,9 +101,14 @@ fn hash_of_files(files: &[PathBuf]) -> anyhow::Result<String> {
 pub struct Kept(PathBuf);
 
 impl Kept {
-    /// In this folder, which need not be there yet.
-    pub fn at(folder: impl Into<PathBuf>) -> Self {
-        Kept(folder.into())
+    /// In this folder, which is made.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn at(folder: impl Into<PathBuf>) -> anyhow::Result<Self> {
+        let folder = folder.into();
+        fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+        Ok(Kept(folder))
     }
 
     /// The outcome of a case, if it is there.
@@ -110,7 +120,7 @@ impl Kept {
         let what = || format!("{}: remove it, and the case is run again", path.display());
         let text = match fs::read_to_string(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            text => text.with_context(what)?,
+            text => text.with_context(|| format!("read {}", path.display()))?,
         };
         let outcome: Outcome = serde_json::from_str(&text).with_context(what)?;
         ensure!(
@@ -125,8 +135,10 @@ impl Kept {
     /// that keep the same one at the same time do not disturb each other.
     pub fn put(&self, outcome: &Outcome) -> anyhow::Result<()> {
         let what = || format!("write {}", self.path(&outcome.id).display());
-        fs::create_dir_all(&self.0).with_context(what)?;
-        let mut file = tempfile::NamedTempFile::new_in(&self.0).with_context(what)?;
+        // As the umask has it: others may merge what ran here.
+        let mut file = tempfile::Builder::new();
+        let file = file.permissions(Permissions::from_mode(0o666)).tempfile_in(&self.0);
+        let mut file = file.with_context(what)?;
         serde_json::to_writer(&mut file, outcome).with_context(what)?;
         file.as_file().sync_all().with_context(what)?;
         file.persist(self.path(&outcome.id)).with_context(what)?;
@@ -167,7 +179,7 @@ mod tests {
     #[test]
     fn what_is_kept_is_found_and_what_is_damaged_is_named() {
         let folder = tempfile::tempdir().unwrap();
-        let kept = Kept::at(folder.path().join("new"));
+        let kept = Kept::at(folder.path().join("new")).unwrap();
         assert_eq!(kept.find("a").unwrap(), None);
         let outcome = Outcome::new("a", "6.12", vec![Row::default()]);
         kept.put(&outcome).unwrap();
@@ -175,6 +187,11 @@ mod tests {
         assert_eq!(kept.find("a").unwrap(), Some(outcome));
         let names: Vec<_> = fs::read_dir(folder.path().join("new")).unwrap().collect();
         assert_eq!(names.len(), 1, "{names:?}");
+        // As of any file that is made here.
+        let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode();
+        let plain = folder.path().join("plain");
+        fs::write(&plain, "").unwrap();
+        assert_eq!(mode(kept.path("a")), mode(plain));
         fs::copy(kept.path("a"), kept.path("b")).unwrap();
         let error = kept.find("b").unwrap_err().to_string();
         assert!(error.contains("no outcome") && error.contains("remove it"), "{error}");

@@ -13,6 +13,7 @@ use anyhow::{Context, anyhow};
 pub struct Workspace {
     root: PathBuf,
     lab: PathBuf,
+    results: PathBuf,
 }
 
 impl Workspace {
@@ -43,12 +44,15 @@ impl Workspace {
             None if root == installed => cache()?.join("huepage-lab"),
             None => root.join("target/lab"),
         };
-        Ok(Workspace { root, lab })
+        // What a package installed is not the user's.
+        let results = if root == installed { &lab } else { &root }.join("results");
+        Ok(Workspace { root, lab, results })
     }
 
     /// A checkout at `root` that makes its things in `lab`.
     pub fn at(root: impl Into<PathBuf>, lab: impl Into<PathBuf>) -> Self {
-        Workspace { root: root.into(), lab: lab.into() }
+        let root = root.into();
+        Workspace { results: root.join("results"), root, lab: lab.into() }
     }
 
     /// The top of the checkout.
@@ -59,6 +63,11 @@ impl Workspace {
     /// For what the lab makes and can make again.
     pub fn lab(&self) -> &Path {
         &self.lab
+    }
+
+    /// Where results are, where no folder is named.
+    pub fn results(&self) -> &Path {
+        &self.results
     }
 
     /// The kernel config fragments.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What `run`, `cases` and `merge` have in common: an experiment and the boots of it.
 
-use std::{path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf, process::ExitCode};
 
-use anyhow::{anyhow, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 
 use huepage_lab::{
@@ -32,7 +32,7 @@ pub struct Grid {
     /// Replace the values of a setting: NAME=VALUE or NAME=VALUE,VALUE
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// The same code paths within seconds, into target/lab/quick
+    /// The same code paths with the least of each, into target/lab/quick
     #[arg(long)]
     quick: bool,
 }
@@ -90,7 +90,11 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    pub fn kept(&self, workspace: &Workspace) -> Kept {
+    /// The folder, which is made.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn kept(&self, workspace: &Workspace) -> anyhow::Result<Kept> {
         Kept::at(self.keep.clone().unwrap_or_else(|| workspace.lab().join("cases")))
     }
 }
@@ -98,7 +102,7 @@ impl Keeping {
 /// How results are shown.
 #[derive(Args)]
 pub struct Showing {
-    /// Where the results go [default: results/]
+    /// Where the results go [default: results/; of a package, beside what the lab makes]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Print the results as JSON instead of the table
@@ -107,6 +111,20 @@ pub struct Showing {
 }
 
 impl Showing {
+    /// Where the results go, which is made: before time is spent on what goes there.
+    ///
+    /// # Errors
+    /// If it cannot be.
+    pub fn folder(&self, workspace: &Workspace, grid: &Grid) -> anyhow::Result<PathBuf> {
+        let folder = match (&self.output, grid.quick) {
+            (Some(folder), _) => folder.clone(),
+            (None, true) => workspace.lab().join("quick"),
+            (None, false) => workspace.results().to_owned(),
+        };
+        fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+        Ok(folder)
+    }
+
     /// Writes and prints them; says what failed.
     pub fn show(
         &self,
@@ -115,11 +133,7 @@ impl Showing {
         results: &Results,
     ) -> anyhow::Result<ExitCode> {
         let experiment = grid.experiment();
-        let folder = match (&self.output, grid.quick) {
-            (Some(folder), _) => folder.clone(),
-            (None, true) => workspace.lab().join("quick"),
-            (None, false) => workspace.root().join("results"),
-        };
+        let folder = self.folder(workspace, grid)?;
         let page = (experiment.page)(results);
         let document = document::of(experiment, results, &page);
         // A part of the grid may leave nothing to draw; its figures are kept.

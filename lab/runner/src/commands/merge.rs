@@ -25,7 +25,7 @@ pub struct Options {
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let (_, cases) = options.grid.cases()?;
     let workspace = Workspace::find()?;
-    let kept = options.keeping.kept(&workspace);
+    let kept = options.keeping.kept(&workspace)?;
     let experiment = options.grid.experiment();
     let ids = cases::ids(&workspace, experiment, &cases)?;
     let run = Run { workspace: &workspace, experiment, jobs: 1, kept: Some((kept, ids)) };

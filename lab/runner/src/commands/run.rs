@@ -49,7 +49,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         std::num::NonZero::get,
     );
     let workspace = Workspace::find()?;
-    let kept = options.keeping.kept(&workspace);
+    let kept = options.keeping.kept(&workspace)?;
     let experiment = options.grid.experiment();
     let mut ids = cases::ids(&workspace, experiment, &cases)?;
     let one_by_one = !options.case.is_empty();
@@ -76,6 +76,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    options.showing.folder(&workspace, &options.grid)?;
     let none = || cases.iter().map(|_| None).collect();
     let tried = if options.resume { run.kept(&cases)? } else { none() };
     let tried = run.boot(&cases, tried)?;
