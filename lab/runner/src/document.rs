@@ -20,14 +20,15 @@ pub fn of(experiment: &Experiment, results: &Results, page: &Page) -> String {
         kernel.arch,
         results.command,
     );
-    if !results.failed.is_empty() {
-        text += "\n## What failed\n\n";
-        for failed in &results.failed {
-            text += &format!("- {failed}\n");
-        }
-    }
+    text += &failures("##", results);
     text += &tables("##", page);
     text + &format!("\n## What this means\n\n{}\n", experiment.remarks())
+}
+
+/// Boots without rows and checks that do not hold, below a heading; nothing if there are none.
+pub fn failures(level: &str, results: &Results) -> String {
+    let all: String = results.failed.iter().map(|failed| format!("- {failed}\n")).collect();
+    if all.is_empty() { all } else { format!("\n{level} What failed\n\n{all}") }
 }
 
 /// All tables of a page, each below its heading.

@@ -139,7 +139,7 @@ impl Results {
         self.write_shown(folder, table, picture)
     }
 
-    /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`.
+    /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`; else there is none after it.
     pub fn write_shown(
         &self,
         folder: &Path,
@@ -147,7 +147,21 @@ impl Results {
         picture: Option<&str>,
     ) -> anyhow::Result<()> {
         self.write_file(folder, "md", table)?;
-        picture.map_or(Ok(()), |picture| self.write_file(folder, "svg", picture))
+        match picture {
+            Some(picture) => self.write_file(folder, "svg", picture),
+            // One of earlier results would be taken for theirs.
+            None => self.remove_file(folder, "svg"),
+        }
+    }
+
+    fn remove_file(&self, folder: &Path, suffix: &str) -> anyhow::Result<()> {
+        let path = folder.join(format!("{}.{suffix}", self.experiment));
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(error).with_context(|| format!("remove {}", path.display()))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn write_file(&self, folder: &Path, suffix: &str, text: &str) -> anyhow::Result<()> {
@@ -198,7 +212,9 @@ mod tests {
         assert_eq!(results.rows[0].metric("conflict_share"), Some(0.1));
         assert_eq!(results.rows[0].setting("fill"), "0.94");
         results.schema = "huepage.lab/9".into();
+        assert!(folder.path().join("aging.svg").exists());
         results.write(folder.path(), "", None).unwrap();
+        assert!(!folder.path().join("aging.svg").exists(), "it is not of these results");
         assert!(Results::read(&path).unwrap_err().to_string().contains("huepage.lab/9"));
     }
 }

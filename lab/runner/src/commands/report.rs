@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, process::ExitCode};
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use clap::Args;
 
 use huepage_lab::{document, experiments, results::Results, workspace::Workspace};
@@ -27,22 +27,29 @@ pub struct Options {
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let folder = match options.input {
         Some(folder) => folder,
-        None => Workspace::find()?.root().join("results"),
+        None => Workspace::find()?.results().to_owned(),
     };
     let mut page = String::from(
         "<!-- SPDX-License-Identifier: MIT OR Apache-2.0 -->\n# The lab's results\n\n\
          Counts are exact counts of real kernels under a modelled memory hierarchy; times \
          and bandwidths are modelled, never measured.\n",
     );
+    ensure!(folder.is_dir(), "{} is no folder of results", folder.display());
     let mut missing = Vec::new();
     for experiment in experiments::ALL {
         let path = folder.join(format!("{}.json", experiment.name));
-        if !path.exists() {
+        if !path.try_exists().with_context(|| format!("read {}", path.display()))? {
             missing.push(experiment.name);
             continue;
         }
         let results = Results::read(&path)?;
-        anyhow::ensure!(
+        ensure!(
+            results.experiment == experiment.name,
+            "{} has results of {}: give it the name that they are of",
+            path.display(),
+            results.experiment
+        );
+        ensure!(
             !results.rows.is_empty(),
             "{} has no rows, so there is nothing to report: huepage-lab run {}",
             path.display(),
@@ -58,18 +65,19 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             }
         }
         page += &format!(
-            "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n{}\n{}\n",
+            "\n## {}: {}\n\nLinux {} ({}; {}). `{}`\n{}{}\n{}\n",
             results.experiment,
             experiment.about,
             results.kernel.version,
             results.kernel.variant,
             results.kernel.arch,
             results.command,
+            document::failures("###", &results),
             document::tables("###", &shown),
             experiment.remarks(),
         );
     }
-    anyhow::ensure!(
+    ensure!(
         missing.len() < experiments::ALL.len(),
         "no results in {}: run an experiment first, as in huepage-lab run aging",
         folder.display()

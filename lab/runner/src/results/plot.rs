@@ -115,6 +115,9 @@ const ABOVE: f64 = 30.0;
 const BELOW: f64 = 52.0;
 /// Letters of the title, of headings and of the rest.
 const TITLE: u32 = 20;
+const TITLE_LINE: f64 = 26.0;
+/// The width of a letter of the title: as wide as in labels, for its size.
+const TITLE_LETTER: f64 = LETTER * TITLE as f64 / TEXT as f64;
 const HEADING: u32 = 15;
 const TEXT: u32 = 14;
 
@@ -137,16 +140,22 @@ impl Plot {
     /// If there is nothing to draw.
     pub fn svg(&self) -> anyhow::Result<String> {
         let names = self.names();
-        anyhow::ensure!(!names.is_empty(), "nothing to draw: no row has the metrics of the plot");
+        let found = names.iter().any(|(_, reference)| !reference);
+        anyhow::ensure!(found, "nothing to draw: no row has the metrics of the plot");
         let columns = self.panels.len().clamp(1, 3);
         let width = columns as f64 * PANEL.0;
+        let title = fold(&self.title, ((width - 48.0) / TITLE_LETTER) as usize);
         let caption = fold(&self.caption, ((width - 48.0) / LETTER) as usize);
-        let top = TOP + (caption.len() - 1) as f64 * LABEL_LINE;
+        let below = (title.len() - 1) as f64 * TITLE_LINE;
+        let top = TOP + below + (caption.len() - 1) as f64 * LABEL_LINE;
         let legend_top = top + self.panels.len().div_ceil(columns) as f64 * PANEL.1;
         let mut svg = Svg::default();
-        svg.text((24.0, 32.0), TITLE, INK, Anchor::Start, &self.title);
+        for (number, line) in title.iter().enumerate() {
+            let y = 32.0 + number as f64 * TITLE_LINE;
+            svg.text((24.0, y), TITLE, INK, Anchor::Start, line);
+        }
         for (number, line) in caption.iter().enumerate() {
-            let y = 56.0 + number as f64 * LABEL_LINE;
+            let y = 56.0 + below + number as f64 * LABEL_LINE;
             svg.text((24.0, y), TEXT, PALE, Anchor::Start, line);
         }
         for (number, panel) in self.panels.iter().enumerate() {
@@ -332,20 +341,25 @@ mod tests {
             let y = |text: &str| text.split("y=\"").nth(1)?.split('"').next().map(str::to_owned);
             texts.map(|text| y(text).unwrap()).collect::<BTreeSet<String>>().len()
         };
-        let draw = |name: &str, caption: &str| {
+        let draw_as = |title: &str, name: &str, caption: &str| {
             let names: Vec<String> = (0..9).map(|number| format!("{name}{number}")).collect();
             let line = ["stock".to_owned()];
             let panel = Panel::of_names("cost", "work", &names, &line, |_, x| Some(x as f64));
-            let (title, caption) = ("cost".into(), caption.to_owned());
+            let (title, caption) = (title.to_owned(), caption.to_owned());
             Plot { title, caption, panels: vec![panel] }.svg().unwrap()
         };
+        let draw = |name: &str, caption: &str| draw_as("cost", name, caption);
         assert_eq!(lines(&draw("n", "short"), ">n"), 1);
         assert_eq!(lines(&draw("touch in order ", "short"), ">touch"), 3);
         assert_eq!(lines(&draw("n", &"caption ".repeat(20)), ">caption"), 3);
+        assert_eq!(lines(&draw_as(&"title ".repeat(12), "n", "short"), ">title"), 2);
     }
 
     #[test]
     fn nothing_to_draw_is_an_error() {
-        assert!(plot(Vec::new()).svg().unwrap_err().to_string().contains("nothing to draw"));
+        let theory = Series::reference("theory", vec![(0.5, 1.0)]);
+        for series in [Vec::new(), vec![theory]] {
+            assert!(plot(series).svg().unwrap_err().to_string().contains("nothing to draw"));
+        }
     }
 }

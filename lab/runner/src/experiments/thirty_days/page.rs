@@ -5,8 +5,8 @@ use super::days::{Line, SHOWN, day, lines, of, on, over_days};
 use crate::{
     experiments::aging::{gbs, random_share},
     results::{
-        Axis, Boots, Figures, Page, Panel, Plot, Results, Series, Table, cell, change, percent,
-        percent_within, table_by, thousands,
+        Axis, Boots, Figures, Page, Panel, Plot, Results, Series, Table, cell, change, number,
+        percent, percent_within, table_by, thousands,
     },
 };
 
@@ -119,21 +119,23 @@ fn touching(results: &Results) -> Table {
 fn against_source(results: &Results) -> (String, Table) {
     // Rates fresh, in the mean of days and on the worst.
     let rates = lines(results).into_iter().map(|line| {
-        let rate = |share: Option<f64>| gbs(share.unwrap_or(0.0), HIT, MISS);
+        let rate = |share: Option<f64>| share.map(|share| gbs(share, HIT, MISS));
         let fresh = on(results, &line, 0).mean("conflict_share");
         let aged = of(results, &line).filter(|row| day(row) > 0);
         let aged = Figures::of(Boots::of(aged).values("conflict_share"));
         let rates = [fresh, aged.map(|aged| aged.mean), aged.map(|aged| aged.most)].map(rate);
         (line, rates)
     });
-    let table = table_by::<(Line, [f64; 3])>(
+    let table = table_by::<(Line, [Option<f64>; 3])>(
         &[
             ("days", &|([_, kind, _], _)| kind.clone()),
             ("policy", &|([.., policy], _)| policy.clone()),
-            ("modelled GB/s, fresh", &|(_, [fresh, ..])| format!("{fresh:.0}")),
-            ("mean of days", &|(_, [_, mean, _])| format!("{mean:.0}")),
-            ("worst day of any boot", &|(_, [.., worst])| format!("{worst:.0}")),
-            ("worst against fresh", &|(_, [fresh, _, worst])| percent(worst / fresh - 1.0)),
+            ("modelled GB/s, fresh", &|(_, [fresh, ..])| number(*fresh, 0)),
+            ("mean of days", &|(_, [_, mean, _])| number(*mean, 0)),
+            ("worst day of any boot", &|(_, [.., worst])| number(*worst, 0)),
+            ("worst against fresh", &|(_, [fresh, _, worst])| {
+                cell(worst.zip(*fresh), |(worst, fresh)| percent(worst / fresh - 1.0))
+            }),
             ("source", &|([.., policy], _)| match policy.as_str() {
                 "stock" => "336, then 117 (−65 %)".into(),
                 "on" => "within 1.5 % of fresh".into(),
