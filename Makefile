@@ -67,11 +67,11 @@ lab:
 LAB = aging ksm-nodes working-set zero-pages frame-order sequential-io fault-cost zone-lock \
 	mixed thirty-days two-guests scale
 
-# All of each, into results: days. The report ends with 3 where an experiment has no
-# results yet.
+# All of each, into results: days. Goes on where one fails, and ends with 1 then. The report
+# ends with 3 where an experiment has no results yet.
 lab-full:
 	./setup lab
 	cargo build --release --locked --package huepage-lab
-	for experiment in $(LAB); do \
-		target/release/huepage-lab run $$experiment --resume > /dev/null || exit; done
-	target/release/huepage-lab report -o results/lab.md || test $$? = 3
+	code=0; for experiment in $(LAB); do \
+		target/release/huepage-lab run $$experiment --resume > /dev/null || code=1; done; \
+	target/release/huepage-lab report -o results/lab.md || test $$? = 3 || code=1; exit $$code

@@ -27,8 +27,8 @@ pub enum BootError {
     },
     /// Nothing was heard for too long.
     #[error(
-        "the guest hangs: no line for {} s, stopped after {} s\n{console}",
-        .silent.as_secs(), .limit.as_secs()
+        "the guest was stopped after {} s, its limit; its last line came {} s before\n{console}",
+        .limit.as_secs(), .silent.as_secs()
     )]
     Hung {
         /// Since the last line.

@@ -8,7 +8,7 @@ mod phase;
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use huepage::units::Bytes;
 use serde_json::{Map, Value};
 
@@ -187,7 +187,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
             lab("lab.reverse=1".into());
             Placement::Stock
         }
-        _ => point.parsed("policy").context("or reverse")?,
+        _ => point.parsed("policy").map_err(|error| anyhow!("{error:#}, reverse"))?,
     };
     if segments != queue {
         lab(format!("lab_disk.segments={segments}"));

@@ -7,7 +7,7 @@ mod page;
 
 use std::time::Duration;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use huepage::units::Bytes;
 use serde_json::Value;
 
@@ -133,7 +133,10 @@ fn case(settings: &Settings, point: &Point, repeat: u32) -> anyhow::Result<Case>
         "wait" => (Placement::Stock, &["lab.wait=1"]),
         "wait-each" => (Placement::Stock, &["lab.wait=2"]),
         "wait-reverse" => (Placement::Stock, &["lab.wait=1", "lab.reverse=1"]),
-        _ => (point.parsed("policy").context("or reverse, wait, wait-reverse, wait-each")?, &[]),
+        _ => {
+            let more = "reverse, wait, wait-reverse, wait-each";
+            (point.parsed("policy").map_err(|error| anyhow!("{error:#}, {more}"))?, &[])
+        }
     };
 
     let mut machine = Machine::plain(1, memory);

@@ -65,7 +65,9 @@ pub(super) fn link(source: &Path, tree: &Path) -> anyhow::Result<()> {
     if part.exists() {
         fs::remove_dir_all(&part).with_context(|| format!("remove {}", part.display()))?;
     }
-    let status = Command::new("cp").arg("-al").arg(source).arg(&part).status().context("cp")?;
+    // Of a symbolic link it would copy the link, and what it points to would be changed.
+    let source = source.canonicalize().with_context(|| format!("find {}", source.display()))?;
+    let status = Command::new("cp").arg("-al").arg(&source).arg(&part).status().context("cp")?;
     if !status.success() {
         bail!("cp -al {} {}: {status}", source.display(), part.display());
     }

@@ -14,8 +14,9 @@ use huepage_present::stdout;
 ///
 /// Takes Debian's own configuration of the flavour, from its package linux-config-6.12,
 /// with page coloring built in, which stays off until the command line of the kernel or
-/// sysfs turns it on, and without information for debuggers. It takes hours and some
-/// 10 GB. Prints the paths of the packages.
+/// sysfs turns it on, and without information for debuggers. It takes up to 40 minutes of
+/// two CPUs for cloud-amd64, more for others, and some 10 GB. Prints the paths of the
+/// packages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage-lab kernel deb

@@ -32,7 +32,8 @@ pub struct Options {
     filter: Option<String>,
 
     /// Give up on a kernel that runs longer
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300,
+          value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
 
     /// Print JSON (schema huepage.kunit/1)

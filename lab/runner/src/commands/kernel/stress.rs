@@ -3,6 +3,7 @@
 
 use std::process::ExitCode;
 
+use anyhow::{anyhow, ensure};
 use huepage_lab::{
     arch::Arch,
     boot,
@@ -12,6 +13,8 @@ use huepage_lab::{
     workspace::Workspace,
 };
 use huepage_present::stdout;
+
+use crate::commands::Usage;
 
 /// Stress a kernel that checks itself: faults, forks, compaction, memory that goes and
 /// comes, kills, all switches of page coloring
@@ -42,6 +45,10 @@ pub struct Options {
 /// Runs the command.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let &Options { arch, variant, config, seconds, seed, console } = options;
+    ensure!(
+        config != Config::Kunit,
+        Usage(anyhow!("a kernel that is a program has its own tests: huepage-lab kernel kunit"))
+    );
     let workspace = Workspace::find()?;
     let request = Request { arch, variant, config };
     let work = Stress { seconds, rounds: 200, seed, workers: 3, pages: 1024 };

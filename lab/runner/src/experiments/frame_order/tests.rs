@@ -44,7 +44,7 @@ fn settings_that_make_no_sense_are_named() {
             ("direct=1G", "direct"),
             ("read_ahead=1000", "read_ahead"),
             ("policy=best", "no policy 'best'"),
-            ("policy=best", "or reverse"),
+            ("policy=best", "shuffle, off, on, reverse"),
             ("arch=vax", "arch=vax"),
         ],
     );

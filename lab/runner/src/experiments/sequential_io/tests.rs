@@ -39,7 +39,7 @@ fn settings_that_make_no_sense_are_named() {
             ("read_ahead=1000", "read_ahead"),
             ("segment_size=128K", "segment_size"),
             ("fs=xfs", "xfs"),
-            ("policy=best", "or reverse, wait, wait-reverse, wait-each"),
+            ("policy=best", "off, on, reverse, wait, wait-reverse, wait-each"),
             ("repeats=0", "repeats=0"),
             ("disk_mbs=fast", "disk_mbs=fast"),
         ],
