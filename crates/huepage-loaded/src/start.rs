@@ -274,7 +274,7 @@ fn tell_to_end() {
 }
 
 /// The program goes on without the thread, of which nothing is left when this returns; but
-/// where it is telling colors for longer than [`PATIENCE`], or rests, it stays.
+/// where it is telling colors for longer than the end of a program waits, or rests, it stays.
 pub fn end_thread() {
     if LENGTH.load(Ordering::Relaxed) == 0 {
         return;
