@@ -13,6 +13,8 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::workspace::remove;
+
 pub use boots::{Boots, Figures, rounded};
 pub use huepage_present::table::Table;
 pub use plot::{Axis, Panel, Plot, Series};
@@ -150,17 +152,7 @@ impl Results {
         match picture {
             Some(picture) => self.write_file(folder, "svg", picture),
             // One of earlier results would be taken for theirs.
-            None => self.remove_file(folder, "svg"),
-        }
-    }
-
-    fn remove_file(&self, folder: &Path, suffix: &str) -> anyhow::Result<()> {
-        let path = folder.join(format!("{}.{suffix}", self.experiment));
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(error).with_context(|| format!("remove {}", path.display()))
-            }
-            _ => Ok(()),
+            None => remove(&folder.join(format!("{}.svg", self.experiment))),
         }
     }
 

@@ -86,6 +86,16 @@ impl Workspace {
     }
 }
 
+/// Removes a file, if it is there.
+pub(crate) fn remove(path: &Path) -> anyhow::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("remove {}", path.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The files in a folder with one of these endings, in a fixed order.
 pub(crate) fn files(folder: &Path, endings: &[&str]) -> anyhow::Result<Vec<PathBuf>> {
     let read = || format!("read {}", folder.display());

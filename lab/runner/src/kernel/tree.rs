@@ -18,7 +18,10 @@ use super::{
     lock::{self, Lock},
     source::Source,
 };
-use crate::{progress::Progress, workspace::Workspace};
+use crate::{
+    progress::Progress,
+    workspace::{Workspace, remove},
+};
 
 /// Which files of the tree are not Debian's.
 const CHANGED: &str = ".huepage-changed";
@@ -103,15 +106,6 @@ pub(super) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     let directory = path.parent().context("a file is in a directory")?;
     fs::create_dir_all(directory).with_context(|| format!("make {}", directory.display()))?;
     fs::write(path, bytes).with_context(|| format!("write {}", path.display()))
-}
-
-fn remove(path: &Path) -> anyhow::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]
