@@ -768,12 +768,28 @@ static void color_forget_run(struct zone *zone, int cpu)
 	page_color_space_put(space);
 }
 
+/* The zone has no memory any more: who began before this saw some is waited for. */
 static void color_forget_runs(struct zone *zone)
 {
 	int cpu;
 
+	synchronize_rcu();
 	for_each_possible_cpu(cpu)
 		color_forget_run(zone, cpu);
+}
+
+static void color_drop_runs(struct zone *zone,
+			    const struct page_color_space *space)
+{
+	int cpu;
+
+	for_each_online_cpu(cpu) {
+		struct per_cpu_pages *pcp =
+			per_cpu_ptr(zone->per_cpu_pageset, cpu);
+
+		if (READ_ONCE(pcp->color_run.space) == space)
+			color_drop_run(zone, pcp, space);
+	}
 }
 
 /*
@@ -783,19 +799,31 @@ static void color_forget_runs(struct zone *zone)
 void page_color_drop_runs(const struct page_color_space *space)
 {
 	struct zone *zone;
-	int cpu;
 
-	for_each_populated_zone(zone) {
-		if (zone_to_nid(zone) != space->nid)
-			continue;
-		for_each_online_cpu(cpu) {
-			struct per_cpu_pages *pcp =
-				per_cpu_ptr(zone->per_cpu_pageset, cpu);
+	/* What zones with memory have per CPU stays until then. */
+	rcu_read_lock();
+	for_each_populated_zone(zone)
+		if (zone_to_nid(zone) == space->nid)
+			color_drop_runs(zone, space);
+	rcu_read_unlock();
+}
 
-			if (READ_ONCE(pcp->color_run.space) == space)
-				color_drop_run(zone, pcp, space);
-		}
-	}
+static void color_drain_local(struct zone *zone)
+{
+	struct per_cpu_pages *pcp = raw_cpu_ptr(zone->per_cpu_pageset);
+	unsigned long __maybe_unused UP_flags;
+	unsigned long flags;
+	int nr;
+
+	do {
+		pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
+		spin_lock_irqsave(&zone->lock, flags);
+		nr = color_free_list(zone, pcp,
+				     order_to_pindex(MIGRATE_MOVABLE, 0),
+				     READ_ONCE(pcp->batch));
+		spin_unlock_irqrestore(&zone->lock, flags);
+		pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
+	} while (nr);
 }
 
 /* A program is gone: what it left on the lists of this CPU is free for others. */
@@ -803,25 +831,11 @@ void page_color_drain_local(int nid)
 {
 	struct zone *zone;
 
-	for_each_populated_zone(zone) {
-		struct per_cpu_pages *pcp;
-		unsigned long __maybe_unused UP_flags;
-		unsigned long flags;
-		int nr;
-
-		if (zone_to_nid(zone) != nid)
-			continue;
-		pcp = raw_cpu_ptr(zone->per_cpu_pageset);
-		do {
-			pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
-			spin_lock_irqsave(&zone->lock, flags);
-			nr = color_free_list(zone, pcp,
-					     order_to_pindex(MIGRATE_MOVABLE, 0),
-					     READ_ONCE(pcp->batch));
-			spin_unlock_irqrestore(&zone->lock, flags);
-			pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
-		} while (nr);
-	}
+	rcu_read_lock();
+	for_each_populated_zone(zone)
+		if (zone_to_nid(zone) == nid)
+			color_drain_local(zone);
+	rcu_read_unlock();
 }
 
 struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
