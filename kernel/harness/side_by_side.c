@@ -302,6 +302,8 @@ static struct page_color_wish random_wish(struct both *both)
 		.set = numbers_one_in(both->numbers, 2) ? NULL : &both->set,
 		.cursor = numbers_below(both->numbers, both->twin.colors),
 		.count = 1 + numbers_below(both->numbers, 100),
+		.looks = numbers_one_in(both->numbers, 4) ?
+			 1 + numbers_below(both->numbers, 200) : PAGE_COLOR_SEARCHED,
 		.part = numbers_one_in(both->numbers, 2),
 	};
 }
@@ -355,7 +357,7 @@ static void choose_copy(struct both *both)
 	struct page_color_part part = { 0 }, taken = { 0 };
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last;
 	u64 some = page_color_wanted(&wish, colors, word, want), best = 0, mine = 0;
-	unsigned int before = 0;
+	unsigned int before = 0, looks = wish.looks;
 	bool found, first, goes = false, may_go = false, poor = both->memory.poor;
 
 	for (u32 i = 0; i < 64; i++)
@@ -364,6 +366,7 @@ static void choose_copy(struct both *both)
 	taken.frame = random_frame(both) / colors * colors + 64 * word;
 	found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
 	first = found;
+	SAME(wish.looks <= looks, true);
 	if (found) {
 		SAME(part.word, word);
 		SAME(part.frame % colors, 64 * word);
@@ -394,9 +397,13 @@ static void choose_copy(struct both *both)
 			mine = score;
 	}
 	/* A search may end before it has found what is free: the next ones go on. */
-	for (unsigned long more = both->memory.copies / PAGE_COLOR_SEARCHED;
-	     !found && best && more; more--)
+	if (!found && best && looks == PAGE_COLOR_SEARCHED)
+		SAME(both->memory.copies > PAGE_COLOR_SEARCHED && !wish.looks, true);
+	for (unsigned long more = 1 + both->memory.copies / PAGE_COLOR_SEARCHED;
+	     !found && best && more; more--) {
+		wish.looks = PAGE_COLOR_SEARCHED;
 		found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
+	}
 	SAME(found, best != 0);
 	if (found != first)
 		return;
@@ -407,7 +414,7 @@ static void choose_copy(struct both *both)
 		SAME(both->memory.last, part.frame);
 	if (found && !goes)
 		SAME(both->memory.poor, !(mine >> 32));
-	if (!goes && both->memory.copies <= PAGE_COLOR_COPIES)
+	if (!goes && both->memory.copies <= PAGE_COLOR_COPIES && both->memory.copies <= looks)
 		SAME(mine, best);
 }
 
@@ -467,6 +474,7 @@ static void choose_block(struct both *both)
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
 	u64 least = UINT64_MAX;
+	unsigned int looks = wish.looks;
 	bool found;
 
 	memset(pages, 0, sizeof(pages));
@@ -492,6 +500,18 @@ static void choose_block(struct both *both)
 			if (twin_block_free(both, (both->memory.first + copy) * colors + color,
 					    size))
 				least = rank;
+	}
+	/* A search may end before it has found a block: the next ones go on. */
+	if (looks < stretches * (1 + both->memory.copies)) {
+		SAME(wish.looks <= looks, true);
+		for (u32 more = stretches; !found && least != UINT64_MAX && more; more--) {
+			SAME(wish.looks, 0);
+			wish.looks = PAGE_COLOR_SEARCHED;
+			found = page_color_choose_block(&both->memory, &wish, order, &frame,
+							&stay);
+		}
+		SAME(found, least != UINT64_MAX);
+		return;
 	}
 	SAME(found, least != UINT64_MAX);
 	if (!found)

@@ -72,6 +72,7 @@ static unsigned int gather(const struct page_color_place *place,
 	unsigned int before = nr, wanted = wish->count;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
+	wish->looks = PAGE_COLOR_SEARCHED;
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
 	     gone += step, word += step) {
@@ -88,6 +89,8 @@ static unsigned int gather(const struct page_color_place *place,
 			break;
 		if (word >= words)
 			word = 0;
+		if (!wish->looks)
+			break;
 		if (wish->set && !page_color_set_word(wish->set, word)) {
 			u32 next = page_color_set_next(wish->set, word * 64) / 64;
 
@@ -124,8 +127,12 @@ static unsigned int gather(const struct page_color_place *place,
 			break;
 		step = !fill;
 	}
-	if (nr == before)
+	if (nr == before) {
+		/* The next search goes on there. */
+		if (!wish->looks)
+			wish->cursor = word < words ? 64 * word : 0;
 		return nr;
+	}
 	if (space && place->node->live)
 		page_color_live_adjust(place->node->live);
 	wish->cursor = 64 * parts[nr - 1].word +
@@ -604,11 +611,14 @@ bool page_color_gather_block(struct zone *zone,
 			     unsigned int order, unsigned long *frame)
 {
 	struct page_color_leaving *leaving = current->page_color.leaving;
-	struct page_color_wish wish = { .set = ask->set };
+	struct page_color_wish wish = {
+		.set = ask->set,
+		.looks = PAGE_COLOR_SEARCHED,
+	};
 	struct page_color_space *space;
 	struct page_color_place place;
 	unsigned int stay = 1U << order;
-	u32 colors, rest;
+	u32 colors, rest, before;
 	bool chosen;
 
 	if (!page_color_place_of(&place, zone))
@@ -621,6 +631,7 @@ bool page_color_gather_block(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
+	before = wish.cursor;
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame,
 					 &stay);
 	colors = place.zone->memory.colors;
@@ -632,8 +643,11 @@ bool page_color_gather_block(struct zone *zone,
 		return false;
 	}
 	trace_page_color_choose_block(zone, order, chosen);
-	if (!chosen)
+	if (!chosen) {
+		if (wish.cursor != before)
+			WRITE_ONCE(space->cursor, wish.cursor);
 		return false;
+	}
 	/* Who is larger goes through all stretches in turn. */
 	if (page_color_full(space))
 		rest = (*frame % colors + (1U << order)) % colors;

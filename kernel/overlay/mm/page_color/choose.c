@@ -96,13 +96,13 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 }
 
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
-			    u64 some, const struct page_color_wish *wish,
+			    u64 some, struct page_color_wish *wish,
 			    const struct page_color_part *taken,
 			    unsigned int nr_taken,
 			    struct page_color_part *part)
 {
 	unsigned long whole = 1UL << memory->free->block_order;
-	unsigned long copies = memory->copies, looked;
+	unsigned long copies = memory->copies, looked, most;
 	unsigned int count = min(wish->count, 64U);
 	unsigned long copy = 0;
 	u64 best = 0;
@@ -112,7 +112,8 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		return true;
 	if (copies > PAGE_COLOR_COPIES)
 		copy = memory->next % copies;
-	for (looked = 0; looked < min(copies, PAGE_COLOR_SEARCHED); looked++) {
+	most = min_t(unsigned long, copies, wish->looks);
+	for (looked = 0; looked < most; looked++) {
 		unsigned long frame = copy_frame(memory, copy, 64 * word);
 		u64 free = page_color_free_word(memory->free, frame) & some;
 		unsigned int nr = min_t(unsigned int, hweight64(free), count);
@@ -137,6 +138,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		part->mask = free;
 		memory->next = copy;
 	}
+	wish->looks -= looked;
 	if (!best) {
 		memory->next = copy;
 		return false;
@@ -162,13 +164,16 @@ static bool is_free(const struct page_color_memory *memory, unsigned long frame,
 }
 
 /* The copy in the pageblock with the fewest free frames. */
-static bool find_free(const struct page_color_memory *memory, u32 color,
+static bool find_free(const struct page_color_memory *memory,
+		      struct page_color_wish *wish, u32 color,
 		      unsigned int order, unsigned long *frame)
 {
 	unsigned long copy, copies = min(memory->copies, PAGE_COLOR_COPIES * 8UL);
 	bool is_block = order == memory->free->block_order;
 	unsigned int least = UINT_MAX;
 
+	copies = min_t(unsigned long, copies, wish->looks);
+	wish->looks -= copies;
 	for (copy = 0; copy < copies; copy++) {
 		unsigned long at = copy_frame(memory, copy, color);
 		unsigned int nr = page_color_free_in_block(memory->free, at);
@@ -229,21 +234,24 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
  * pieces most have none, which the counts of pageblocks tell sooner than colors do.
  */
 static u64 rank_free(const struct page_color_memory *memory,
-		     const struct page_color_wish *wish, u32 color,
+		     struct page_color_wish *wish, u32 color,
 		     unsigned int order, u64 least, unsigned long *frame)
 {
 	u64 now;
 
+	/* To compare colors takes as long as to look at a copy. */
+	wish->looks--;
 	if (order == memory->free->block_order)
-		return find_free(memory, color, order, frame) ?
+		return find_free(memory, wish, color, order, frame) ?
 		       rank(wish, color, order, least) : U64_MAX;
 	now = rank(wish, color, order, least);
-	return now < least && find_free(memory, color, order, frame) ? now :
-								       U64_MAX;
+	if (now >= least || !find_free(memory, wish, color, order, frame))
+		return U64_MAX;
+	return now;
 }
 
 bool page_color_choose_block(struct page_color_memory *memory,
-			     const struct page_color_wish *wish,
+			     struct page_color_wish *wish,
 			     unsigned int order, unsigned long *frame,
 			     unsigned int *stay)
 {
@@ -259,6 +267,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 	for (tries = 0; tries < stretches && more && least; tries++, at++) {
 		if (at >= stretches)
 			at = 0;
+		if (!wish->looks)
+			break;
 		/* Of those with only lacked colors, not all are compared. */
 		if (least < 1ULL << 32)
 			more--;
@@ -269,7 +279,11 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
 	}
-	return least != U64_MAX;
+	if (least != U64_MAX)
+		return true;
+	if (!wish->looks)
+		wish->cursor = at < stretches ? at << order : 0;
+	return false;
 }
 
 u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,

@@ -23,8 +23,8 @@
 /* Copies of a word that are compared; the first is another one each time. */
 #define PAGE_COLOR_COPIES	64
 
-/* Copies that are looked at for one that is free; the next search goes on there. */
-#define PAGE_COLOR_SEARCHED	(256UL * PAGE_COLOR_COPIES)
+/* Copies that one search looks at; the next one goes on there. */
+#define PAGE_COLOR_SEARCHED	(256U * PAGE_COLOR_COPIES)
 
 /* Copies that are looked at in the pageblock that was chosen last. */
 #define PAGE_COLOR_GO_ON	8
@@ -77,6 +77,8 @@ struct page_color_set;
  *           still count in @held and @live; NULL if there are none
  * @cursor: color to begin with
  * @count: frames that are wanted
+ * @looks: copies that may still be looked at: memory may be large, and have few free
+ *         frames
  * @part: not from pageblocks that are free as a whole
  */
 struct page_color_wish {
@@ -86,6 +88,7 @@ struct page_color_wish {
 	const struct page_color_leaving *leaving;
 	u32 cursor;
 	unsigned int count;
+	unsigned int looks;
 	bool part;
 };
 
@@ -97,10 +100,11 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
  * The next copy in the pageblock that was chosen last, if it has a quarter of
  * what is wanted, or anything if none had a quarter then. Else the copy with a
  * quarter of what is wanted, in the pageblock with the fewest free frames; or
- * that with the most. False if none of @some is free.
+ * that with the most. False if none of @some is free, or was found free before no
+ * more copies may be looked at.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
-			    u64 some, const struct page_color_wish *wish,
+			    u64 some, struct page_color_wish *wish,
 			    const struct page_color_part *taken,
 			    unsigned int nr_taken,
 			    struct page_color_part *part);
@@ -109,10 +113,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
  * the set, the wish lacks the most and few others hold the most. @stay is how many it
  * does not lack, other than those of the pages that leave. False if there is no
- * block, or if those of this order do not divide the colors.
+ * block, if none was found before no more copies may be looked at (the cursor is there
+ * then), or if those of this order do not divide the colors.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
-			     const struct page_color_wish *wish,
+			     struct page_color_wish *wish,
 			     unsigned int order, unsigned long *frame,
 			     unsigned int *stay);
 

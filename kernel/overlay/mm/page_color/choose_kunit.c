@@ -94,7 +94,10 @@ static void a_larger_table_knows_what_the_smaller_one_did(struct kunit *test)
 static void a_pageblock_in_use_comes_before_a_whole_one(struct kunit *test)
 {
 	struct fixture *f = make(test, COLORS);
-	struct page_color_wish wish = { .count = 64 };
+	struct page_color_wish wish = {
+		.count = 64,
+		.looks = PAGE_COLOR_SEARCHED,
+	};
 	struct page_color_part part;
 
 	page_color_free_set(f->free, START, 9);
@@ -113,10 +116,52 @@ static void a_pageblock_in_use_comes_before_a_whole_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, part.mask, ~0ULL);
 }
 
+static void a_search_ends_and_the_next_one_goes_on(struct kunit *test)
+{
+	struct fixture *f = make(test, COLORS);
+	struct page_color_wish wish = { .count = 64, .looks = 100 };
+	unsigned long last = START + PAGE_COLOR_CHUNK - COLORS;
+	struct page_color_part part;
+	unsigned int searches = 1;
+
+	page_color_free_set(f->free, last, 0);
+	while (!page_color_choose_copy(&f->memory, 0, ~0ULL, &wish, NULL, 0,
+				       &part)) {
+		KUNIT_ASSERT_EQ(test, wish.looks, 0);
+		KUNIT_ASSERT_LT(test, searches++, PAGE_COLOR_CHUNK);
+		wish.looks = 100;
+	}
+	KUNIT_EXPECT_EQ(test, part.frame, last);
+	KUNIT_EXPECT_EQ(test, searches, DIV_ROUND_UP(f->memory.copies, 100));
+}
+
+static void a_search_for_a_block_ends_and_the_next_one_goes_on(struct kunit *test)
+{
+	struct fixture *f = make(test, 4096);
+	struct page_color_wish wish = { .held = f->held, .looks = 100 };
+	unsigned long frame;
+	unsigned int stay;
+
+	page_color_free_set(f->free, START + 4096 + 1024, 9);
+	/* One stretch of eight is looked at, and a part of the second one. */
+	KUNIT_EXPECT_FALSE(test, page_color_choose_block(&f->memory, &wish, 9,
+							 &frame, &stay));
+	KUNIT_EXPECT_EQ(test, wish.looks, 0);
+	KUNIT_EXPECT_EQ(test, wish.cursor, 1024);
+	wish.looks = 100;
+	KUNIT_ASSERT_TRUE(test, page_color_choose_block(&f->memory, &wish, 9,
+							&frame, &stay));
+	KUNIT_EXPECT_EQ(test, frame, START + 4096 + 1024);
+}
+
 static void blocks_of_many_colors_avoid_what_is_held(struct kunit *test)
 {
 	struct fixture *f = make(test, 4096);
-	struct page_color_wish wish = { .held = f->held, .live = f->live };
+	struct page_color_wish wish = {
+		.held = f->held,
+		.live = f->live,
+		.looks = PAGE_COLOR_SEARCHED,
+	};
 	unsigned long frame;
 	unsigned int stay;
 
@@ -148,7 +193,11 @@ static void blocks_of_many_colors_avoid_what_is_held(struct kunit *test)
 static void a_block_takes_the_place_of_small_pages(struct kunit *test)
 {
 	struct fixture *f = make(test, 2048);
-	struct page_color_wish wish = { .held = f->held, .live = f->live };
+	struct page_color_wish wish = {
+		.held = f->held,
+		.live = f->live,
+		.looks = PAGE_COLOR_SEARCHED,
+	};
 	struct page_color_leaving leaving;
 	unsigned long frame;
 	unsigned int stay;
@@ -254,6 +303,8 @@ static struct kunit_case choose_cases[] = {
 	KUNIT_CASE(frames_of_a_hole_are_not_free),
 	KUNIT_CASE(a_larger_table_knows_what_the_smaller_one_did),
 	KUNIT_CASE(a_pageblock_in_use_comes_before_a_whole_one),
+	KUNIT_CASE(a_search_ends_and_the_next_one_goes_on),
+	KUNIT_CASE(a_search_for_a_block_ends_and_the_next_one_goes_on),
 	KUNIT_CASE(blocks_of_many_colors_avoid_what_is_held),
 	KUNIT_CASE(a_block_takes_the_place_of_small_pages),
 	KUNIT_CASE(small_pages_go_on_where_blocks_cannot),
