@@ -16,10 +16,6 @@
 /* What is shared has other colors to heed, and what is locked stays in its place. */
 static bool may_move(struct vm_area_struct *vma, struct folio *folio)
 {
-	/* The colors that it may use are those of its tasks. */
-	if (static_branch_unlikely(&page_color_sets_key) &&
-	    current->mm != vma->vm_mm)
-		return false;
 	return folio_test_anon(folio) && folio_test_swapbacked(folio) &&
 	       !folio_test_large(folio) && !folio_test_ksm(folio) &&
 	       !folio_likely_mapped_shared(folio) &&

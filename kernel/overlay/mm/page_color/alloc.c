@@ -10,16 +10,6 @@
 #define CREATE_TRACE_POINTS
 #include <trace/events/page_color.h>
 
-const struct page_color_set *__page_color_ask_set(int nid)
-{
-	const struct page_color_node *node =
-		rcu_dereference(page_color_nodes[nid]);
-	const struct page_color_set *set = page_color_current_set();
-
-	/* Made for another geometry, it has no meaning. */
-	return set && node && set->colors == node->colors ? set : NULL;
-}
-
 void page_color_run_begin(struct page_color_run *run,
 			  const struct page_color_ask *ask)
 {
@@ -351,47 +341,79 @@ static unsigned int gather_first(const struct page_color_place *place,
 	return nr ?: gather_best(place, space, wish, wants[0], parts);
 }
 
-/* Searches that a vain one may save at most. */
-#define PAGE_COLOR_MOST_SKIPPED	15
+/* Searches that a vain one may save at most, and those for any color of a set. */
+#define PAGE_COLOR_MOST_SKIPPED		15
+#define PAGE_COLOR_MOST_SKIPPED_SET	255
+
+/* What is remembered for who asks. Another set of the same number is forgotten. */
+static struct page_color_vain *vain_of(struct page_color_zone *zone,
+				       struct page_color_space *space,
+				       const struct page_color_set *set)
+{
+	unsigned int at;
+
+	if (space)
+		return &space->vain;
+	at = set->id % PAGE_COLOR_VAIN_SETS;
+	if (READ_ONCE(zone->vain[at].set) != set->id) {
+		zone->vain[at].vain = (struct page_color_vain) {};
+		WRITE_ONCE(zone->vain[at].set, set->id);
+	}
+	return &zone->vain[at].vain;
+}
 
 /*
- * A search for frames that are not there looks at all of memory: after a vain one
- * the next begin behind it, once, three times, seven times and so on. Threads may
- * mix this up, at the price of a search.
+ * A search for frames that are not there takes long: after a vain one the next begin
+ * behind it, once, three times, seven times and so on. Threads may mix this up, at the
+ * price of a search.
  */
-static unsigned int first_want(struct page_color_space *space)
+static unsigned int first_want(struct page_color_vain *vain)
 {
-	u8 skip = space ? READ_ONCE(space->vain.skip) : 0;
+	u8 skip = READ_ONCE(vain->skip);
 
 	if (!skip)
 		return 0;
-	WRITE_ONCE(space->vain.skip, skip - 1);
-	return READ_ONCE(space->vain.want);
+	WRITE_ONCE(vain->skip, skip - 1);
+	return READ_ONCE(vain->want);
+}
+
+static void note_found(struct page_color_vain *vain, unsigned int first,
+		       unsigned int found, unsigned int most)
+{
+	unsigned int skipped = READ_ONCE(vain->skipped);
+
+	if (found > first) {
+		skipped = min(2 * skipped + 1, most);
+		WRITE_ONCE(vain->want, found);
+		WRITE_ONCE(vain->skip, skipped);
+		WRITE_ONCE(vain->skipped, skipped);
+	} else if (!first && skipped) {
+		WRITE_ONCE(vain->skipped, 0);
+	}
 }
 
 /*
  * @found, but little of what was wished for (@less); behind the last of
  * what is wanted where no frame was free. Who finds room in the cache searches
- * each time else: a color that came free meanwhile saves a conflict.
+ * each time else: a color that came free meanwhile saves a conflict. Who finds nothing
+ * of a set gets one page of another color for each search that is saved, not a run.
  */
-static void note_vain(struct page_color_space *space, unsigned int first,
+static void note_vain(const struct page_color_space *space,
+		      const struct page_color_ask *ask,
+		      struct page_color_vain *vain, unsigned int first,
 		      unsigned int found, bool less)
 {
-	unsigned int skipped = READ_ONCE(space->vain.skipped);
+	unsigned int most = PAGE_COLOR_MOST_SKIPPED;
 
-	if (found < ARRAY_SIZE(wants)) {
+	if (found == ARRAY_SIZE(wants)) {
+		if (ask->set)
+			most = PAGE_COLOR_MOST_SKIPPED_SET;
+	} else if (space) {
 		if (!page_color_full(space))
 			return;
 		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
 	}
-	if (found > first) {
-		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
-		WRITE_ONCE(space->vain.want, found);
-		WRITE_ONCE(space->vain.skip, skipped);
-		WRITE_ONCE(space->vain.skipped, skipped);
-	} else if (!first && skipped) {
-		WRITE_ONCE(space->vain.skipped, 0);
-	}
+	note_found(vain, first, found, most);
 }
 
 /* Freed pages that are looked at for one that is wanted. */
@@ -477,6 +499,7 @@ unsigned int page_color_gather(struct zone *zone,
 	unsigned int first, i, nr = 0, run = 0, differs, tried = 0;
 	struct page_color_space *space;
 	struct page_color_place place;
+	struct page_color_vain *vain;
 
 	if (!page_color_place_of(&place, zone))
 		return 0;
@@ -502,7 +525,8 @@ unsigned int page_color_gather(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
 		  (wish.live ? PAGE_COLOR_FEW : 0);
-	first = first_want(space);
+	vain = vain_of(place.zone, space, ask->set);
+	first = first_want(vain);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
 			return 0;
@@ -523,17 +547,19 @@ unsigned int page_color_gather(struct zone *zone,
 			break;
 	}
 	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
+	note_vain(space, ask, vain, first, i,
+		  is_little(count - wish.count, count));
 	if (space) {
-		note_vain(space, first, i,
-			  is_little(count - wish.count, count));
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
-		count_vm_events(!i ? PAGE_COLOR_BEST :
-				nr ? PAGE_COLOR_OTHER : PAGE_COLOR_NONE,
-				nr ? count - wish.count : 1);
 	} else {
 		WRITE_ONCE(place.zone->cursor, wish.cursor);
 	}
+	if (!nr)
+		count_vm_event(PAGE_COLOR_NONE);
+	else if (space)
+		count_vm_events(!i ? PAGE_COLOR_BEST : PAGE_COLOR_OTHER,
+				count - wish.count);
 	return nr;
 }
 
@@ -606,6 +632,29 @@ static bool small_is_better(const struct page_color_space *space,
 	return chosen ? 2 * stay > size : 2 * taken > colors;
 }
 
+/*
+ * Whether a huge page that nobody asked for would have colors that are not in the set:
+ * small ones have those of the set.
+ */
+static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
+			    u32 color, unsigned int order)
+{
+	if (!wish->set || (current->page_color.huge == PAGE_COLOR_HUGE &&
+			   !page_color_is_khugepaged()))
+		return false;
+	return !chosen || !page_color_set_has(wish->set, color, order);
+}
+
+/* Who is larger than the cache goes through all stretches in turn, as small ones do. */
+static u32 next_cursor(const struct page_color_space *space,
+		       const struct page_color_wish *wish, u32 colors,
+		       unsigned int order, u32 taken)
+{
+	if (space && !page_color_full(space))
+		return page_color_choose_rest(wish, colors, order, taken);
+	return (taken + (1U << order)) % colors;
+}
+
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
@@ -615,18 +664,18 @@ bool page_color_gather_block(struct zone *zone,
 		.set = ask->set,
 		.looks = PAGE_COLOR_SEARCHED,
 	};
+	unsigned int stay = 1U << order;
 	struct page_color_space *space;
 	struct page_color_place place;
-	unsigned int stay = 1U << order;
-	u32 colors, rest, before;
+	u32 colors, before, taken;
 	bool chosen;
 
 	if (!page_color_place_of(&place, zone))
 		return false;
 	space = space_of(ask, &place);
-	if (!space)
+	if (!space && !ask->set)
 		return false;
-	wish.held = &space->held;
+	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
 	wish.cursor = cursor_of(space, place.zone);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
@@ -635,28 +684,22 @@ bool page_color_gather_block(struct zone *zone,
 	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame,
 					 &stay);
 	colors = place.zone->memory.colors;
+	taken = chosen ? *frame % colors : 0;
 	if (leaving && !(colors % (1U << order)))
 		leaving->stay = stay;
-	if (small_is_better(space, &wish, chosen, stay, order)) {
+	if ((space && small_is_better(space, &wish, chosen, stay, order)) ||
+	    set_wants_small(&wish, chosen, taken, order)) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
 		trace_page_color_leave_block(zone, order);
 		return false;
 	}
 	trace_page_color_choose_block(zone, order, chosen);
-	if (!chosen) {
-		if (wish.cursor != before)
-			WRITE_ONCE(space->cursor, wish.cursor);
-		return false;
-	}
-	/* Who is larger goes through all stretches in turn. */
-	if (page_color_full(space))
-		rest = (*frame % colors + (1U << order)) % colors;
-	else
-		rest = page_color_choose_rest(&wish, colors, order,
-					      *frame % colors);
-	if (rest != wish.cursor)
-		WRITE_ONCE(space->cursor, rest);
-	return true;
+	if (chosen)
+		wish.cursor = next_cursor(space, &wish, colors, order, taken);
+	if (wish.cursor != before)
+		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor),
+			   wish.cursor);
+	return chosen;
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is chosen for an address space that was made for another geometry. */
+/*
+ * What is chosen for an address space that was made for another geometry, and for a
+ * set that has no free frame.
+ */
 
 #include <kunit/test.h>
 #include <linux/rcupdate.h>
@@ -74,9 +77,69 @@ static void of_another_geometry_nothing_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held_after_loss(test, 6), 0xff);
 }
 
+static unsigned long gather(struct made *made, unsigned int count)
+{
+	struct page_color_part parts[PAGE_COLOR_PARTS];
+	unsigned int nr;
+
+	rcu_read_lock();
+	nr = page_color_gather(&made->zone, &made->ask, 0, count, parts);
+	rcu_read_unlock();
+	return nr ? parts[0].frame + __ffs64(parts[0].mask) : 0;
+}
+
+/* After a vain search 1, 3, 7 and so on are saved. */
+static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
+{
+	struct page_color_free *free;
+	struct page_color_set *set;
+	struct made *made = make(test, 7);
+	struct page_color_vain *vain;
+	int i;
+
+	if (rcu_access_pointer(page_color_nodes[nid]))
+		kunit_skip(test, "node %d is there", nid);
+	set = kunit_kzalloc(test, struct_size(set, ranges, 1), GFP_KERNEL);
+	free = kunit_kzalloc(test, struct_size(free, chunk, 1), GFP_KERNEL);
+	KUNIT_ASSERT_TRUE(test, set && free);
+	free->chunk[0] = kvzalloc(page_color_chunk_bytes(9), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, free->chunk[0]);
+	free->chunks = 1;
+	free->block_order = 9;
+	*set = (struct page_color_set) { .id = 9, .colors = COLORS, .nr = 1 };
+	set->ranges[0] = (struct page_color_range) { 5, 6 };
+	made->ask = (struct page_color_ask) { .set = set };
+	made->coloring.memory.free = free;
+	made->coloring.memory.copies = PAGE_COLOR_CHUNK / COLORS;
+	vain = &made->coloring.vain[set->id % PAGE_COLOR_VAIN_SETS].vain;
+	/* Of a color that is not in the set. */
+	page_color_free_set(free, 4 * COLORS + 7, 0);
+	rcu_assign_pointer(page_color_nodes[nid], &made->node);
+
+	for (i = 0; i < 1 + 1 + 1 + 3 + 1; i++)
+		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
+	KUNIT_EXPECT_EQ(test, vain->skip, 7);
+	/* One comes free: it is found by the next search. */
+	page_color_free_set(free, 8 * COLORS + 6, 0);
+	for (i = 0; i < 7; i++)
+		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
+	KUNIT_EXPECT_EQ(test, vain->skipped, 0);
+	/* Another set is not known, although it has the same place. */
+	set->id += PAGE_COLOR_VAIN_SETS;
+	page_color_free_clear(free, 8 * COLORS + 6, 0);
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
+	KUNIT_EXPECT_EQ(test, vain->skip, 1);
+
+	RCU_INIT_POINTER(page_color_nodes[nid], NULL);
+	synchronize_rcu();
+	kvfree(free->chunk[0]);
+}
+
 static struct kunit_case alloc_cases[] = {
 	KUNIT_CASE(lost_frames_are_not_held),
 	KUNIT_CASE(of_another_geometry_nothing_is_lost),
+	KUNIT_CASE(a_set_without_free_frames_is_searched_less_often),
 	{}
 };
 

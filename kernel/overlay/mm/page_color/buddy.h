@@ -540,8 +540,20 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 	}
 	if (!page || check_new_pages(page, order))
 		return NULL;
-	page_color_take_frames(ask->space, pfn, 1UL << order);
+	if (ask->space)
+		page_color_take_frames(ask->space, pfn, 1UL << order);
 	return page;
+}
+
+/* The default path takes any block, and one that was chosen may have other colors. */
+static void color_note_set(struct page *page, unsigned int order,
+			   const struct page_color_set *set)
+{
+	if (!page && page_color_wants_small(order))
+		return;
+	if (!page || !page_color_set_has(set, page_to_pfn(page) % set->colors,
+					 order))
+		count_vm_event(PAGE_COLOR_NONE);
 }
 
 /* A block of more pages than one. */
@@ -556,6 +568,8 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	rcu_read_lock();
 	if (page_color_ask(&ask, zone_to_nid(zone)))
 		page = color_take_best_block(zone, order, alloc_flags, &ask);
+	if (ask.set)
+		color_note_set(page, order, ask.set);
 	if (page)
 		color_done(preferred_zone, zone, page, order, ask.space);
 	rcu_read_unlock();
@@ -897,7 +911,7 @@ void page_color_alloc_best(struct mm_struct *mm, int nid, unsigned int least,
 		return;
 	rcu_read_lock();
 	if (static_branch_unlikely(&page_color_sets_key))
-		ask.set = __page_color_ask_set(nid);
+		ask.set = page_color_set_of_node(mm, nid);
 	ask.space = page_color_space(mm, nid, PAGE_COLOR_ANON);
 	/* Who has had all colors lacks none. */
 	if (ask.space && page_color_full(ask.space))

@@ -38,18 +38,40 @@ static void drop_runs(struct mm_struct *mm,
 	rcu_read_unlock();
 }
 
+/*
+ * khugepaged looks for no block, which may compact memory, where none can have colors
+ * of the set.
+ */
+static bool has_block(struct mm_struct *mm)
+{
+	const struct page_color_set *set;
+	bool has;
+
+	rcu_read_lock();
+	set = page_color_set_of(mm);
+	has = !set || !page_color_is_khugepaged() ||
+	      page_color_set_has_block(set, HPAGE_PMD_ORDER);
+	rcu_read_unlock();
+	return has;
+}
+
 struct folio *
 page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 struct page_color_leaving *leaving,
 				 gfp_t gfp, int nid, nodemask_t *nodes)
 {
-	struct folio *folio;
+	struct folio *folio = NULL;
 
 	if (!page_color_begin(mm, leaving->kind))
 		return __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
 	drop_runs(mm, leaving);
 	current->page_color.leaving = leaving;
-	folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
+	if (has_block(mm))
+		folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
+	else
+		current->page_color.huge = PAGE_COLOR_SMALL;
+	leaving->small = !folio && current->page_color.huge == PAGE_COLOR_SMALL;
+	page_color_huge_end();
 	current->page_color.leaving = NULL;
 	page_color_end(mm, leaving->kind, gfp, folio);
 	if (folio && leaving->stay && leaving->kind == PAGE_COLOR_ANON)

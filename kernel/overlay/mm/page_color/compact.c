@@ -39,13 +39,15 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
  * color is held until it is counted anew.
  */
 static bool find_wanted(struct page_color_place *place,
-			struct page_color_space *space, unsigned long from,
+			struct page_color_space *space,
+			const struct page_color_set *set, unsigned long from,
 			unsigned long *found)
 {
 	struct page_color_memory *memory = &place->zone->memory;
 	struct page_color_wish wish = {
 		.held = space ? &space->held : NULL,
 		.live = place->node->live,
+		.set = set,
 	};
 	u32 words = page_color_words(memory->colors);
 	u32 word = READ_ONCE(place->zone->cursor) / 64;
@@ -57,6 +59,8 @@ static bool find_wanted(struct page_color_place *place,
 
 		if (word >= words)
 			word = 0;
+		if (set && !page_color_set_word(set, word))
+			word = page_color_set_next(set, word * 64) / 64;
 		some = page_color_wanted(&wish, memory->colors, word,
 					 PAGE_COLOR_LACKED | PAGE_COLOR_FEW);
 		if (!some || !find_last(memory, 64 * word, some, from, found))
@@ -85,8 +89,8 @@ static bool find_same(struct zone *zone, unsigned long frame,
 }
 
 static bool find_other(struct zone *zone, struct page_color_space *space,
-		       unsigned long best, unsigned long from,
-		       unsigned long *found)
+		       const struct page_color_set *set, unsigned long best,
+		       unsigned long from, unsigned long *found)
 {
 	struct page_color_place place;
 
@@ -94,8 +98,8 @@ static bool find_other(struct zone *zone, struct page_color_space *space,
 		return false;
 	if (space && space->node != place.node->id)
 		return false;
-	return find_wanted(&place, space, best, found) ||
-	       find_wanted(&place, space, from, found);
+	return find_wanted(&place, space, set, best, found) ||
+	       find_wanted(&place, space, set, from, found);
 }
 
 bool page_color_keeps(struct zone *zone)
@@ -113,6 +117,7 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
 			   unsigned long *found)
 {
+	const struct page_color_set *set = NULL;
 	struct page_color_space *space = NULL;
 	struct mm_struct *owner;
 	bool done;
@@ -125,10 +130,12 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 		return done;
 	owner = page_color_owner(folio);
 	rcu_read_lock();
-	if (owner)
+	if (owner) {
 		space = page_color_space(owner, folio_nid(folio),
 					 page_color_kind_of(folio));
-	done = find_other(zone, space, best, from, found);
+		set = page_color_set_of_node(owner, zone_to_nid(zone));
+	}
+	done = find_other(zone, space, set, best, from, found);
 	rcu_read_unlock();
 	page_color_owner_put(owner);
 	return done;

@@ -17,6 +17,8 @@
  * struct page_color_leaving - small pages, by stretch of colors
  * @kind: what they are, an enum page_color_kind
  * @nid: node of the first one; those of other nodes are not noted
+ * @small: the huge page would have had colors that are not in the set of the program,
+ *         and was not allocated
  * @stay: when the huge page is chosen: how many other pages have colors of it
  * @nr: how many of @part are in use
  * @part: how many pages have colors of a stretch: of as many colors as the huge
@@ -24,6 +26,7 @@
  */
 struct page_color_leaving {
 	u8 kind;
+	bool small;
 	int nid;
 	unsigned int stay;
 	unsigned int nr;
@@ -37,6 +40,7 @@ static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
 					    u8 kind)
 {
 	leaving->kind = kind;
+	leaving->small = false;
 	leaving->nr = 0;
 	leaving->stay = 0;
 }
@@ -70,9 +74,22 @@ page_color_leaving_pages(const struct page_color_leaving *leaving, u32 stretch)
 	return 0;
 }
 
+/* They stay: other programs need not wait until there is such a huge page. */
+static inline bool
+page_color_leaving_stays(const struct page_color_leaving *leaving)
+{
+	return leaving->small;
+}
+
 #else /* !CONFIG_PAGE_COLOR */
 
 struct page_color_leaving { };
+
+static inline bool
+page_color_leaving_stays(const struct page_color_leaving *leaving)
+{
+	return false;
+}
 
 static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
 					    u8 kind) { }

@@ -8,6 +8,17 @@
 
 #include "page_color.h"
 
+/* Whether it matters what color its pages have. */
+static bool has_colors(const struct mm_struct *mm)
+{
+	bool has;
+
+	rcu_read_lock();
+	has = rcu_access_pointer(mm->page_color.spaces) || page_color_set_of(mm);
+	rcu_read_unlock();
+	return has;
+}
+
 /* The first address space that has the folio mapped; ends the walk. */
 static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 		       unsigned long address, void *arg)
@@ -18,7 +29,7 @@ static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 	if (!page_vma_mapped_walk(&pvmw))
 		return true;
 	page_vma_mapped_walk_done(&pvmw);
-	if (rcu_access_pointer(vma->vm_mm->page_color.spaces)) {
+	if (has_colors(vma->vm_mm)) {
 		mmgrab(vma->vm_mm);
 		*owner = vma->vm_mm;
 	}
@@ -55,11 +66,10 @@ static bool is_busy(const struct folio *folio)
 	return folio_ref_count(folio) > references;
 }
 
-/* Reclaim has no time, and colors of a set are those of the task that moves pages. */
+/* Reclaim has no time. */
 static struct mm_struct *owner_to_ask(struct folio *folio)
 {
-	if (current->flags & PF_MEMALLOC || is_busy(folio) ||
-	    static_branch_unlikely(&page_color_sets_key))
+	if (current->flags & PF_MEMALLOC || is_busy(folio))
 		return NULL;
 	return page_color_owner(folio);
 }

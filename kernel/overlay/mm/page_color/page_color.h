@@ -59,12 +59,29 @@ struct page_color_node {
 extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
 
 /**
+ * struct page_color_vain - searches for frames that were not there
+ * @want: what was searched for in vain: the next searches begin behind it
+ * @skip: how many
+ * @skipped: how many did so the last time
+ */
+struct page_color_vain {
+	u8 want;
+	u8 skip;
+	u8 skipped;
+};
+
+/* Sets that a zone remembers, by their number. */
+#define PAGE_COLOR_VAIN_SETS	8
+
+/**
  * struct page_color_zone - coloring of one zone
  * @rcu: freed after readers
  * @node: id of the node's cache that it is for
  * @memory: what is chosen from; memory.free changes under zone->lock
  * @cursor: the next color where no address space has a cursor
  * @rest: the pageblock in use from which frames of any color were taken last
+ * @vain: for tasks with a set that have no colors of their own: the set, and what was
+ *        searched for
  */
 struct page_color_zone {
 	struct rcu_head rcu;
@@ -72,6 +89,10 @@ struct page_color_zone {
 	struct page_color_memory memory;
 	u32 cursor;
 	unsigned long rest;
+	struct {
+		u64 set;
+		struct page_color_vain vain;
+	} vain[PAGE_COLOR_VAIN_SETS];
 };
 
 /* What is known of a zone and its node, if both are of the same geometry. */
@@ -118,7 +139,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @full_from: words from this one on count as held whatever @held says: the
  *             space has held all colors, so that what it holds of the next round
  *             makes no difference to others. Not a word if it has not.
- * @vain: what was searched for in vain, and is not for the next searches
+ * @vain: what was searched for in vain
  * @held: the colors
  */
 struct page_color_space {
@@ -140,11 +161,7 @@ struct page_color_space {
 	u8 vainly;
 	u32 cursor;
 	u32 full_from;
-	struct {
-		u8 want;
-		u8 skip;
-		u8 skipped;
-	} vain;
+	struct page_color_vain vain;
 	struct page_color_held *walked;
 	struct page_color_held *seen;
 	struct page_color_held held;
@@ -383,6 +400,18 @@ struct page_color_set *page_color_set_parse(char *list, u32 colors);
 /* Colors that are in both, of sets of the same number of colors. NULL if none. */
 struct page_color_set *page_color_set_both(const struct page_color_set *a,
 					   const struct page_color_set *b);
+/* The current task makes a huge page of small ones, without being asked. */
+static inline bool page_color_is_khugepaged(void)
+{
+	return current->page_color.leaving && current->flags & PF_KTHREAD;
+}
+
+/* Whether there are 2^@order colors in a row, aligned, that are all in the set. */
+bool page_color_set_has_block(const struct page_color_set *set,
+			      unsigned int order);
+/* Whether 2^@order colors from @color on are all in the set. */
+bool page_color_set_has(const struct page_color_set *set, u32 color,
+			unsigned int order);
 /* A reference to the set that is there, or NULL. */
 struct page_color_set *page_color_set_get(struct page_color_set __rcu **from);
 /* @set may be NULL. */
@@ -424,19 +453,25 @@ u32 page_color_zone_colors(const struct zone *zone);
 /* The colors that a task may use, NULL for all; under rcu_read_lock(). */
 struct page_color_set *page_color_task_set(struct task_struct *task);
 
-const struct page_color_set *__page_color_current_set(void);
+const struct page_color_set *__page_color_set_of(const struct mm_struct *mm);
 
 /*
- * What the current task may use, NULL for all; an interrupt may use all. Under
+ * What the memory of @mm may use, NULL for all: the colors of the current task if it is
+ * its own or @mm is NULL, else those of its owner. An interrupt may use all. Under
  * rcu_read_lock(), as long as the set is used. Whoever asks ignores a set whose
  * number of colors is not that of the zone.
  */
-static inline const struct page_color_set *page_color_current_set(void)
+static inline const struct page_color_set *
+page_color_set_of(const struct mm_struct *mm)
 {
 	if (!static_branch_unlikely(&page_color_sets_key))
 		return NULL;
-	return __page_color_current_set();
+	return __page_color_set_of(mm);
 }
+
+/* The same for memory of a node: NULL if the set is of another number of colors. */
+const struct page_color_set *
+page_color_set_of_node(const struct mm_struct *mm, int nid);
 
 /*
  * Gives a task a set, or NULL, and takes over the reference if that is possible.
@@ -472,9 +507,6 @@ struct page_color_ask {
 	bool file;
 };
 
-/* Of the current task, if it is for the geometry of a node, or NULL. */
-const struct page_color_set *__page_color_ask_set(int nid);
-
 /*
  * Interrupts ask for nobody, and neither does who reclaims memory on the way: its pages
  * are not those that the task will use.
@@ -494,12 +526,11 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 
 	if (!page_color_may_ask())
 		return false;
+	ask->file = whom == PAGE_COLOR_FILE;
 	if (static_branch_unlikely(&page_color_sets_key))
-		ask->set = __page_color_ask_set(nid);
-	if (unlikely(whom == PAGE_COLOR_FILE)) {
-		ask->file = true;
+		ask->set = page_color_set_of_node(ask->file ? NULL : whom, nid);
+	if (unlikely(ask->file))
 		return true;
-	}
 	if (whom)
 		ask->space = page_color_space(whom, nid,
 					      current->page_color.kind);
@@ -555,8 +586,8 @@ void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 
 /* owner.c */
 /*
- * Who has a folio and is large, with a reference; of several, one. NULL if that one is
- * small, if nobody holds such pages, or if a lock is contended: who waits for it may
+ * Who has a folio, with a reference; of several, one. NULL if that one is small and has
+ * no set, if nobody holds such pages, or if a lock is contended: who waits for it may
  * move the folio all the same, to a color that few hold. May sleep.
  */
 struct mm_struct *page_color_owner(struct folio *folio);

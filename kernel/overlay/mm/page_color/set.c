@@ -232,6 +232,33 @@ u64 page_color_set_word(const struct page_color_set *set, u32 word)
 	return bits;
 }
 
+bool page_color_set_has(const struct page_color_set *set, u32 color,
+			unsigned int order)
+{
+	u32 i = find_range(set, color);
+
+	/* They do not touch each other: one has all of them, or none has. */
+	return i < set->nr && set->ranges[i].first <= color &&
+	       set->ranges[i].last >= color + (1U << order) - 1;
+}
+
+/* Ranges that are looked at for a block: a set of more is for small pages. */
+#define PAGE_COLOR_SET_RANGES	4096U
+
+bool page_color_set_has_block(const struct page_color_set *set,
+			      unsigned int order)
+{
+	u32 size = 1U << order, i;
+
+	for (i = 0; i < min(set->nr, PAGE_COLOR_SET_RANGES); i++) {
+		const struct page_color_range *range = &set->ranges[i];
+
+		if (ALIGN((u64)range->first, size) + size <= range->last + 1ULL)
+			return true;
+	}
+	return false;
+}
+
 u32 page_color_set_next(const struct page_color_set *set, u32 color)
 {
 	u32 i = find_range(set, color);

@@ -116,17 +116,44 @@ static struct page_color_set *random_set(struct kunit *test,
 	return IS_ERR(set) ? NULL : set;
 }
 
+static bool slow_has(const bool *in, u32 colors, u32 color, u32 nr)
+{
+	bool has = color + nr <= colors;
+
+	while (has && nr--)
+		has = in[color++];
+	return has;
+}
+
+static void check_blocks(struct kunit *test, const struct page_color_set *set,
+			 unsigned int order, const bool *in)
+{
+	u32 size = 1U << order, color;
+	bool any = false;
+
+	for (color = 0; color < set->colors; color++) {
+		bool has = slow_has(in, set->colors, color, size);
+
+		KUNIT_EXPECT_EQ(test, page_color_set_has(set, color, order),
+				has);
+		any = any || (has && !(color % size));
+	}
+	KUNIT_EXPECT_EQ(test, page_color_set_has_block(set, order), any);
+}
+
 static void check_random(struct kunit *test, struct rnd_state *random)
 {
 	u32 colors = 2 + prandom_u32_state(random) % 200;
 	bool *in = kunit_kzalloc(test, colors, GFP_KERNEL);
 	struct page_color_set *set;
-	u32 color, word;
+	u32 color, word, order;
 
 	KUNIT_ASSERT_NOT_NULL(test, in);
 	set = random_set(test, random, colors, in);
 	if (!set)
 		return;
+	for (order = 0; order < 5; order++)
+		check_blocks(test, set, order, in);
 	for (word = 0; word <= colors / 64 + 1; word++)
 		KUNIT_EXPECT_EQ(test, page_color_set_word(set, word),
 				slow_word(in, colors, word));

@@ -974,9 +974,6 @@ void __page_color_settle(struct mm_struct *mm)
 	struct page_color_space *space;
 	bool count = false;
 
-	/* The colors that its pages may have are those of its tasks: they count. */
-	if (static_branch_unlikely(&page_color_sets_key))
-		return;
 	rcu_read_lock();
 	for (space = rcu_dereference(mm->page_color.spaces); space;
 	     space = space->next)

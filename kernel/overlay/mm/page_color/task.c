@@ -20,9 +20,31 @@ struct page_color_set *page_color_task_set(struct task_struct *task)
 #endif
 }
 
-const struct page_color_set *__page_color_current_set(void)
+/*
+ * Of whom memory belongs to, not of who allocates it: khugepaged, ptrace and migration
+ * do so for others. Without memory cgroups nobody knows who that is.
+ */
+const struct page_color_set *__page_color_set_of(const struct mm_struct *mm)
 {
-	return in_task() ? page_color_task_set(current) : NULL;
+	struct task_struct *owner = NULL;
+
+	if (!mm || mm == current->mm)
+		return in_task() ? page_color_task_set(current) : NULL;
+#ifdef CONFIG_MEMCG
+	owner = rcu_dereference(mm->owner);
+#endif
+	return owner ? page_color_task_set(owner) : NULL;
+}
+
+const struct page_color_set *
+page_color_set_of_node(const struct mm_struct *mm, int nid)
+{
+	const struct page_color_node *node =
+		rcu_dereference(page_color_nodes[nid]);
+	const struct page_color_set *set = page_color_set_of(mm);
+
+	/* Made for another geometry, it has no meaning. */
+	return set && node && set->colors == node->colors ? set : NULL;
 }
 
 /* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */

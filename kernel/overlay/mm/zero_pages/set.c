@@ -9,32 +9,6 @@
 #include "../page_color/page_color.h"
 #include "zero_pages.h"
 
-/* Made for another geometry than that of the zero pages' node, it has no meaning. */
-static bool has_meaning(const struct page_color_set *set)
-{
-	int nid = page_to_nid(pfn_to_page(my_zero_pfn(0)));
-	const struct page_color_node *node =
-		rcu_dereference(page_color_nodes[nid]);
-
-	return node && node->colors == set->colors;
-}
-
-/*
- * Of whom memory belongs to, not of whom reads it: ptrace and KSM come to memory
- * of others. Under rcu_read_lock().
- */
-static const struct page_color_set *set_of(struct mm_struct *mm)
-{
-	struct task_struct *owner = NULL;
-
-	if (mm == current->mm)
-		return page_color_current_set();
-#ifdef CONFIG_MEMCG
-	owner = rcu_dereference(mm->owner);
-#endif
-	return owner ? page_color_task_set(owner) : NULL;
-}
-
 static bool in_set(const struct page_color_set *set, unsigned long pfn)
 {
 	u32 color = pfn % set->colors;
@@ -62,14 +36,15 @@ static unsigned long choose(const struct page_color_set *set,
 
 unsigned long zero_pfn_in_set(struct mm_struct *mm, unsigned long addr)
 {
+	int nid = page_to_nid(pfn_to_page(my_zero_pfn(0)));
 	unsigned long pfn = my_zero_pfn(addr);
 	const struct page_color_set *set;
 
 	if (!zero_page_mask)
 		return pfn;
 	rcu_read_lock();
-	set = set_of(mm);
-	if (set && has_meaning(set))
+	set = page_color_set_of_node(mm, nid);
+	if (set)
 		pfn = choose(set, addr);
 	rcu_read_unlock();
 	return pfn;

@@ -92,6 +92,46 @@ fn sets_of_tasks_on_arm64() {
     sets(Arch::Arm64, Config::Plain);
 }
 
+/// What each load of a task with a set got: pages of other colors are counted.
+fn pages_of_sets(arch: Arch, config: Config) {
+    let report = run(arch, config, "page-color-set-pages", machine(None));
+    let number = |what: &str, name: &str| {
+        let results = report.results.iter().filter(|result| result["what"] == what);
+        results.map(|result| result[name].as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(number("huge in set", "huge"), 4);
+    assert_eq!(number("huge in set", "outside"), 0);
+    assert_eq!(number("huge in set", "none"), 0);
+    // There is no block of every second color: who asks for a huge page gets one.
+    assert_eq!(number("huge asked for", "huge"), 1);
+    assert_eq!(number("huge asked for", "outside"), 256);
+    assert!(number("huge asked for", "none") >= 1);
+    assert_eq!(number("huge or small", "huge"), 0);
+    assert_eq!(number("huge or small", "outside"), 0);
+    assert!(number("huge or small", "fallback") >= 1);
+    assert_eq!(number("khugepaged stays", "collapsed"), 0);
+    assert_eq!(number("khugepaged stays", "outside"), 0);
+    assert!(number("khugepaged stays", "failed") >= 1);
+    assert_eq!(number("khugepaged", "collapsed"), 1);
+    assert_eq!(number("khugepaged", "outside"), 0);
+    assert!(number("compaction", "pages") >= 100);
+    assert_eq!(number("compaction", "outside"), 0);
+    // 512 MiB have 32 frames of a color.
+    let (pages, outside) = (number("small", "pages"), number("small", "outside"));
+    assert!((pages - 32..pages).contains(&outside), "{outside} of {pages}");
+    assert!(number("small", "none") >= outside);
+}
+
+#[test]
+fn pages_of_sets_on_x86_64() {
+    pages_of_sets(Arch::X86_64, Config::Plain);
+}
+
+#[test]
+fn pages_of_sets_on_arm64() {
+    pages_of_sets(Arch::Arm64, Config::Plain);
+}
+
 fn sets_of_cgroups(arch: Arch, config: Config) {
     let report = run(arch, config, "page-color-cgroups", machine(None));
     let result = &report.results[0];
@@ -118,6 +158,7 @@ fn sets_of_cgroups_on_arm64() {
 fn control_and_sets_under_the_kernels_checks() {
     control(Arch::X86_64, Config::Debug);
     sets(Arch::X86_64, Config::Debug);
+    pages_of_sets(Arch::X86_64, Config::Debug);
     sets_of_cgroups(Arch::X86_64, Config::Debug);
 }
 
