@@ -506,7 +506,8 @@ static void choose_block(struct both *both)
 		SAME(wish.looks <= looks, true);
 		for (u32 more = stretches; !found && least != UINT64_MAX && more; more--) {
 			SAME(wish.looks, 0);
-			wish.looks = PAGE_COLOR_SEARCHED;
+			/* At one stretch of colors. */
+			wish.looks = 1 + both->memory.copies;
 			found = page_color_choose_block(&both->memory, &wish, order, &frame,
 							&stay);
 		}
