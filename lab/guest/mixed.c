@@ -52,6 +52,7 @@ static const struct load {
 	{ "thp-pieces", load_thp_pieces, false },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
+	{ "mbind", load_mbind, false },
 };
 
 static struct lab_random seeds;

@@ -6,6 +6,7 @@
 #include "files.h"
 #include "mixed_huge.h"
 
+#include <linux/mempolicy.h>
 #include <sys/syscall.h>
 
 #define MEMORY "/sys/devices/system/memory/"
@@ -87,23 +88,67 @@ static inline void load_offlining(struct mixed *mixed)
 	lab_write(path, "online");
 }
 
+/* Pages that go to the other node, and where they are. */
+struct moving {
+	char *memory;
+	void **pages;
+	int *nodes;
+};
+
+/* Touched, on the node of this CPU. */
+static inline struct moving pages_to_move(const struct mixed *mixed)
+{
+	struct moving moving = {
+		.memory = small_pages(mixed->pages),
+		.pages = malloc(mixed->pages * sizeof(*moving.pages)),
+		.nodes = malloc(mixed->pages * sizeof(*moving.nodes)),
+	};
+
+	if (!moving.nodes || !moving.pages)
+		lab_fail("memory for %zu nodes", mixed->pages);
+	for (size_t i = 0; i < mixed->pages; i++)
+		moving.pages[i] = moving.memory + i * PAGE;
+	touch(moving.memory, mixed->pages);
+	return moving;
+}
+
+/* How many are not on the other node. */
+static inline size_t still_here(const struct mixed *mixed, const struct moving *moving)
+{
+	size_t far = 0;
+
+	if (syscall(SYS_move_pages, 0, mixed->pages, moving->pages, NULL, moving->nodes, 0))
+		lab_fail("ask for the nodes of pages");
+	for (size_t i = 0; i < mixed->pages; i++)
+		far += moving->nodes[i] != 1;
+	return far;
+}
+
+/*
+ * Those that have not moved are told of (far), but not counted: they are in the cache of
+ * the other node.
+ */
+static inline void count_moved(struct mixed *mixed, const struct moving *moving)
+{
+	size_t far = still_here(mixed, moving);
+	uint32_t process = tally_process(mixed->tally);
+
+	for (size_t i = 0, end; i < mixed->pages; i = end + 1) {
+		for (end = i; end < mixed->pages && moving->nodes[end] == 1;)
+			end++;
+		if (end > i)
+			tally_pages(mixed->tally, process, moving->memory + i * PAGE, end - i);
+	}
+	mixed_tell(mixed, ",\"far\":%zu", far);
+}
+
 /*
  * The program has its pages on the node of one CPU, and goes on at the other one:
- * the kernel moves them there. Those that it has not moved when it stops are told of
- * (far), but not counted: they are in the cache of the other node.
+ * the kernel moves them there.
  */
 static inline void load_balancing(struct mixed *mixed)
 {
-	char *memory = small_pages(mixed->pages);
-	int *nodes = malloc(mixed->pages * sizeof(*nodes));
-	void **pages = malloc(mixed->pages * sizeof(*pages));
-	size_t far = mixed->pages;
-
-	if (!nodes || !pages)
-		lab_fail("memory for %zu nodes", mixed->pages);
-	for (size_t i = 0; i < mixed->pages; i++)
-		pages[i] = memory + i * PAGE;
-	touch(memory, mixed->pages);
+	struct moving moving = pages_to_move(mixed);
 	int error = write_text(NUMA_BALANCING, "1");
 
 	if (error)
@@ -111,25 +156,24 @@ static inline void load_balancing(struct mixed *mixed)
 	lab_run_on(OTHER_CPU);
 	double end = lab_seconds() + BALANCING_SECONDS;
 
-	while (far > mixed->pages / 1000 && lab_seconds() < end) {
+	do {
 		for (int i = 0; i < 20; i++)
-			touch(memory, mixed->pages);
-		if (syscall(SYS_move_pages, 0, mixed->pages, pages, NULL, nodes, 0))
-			lab_fail("ask for the nodes of pages");
-		far = 0;
-		for (size_t i = 0; i < mixed->pages; i++)
-			far += nodes[i] != 1;
-	}
+			touch(moving.memory, mixed->pages);
+	} while (still_here(mixed, &moving) > mixed->pages / 1000 && lab_seconds() < end);
 	lab_write(NUMA_BALANCING, "0");
-	uint32_t process = tally_process(mixed->tally);
+	count_moved(mixed, &moving);
+}
 
-	for (size_t i = 0, end; i < mixed->pages; i = end + 1) {
-		for (end = i; end < mixed->pages && nodes[end] == 1;)
-			end++;
-		if (end > i)
-			tally_pages(mixed->tally, process, memory + i * PAGE, end - i);
-	}
-	mixed_tell(mixed, ",\"far\":%zu", far);
+/* The program has them moved. */
+static inline void load_mbind(struct mixed *mixed)
+{
+	struct moving moving = pages_to_move(mixed);
+	unsigned long other = 1 << 1;
+
+	if (syscall(SYS_mbind, moving.memory, mixed->pages * PAGE, MPOL_BIND, &other,
+		    8 * sizeof(other), MPOL_MF_MOVE))
+		lab_fail("bind memory to the other node");
+	count_moved(mixed, &moving);
 }
 
 #endif

@@ -144,6 +144,17 @@ static void huge_or_small(void)
 	say("huge or small", HUGE, odd(memory, HUGE));
 }
 
+/* The same of 64 KiB. */
+static void sixteen_or_one(void)
+{
+	lab_write(THP "hugepages-64kB/enabled", "always");
+	expect_write(SELF, "all:1/2", 0);
+	char *memory = touched(HUGE, MADV_NORMAL);
+
+	lab_write(THP "hugepages-64kB/enabled", "never");
+	say("64 KiB or small", HUGE, odd(memory, HUGE));
+}
+
 static void wait_for_scans(void)
 {
 	uint64_t scans = lab_read_number(KHUGEPAGED "full_scans");
@@ -210,6 +221,7 @@ int main(int argc, char **argv)
 		in_child(huge_in_set);
 	in_child(huge_asked_for);
 	in_child(huge_or_small);
+	in_child(sixteen_or_one);
 	in_child(khugepaged);
 	in_child(compaction);
 	in_child(small);

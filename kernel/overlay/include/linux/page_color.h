@@ -42,6 +42,10 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 struct folio *
 page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
 			       unsigned int order, int nid, nodemask_t *nodes);
+struct folio *
+page_color_alloc_target_mpol_noprof(struct folio *folio, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx, int nid);
 
 #define page_color_alloc_mpol(...)					\
 	alloc_hooks(page_color_alloc_mpol_noprof(__VA_ARGS__))
@@ -49,6 +53,8 @@ page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
 	alloc_hooks(page_color_alloc_collapse_noprof(__VA_ARGS__))
 #define page_color_alloc_target(...)					\
 	alloc_hooks(page_color_alloc_target_noprof(__VA_ARGS__))
+#define page_color_alloc_target_mpol(...)				\
+	alloc_hooks(page_color_alloc_target_mpol_noprof(__VA_ARGS__))
 
 #ifdef CONFIG_PAGE_COLOR
 

@@ -627,6 +627,9 @@ static bool small_is_better(const struct page_color_space *space,
 	if (current->page_color.huge == PAGE_COLOR_HUGE || wish->leaving ||
 	    wish->set || !space->direct || page_color_full(space))
 		return false;
+	/* Of a block of few colors there is mostly one that lacks them. */
+	if (order < pageblock_order)
+		return false;
 	if (colors % size || colors - taken < size)
 		return false;
 	return chosen ? 2 * stay > size : 2 * taken > colors;

@@ -80,6 +80,23 @@ void page_color_owner_put(struct mm_struct *owner)
 		mmdrop(owner);
 }
 
+/* As page_color_alloc_target(), where a policy tells the node. */
+struct folio *
+page_color_alloc_target_mpol_noprof(struct folio *folio, gfp_t gfp,
+				    unsigned int order, struct mempolicy *pol,
+				    pgoff_t ilx, int nid)
+{
+	struct mm_struct *owner = owner_to_ask(folio);
+	struct folio *target;
+
+	if (!owner)
+		return folio_alloc_mpol_noprof(gfp, order, pol, ilx, nid);
+	target = page_color_alloc_mpol_noprof(owner, page_color_kind_of(folio),
+					      gfp, order, pol, ilx, nid);
+	page_color_owner_put(owner);
+	return target;
+}
+
 /*
  * If the folio does not move after all, its owner holds the colors of the target
  * until they are counted anew.

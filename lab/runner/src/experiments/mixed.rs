@@ -26,11 +26,11 @@ use crate::{
 const LOADS: &str = "alone,alone-random,anon-churn,file-churn,forks,stream,half-huge,thp-always,mthp,refault,\
     processes-2,processes-4,processes-8,copy-on-write,server,threads,tmpfs,three-kinds,\
     thp-faults,swap,ksm,compaction,collapse,khugepaged,offlining,memcg,shrunk,kcompactd,\
-    thp-pieces,nodes-2,numa-balancing";
+    thp-pieces,nodes-2,numa-balancing,mbind";
 /// Loads that take disks.
 const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
 /// Loads of a machine of two nodes.
-const OF_NODES: [&str; 2] = ["nodes-2", "numa-balancing"];
+const OF_NODES: [&str; 3] = ["nodes-2", "numa-balancing", "mbind"];
 /// Memory that an arm64 machine boots with never goes offline.
 const OFFLINING: &str = "offlining";
 /// The kernel left alone before the loads of a day.

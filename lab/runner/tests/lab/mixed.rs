@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 32] = [
+const LOADS: [(&str, usize); 33] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -44,6 +44,7 @@ const LOADS: [(&str, usize); 32] = [
     // A program on each.
     ("nodes-2", 2),
     ("numa-balancing", 1),
+    ("mbind", 1),
 ];
 /// What an arm64 machine boots with never goes offline, and what others have may not.
 const OFFLINING: &str = "offlining";

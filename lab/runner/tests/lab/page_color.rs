@@ -109,6 +109,7 @@ fn pages_of_sets(arch: Arch, config: Config) {
     assert_eq!(number("huge or small", "huge"), 0);
     assert_eq!(number("huge or small", "outside"), 0);
     assert!(number("huge or small", "fallback") >= 1);
+    assert_eq!(number("64 KiB or small", "outside"), 0);
     assert_eq!(number("khugepaged stays", "collapsed"), 0);
     assert_eq!(number("khugepaged stays", "outside"), 0);
     assert!(number("khugepaged stays", "failed") >= 1);
