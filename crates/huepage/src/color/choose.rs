@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     mapping::{Mapping, PageAddr, PageKind},
-    topology::CacheGeometry,
+    topology::{CacheGeometry, LiveMachine, Virtualization},
     with_causes,
 };
 
@@ -163,8 +163,9 @@ pub struct Chosen {
 /// of, or discovers if that is `None`.
 ///
 /// [`ColorsBy::Auto`] measures, and takes frame numbers only if they predict
-/// what was measured: they are quicker and never unsure. Where measuring is not
-/// available at all, visible frame numbers are taken unchecked, and the reason
+/// what was measured, and not in a virtual machine, where they may do so for the pages
+/// that were looked at and not for others: they are quicker and never unsure. Where
+/// measuring is not available at all, visible frame numbers are taken unchecked, and the reason
 /// says so. Where frame numbers are taken, the measurement is kept as
 /// [`Chosen::witness`]; whoever does not look at the cache can drop it, and the
 /// memory that it holds. A measurement that cannot be trusted is an error, not a
@@ -177,7 +178,11 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
     match by {
         ColorsBy::FrameNumber => {
             let frames = by_frame_number(options.geometry.as_ref())?;
-            let reason = format!("frame numbers, unchecked, as asked for; {MEANINGLESS}");
+            let reason = if is_virtual(options) {
+                "frame numbers, as asked for; in this virtual machine they are meaningless"
+            } else {
+                "frame numbers, unchecked, as asked for"
+            };
             Ok(unchecked(Oracle::FrameNumber(frames), reason))
         }
         ColorsBy::Measurement => {
@@ -187,8 +192,11 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
     }
 }
 
-/// What frame numbers are, that nothing was measured to check by.
-const MEANINGLESS: &str = "in a virtual machine they would be meaningless";
+/// Frame numbers are the guest's own there: huge pages of the host make them true of some
+/// memory.
+fn is_virtual(options: &MeasureOptions) -> bool {
+    LiveMachine::open(options.cpu).is_ok_and(|machine| Virtualization::read(&machine).detected)
+}
 
 fn unchecked(oracle: Oracle, reason: impl Into<String>) -> Chosen {
     Chosen { oracle, check: None, reason: reason.into(), witness: None }
@@ -204,7 +212,12 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
         Err(unavailable @ (ColorError::NotAvailable(_) | ColorError::NoTimeStamp)) => {
             let frames = by_frame_number(options.geometry.as_ref()).map_err(|_| unavailable)?;
             let reason = format!(
-                "frame numbers, unchecked: measuring is not available on this machine; {MEANINGLESS}"
+                "frame numbers, unchecked: measuring is not available on this {}",
+                if is_virtual(options) {
+                    "virtual machine; they are meaningless"
+                } else {
+                    "machine"
+                }
             );
             return Ok(unchecked(Oracle::FrameNumber(frames), reason));
         }
@@ -231,17 +244,23 @@ fn auto(options: &MeasureOptions) -> Result<Chosen, ColorError> {
         percent(check.agreement),
         percent(check.by_chance)
     );
-    Ok(if check.holds() {
+    if check.holds() && !is_virtual(options) {
         let reason = format!("frame numbers: they predict conflicts on this machine ({figures})");
         let oracle = Oracle::FrameNumber(frames);
-        Chosen { oracle, check: Some(check), reason, witness: Some(Box::new(measured)) }
+        return Ok(Chosen {
+            oracle,
+            check: Some(check),
+            reason,
+            witness: Some(Box::new(measured)),
+        });
+    }
+    let why = if check.holds() {
+        "a virtual machine's frame numbers say nothing of pages that were not looked at"
     } else {
-        let reason = format!(
-            "measurement: frame numbers do not predict conflicts on this machine ({figures})"
-        );
-        let oracle = measured;
-        Chosen { oracle, check: Some(check), reason, witness: None }
-    })
+        "frame numbers do not predict conflicts on this machine"
+    };
+    let reason = format!("measurement: {why} ({figures})");
+    Ok(Chosen { oracle: measured, check: Some(check), reason, witness: None })
 }
 
 fn check(

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use super::{
     Cache, CrossCheck, MachineSource, Measured, NumaNode, Virtualization, cache, cpuid, node,
     source::{indexes, numbered},
-    virtualization,
 };
 use crate::units::Bytes;
 
@@ -77,7 +76,7 @@ impl Topology {
             page_size: source.page_size(),
             cpus_without_caches: cpus.iter().copied().filter(|cpu| !listed(cpu)).collect(),
             cpus,
-            virtualization: virtualization::read(source),
+            virtualization: Virtualization::read(source),
             cpuid: cpuid::cross_check(source.cpu(), source.cpuid(), &caches),
             caches,
             nodes: node::read(source, &mut problems),

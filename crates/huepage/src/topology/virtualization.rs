@@ -59,32 +59,44 @@ const DMI_WORDS: [(&str, &str); 12] = [
     ("Apple Virtualization", "Apple Virtualization"),
 ];
 
-/// Looks in every place a hypervisor shows itself. The name comes from the
-/// first that knows it: CPUID, DMI, `/sys/hypervisor`, the device tree.
-pub(super) fn read(source: &dyn MachineSource) -> Virtualization {
-    let mut found = Virtualization::default();
-    if let Some(signature) = cpuid::hypervisor_signature(source.cpuid()) {
-        let name = SIGNATURES.iter().find(|(known, _)| *known == signature).map(|(_, name)| *name);
-        found.add("CPUID 0x40000000", &signature, name);
+impl Virtualization {
+    /// Looks in every place a hypervisor shows itself. The name comes from the
+    /// first that knows it: CPUID, DMI, `/sys/hypervisor`, the device tree.
+    #[must_use]
+    pub fn read(source: &dyn MachineSource) -> Self {
+        let mut found = Self::default();
+        if let Some(signature) = cpuid::hypervisor_signature(source.cpuid()) {
+            let name =
+                SIGNATURES.iter().find(|(known, _)| *known == signature).map(|(_, name)| *name);
+            found.add("CPUID 0x40000000", &signature, name);
+        }
+        dmi(source, &mut found);
+        if let Some(kind) = text(source, "/sys/hypervisor/type") {
+            let name = if kind == "xen" { "Xen" } else { kind.as_str() }.to_owned();
+            found.add("/sys/hypervisor/type", &kind, Some(&name));
+        }
+        if let Some(compatible) = text(source, "/proc/device-tree/hypervisor/compatible") {
+            // A list of strings, each ended by a zero byte.
+            let first = compatible.split('\0').next().unwrap_or_default();
+            let name = if first.contains("xen") { Some("Xen") } else { None };
+            found.add("/proc/device-tree/hypervisor/compatible", first, name);
+        }
+        if let Some(cpuinfo) = source.read("/proc/cpuinfo") {
+            let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+            if flags.is_some_and(|line| line.split_whitespace().any(|flag| flag == "hypervisor")) {
+                found.add("/proc/cpuinfo", "flag hypervisor", None);
+            }
+        }
+        found
     }
-    dmi(source, &mut found);
-    if let Some(kind) = text(source, "/sys/hypervisor/type") {
-        let name = if kind == "xen" { "Xen" } else { kind.as_str() }.to_owned();
-        found.add("/sys/hypervisor/type", &kind, Some(&name));
-    }
-    if let Some(compatible) = text(source, "/proc/device-tree/hypervisor/compatible") {
-        // A list of strings, each ended by a zero byte.
-        let first = compatible.split('\0').next().unwrap_or_default();
-        let name = if first.contains("xen") { Some("Xen") } else { None };
-        found.add("/proc/device-tree/hypervisor/compatible", first, name);
-    }
-    if let Some(cpuinfo) = source.read("/proc/cpuinfo") {
-        let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
-        if flags.is_some_and(|line| line.split_whitespace().any(|flag| flag == "hypervisor")) {
-            found.add("/proc/cpuinfo", "flag hypervisor", None);
+
+    fn add(&mut self, source: &str, value: &str, name: Option<&str>) {
+        self.detected = true;
+        self.evidence.push(HypervisorSign { source: source.to_owned(), value: value.to_owned() });
+        if self.hypervisor.is_none() {
+            self.hypervisor = name.map(str::to_owned);
         }
     }
-    found
 }
 
 fn dmi(source: &dyn MachineSource, found: &mut Virtualization) {
@@ -100,16 +112,6 @@ fn dmi(source: &dyn MachineSource, found: &mut Virtualization) {
         let Some(value) = value else { continue };
         if let Some((_, name)) = DMI_WORDS.iter().find(|(word, _)| value.contains(word)) {
             found.add(&format!("/sys/class/dmi/id/{file}"), &value, Some(name));
-        }
-    }
-}
-
-impl Virtualization {
-    fn add(&mut self, source: &str, value: &str, name: Option<&str>) {
-        self.detected = true;
-        self.evidence.push(HypervisorSign { source: source.to_owned(), value: value.to_owned() });
-        if self.hypervisor.is_none() {
-            self.hypervisor = name.map(str::to_owned);
         }
     }
 }

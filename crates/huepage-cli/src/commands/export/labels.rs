@@ -8,7 +8,7 @@ use std::{
 };
 
 use huepage::{
-    color::{self, ColorOracle, ColorsBy},
+    color::{self, ColorOracle, ColorsBy, Oracle},
     topology::{AddressMode, Indexing, LiveMachine, MemorySideCache, Topology},
 };
 
@@ -33,8 +33,9 @@ pub fn labels(
         Ok(chosen) => {
             labels.insert("l2-colors", chosen.oracle.count().get().to_string());
             match chosen.check {
-                Some(check) => {
-                    labels.insert("frame-numbers", check.holds().to_string());
+                Some(_) => {
+                    let told_by_them = matches!(chosen.oracle, Oracle::FrameNumber(_));
+                    labels.insert("frame-numbers", told_by_them.to_string());
                 }
                 None => missing = Some(format!("frame-numbers: {}", chosen.reason)),
             }

@@ -14,7 +14,7 @@ use huepage::{
     frames::Pagemap,
     list,
     place::Live,
-    topology::{CacheGeometry, LiveMachine, Topology},
+    topology::{CacheGeometry, LiveMachine, Virtualization},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
@@ -65,14 +65,15 @@ pub fn choose(
         }
         Backend::Auto => match may_place() {
             Ok(()) => by_frame_number_or_time(cpu, geometry)?,
-            Err(why) => (Chosen::Heap, format!("malloc's memory alone is placed: {why:#}")),
+            Err(why) => {
+                (Chosen::Heap, format!("malloc's memory alone is placed: {}", why.root_cause()))
+            }
         },
     })
 }
 
 fn by_frame_number_or_time(cpu: u32, geometry: CacheGeometry) -> anyhow::Result<(Chosen, String)> {
-    let topology = Topology::read(&LiveMachine::open(cpu)?)?;
-    if topology.virtualization.detected {
+    if Virtualization::read(&LiveMachine::open(cpu)?).detected {
         let why = "colors by measurement: a virtual machine's frame numbers say nothing";
         return Ok((Chosen::Measure, why.into()));
     }
