@@ -209,6 +209,8 @@ fn pool(
         let pages: Vec<PageAddr> = mapping.iter().collect();
         // SAFETY: the pages belong to `mapping`, which outlives the call.
         let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
+        // Of a short color more memory has more pages, but not if it is not told.
+        let told = 4 * labels.iter().flatten().count() >= 3 * labels.len();
         for label in &mut labels {
             *label = label.filter(|color| color.0 < count.get());
         }
@@ -220,7 +222,7 @@ fn pool(
         // deviations are set aside for that.
         let needed = of_a_color as f64 + 4.0 * (of_a_color as f64).sqrt();
         let enough = pages.iter().all(|&pages| pages as f64 >= needed);
-        if enough || kept.len() == TRIES || !room {
+        if enough || !told || kept.len() == TRIES || !room {
             break (mapping, labels);
         }
         kept.push(mapping);
