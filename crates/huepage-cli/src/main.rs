@@ -33,7 +33,7 @@ use usage::UsageError;
 #[derive(Parser)]
 #[command(name = "huepage", version, max_term_width = 80)]
 #[command(after_help = "Examples:
-  huepage demo              all of it in a minute, with pictures in out/
+  huepage demo              all of it in two minutes, with pictures in out/
   huepage colors            which colors the cache has, and how sure that is
   huepage map postgres      where the pages of that process are
   huepage pressure          how much of the cache others take

@@ -262,8 +262,8 @@ fn summary(report: &RunReport) -> String {
     );
     text += &match report.way {
         Way::Live => format!(
-            "{moves} moves, {} drifted; of {} old frames told the cache could not hold {}, and {} \
-             as placed",
+            "{moves} moves, {} drifted; of {} pages the cache could not hold {} where they were, \
+             and {} where they are",
             report.drifted, report.old_frames_told, report.imbalance_before, report.imbalance_after,
         ),
         Way::Heap => {

@@ -45,7 +45,8 @@ pub struct Options {
     allocations: u32,
 
     /// Seconds for the benchmarks: they end sooner where it is quiet
-    #[arg(long, value_name = "SECONDS", default_value_t = 80)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 80,
+          value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,
 }
 

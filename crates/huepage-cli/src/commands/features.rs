@@ -77,7 +77,12 @@ fn rows() -> Vec<Row> {
     let merge_distance = path("/sys/kernel/mm/ksm/merge_distance", "KSM");
     vec![
         row("measured-colors", "x86-64", timing(), "colors by timing, also in guests"),
-        row("frame-numbers", "2.6.25", frame_numbers(), "colors by frame number; map --by run"),
+        row(
+            "frame-numbers",
+            "2.6.25",
+            frame_numbers(),
+            "map --by run; on bare metal colors by frame number",
+        ),
         row("page-flags", "2.6.25", page_flags, "kinds of pages in the map"),
         row("side-cache", "5.2", side_cache, "memory-side caches in the topology"),
         row("pagemap-scan", "6.7", here(scanned), "maps of large processes in less time"),

@@ -172,7 +172,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(fail(NOT_FOUND, &format!("{}: not found", name.display())));
         }
         Err(program::NotRunnable::NoPermission(file)) => {
-            return Ok(fail(CANNOT_EXECUTE, &format!("{}: not permitted", file.display())));
+            return Ok(fail(CANNOT_EXECUTE, &format!("{}: not executable", file.display())));
         }
     };
     let report = match options.report.as_deref().map(report_file).transpose() {

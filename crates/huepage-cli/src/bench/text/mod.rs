@@ -26,8 +26,8 @@ pub fn text(report: &BenchReport) -> String {
     text.push_str(
         "\nquiet: speed when nobody else took CPU, cache or clock; between: p95/p5 - 1 of\n\
          allocations, and its interval; in time: of an allocation's slices, quiet or not;\n\
-         median, p95: of all slices; odd: pages that the cache cannot hold though it has\n\
-         room.\n\n",
+         median, p95: of all slices, and where the slowest twentieth begins; odd: pages\n\
+         that the cache cannot hold though it has room.\n\n",
     );
     for sentence in findings(report) {
         text.push_str(&wrap(&sentence, "  "));

@@ -47,7 +47,7 @@ Exit codes: 0 done, 1 failed (as the program may), 2 usage, 3 time was up before
 all runs")]
 pub struct Options {
     /// Runs of each arm; more while time is left, until each had so many in
-    /// quiet moments
+    /// quiet moments. A verdict takes six
     #[arg(long, value_name = "N", default_value_t = 20,
           value_parser = value_parser!(u32).range(1..=100_000))]
     runs: u32,

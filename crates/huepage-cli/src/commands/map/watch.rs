@@ -9,7 +9,7 @@ use std::{
 
 use huepage::map::{MapError, ProcessMap};
 
-use huepage_present::stdout;
+use huepage_present::{escape::columns, stdout};
 
 use super::{read::Reader, text};
 use crate::{signals::Signals, usage::UsageError};
@@ -21,7 +21,7 @@ use crate::{signals::Signals, usage::UsageError};
 pub fn watch(reader: &Reader, pid: u32, interval: Duration, all: bool) -> anyhow::Result<ExitCode> {
     if !stdout().is_terminal() {
         return Err(UsageError(
-            "--watch redraws in a terminal, and standard output is none: leave it away, or \
+            "--watch redraws in a terminal, and standard output is none: leave it out, or \
              repeat with: while sleep 2; do huepage map PID; done"
                 .to_owned(),
         )
@@ -42,7 +42,7 @@ pub fn watch(reader: &Reader, pid: u32, interval: Duration, all: bool) -> anyhow
             Err(error) => return Err(error.into()),
         };
         let heading = format!("every {} s, Ctrl-C ends", interval.as_secs_f64());
-        stdout::print(screen(&heading, &text::render(&map, all), first.is_none(), rows()))?;
+        stdout::print(screen(&heading, &text::render(&map, all), first.is_none(), size()))?;
         first.get_or_insert(map);
         if signals.wait(interval) {
             stdout::print("\n")?;
@@ -56,22 +56,30 @@ fn another(first: &Option<ProcessMap>, map: &ProcessMap) -> bool {
     first.as_ref().is_some_and(|first| first.process.start_time != map.process.start_time)
 }
 
-/// Lines of the terminal.
-fn rows() -> usize {
-    let size = rustix::termios::tcgetwinsize(stdout());
-    size.map(|size| size.ws_row).ok().filter(|&rows| rows > 0).map_or(24, usize::from)
+/// Rows and columns of the terminal.
+fn size() -> (usize, usize) {
+    let size = rustix::termios::tcgetwinsize(stdout()).ok();
+    let some = |number: u16, else_so: usize| if number > 0 { number.into() } else { else_so };
+    size.map_or((24, 80), |size| (some(size.ws_row, 24), some(size.ws_col, 80)))
+}
+
+/// As much of a line as is shorter than the terminal is wide: in its last column some
+/// terminals clear the letter before the cursor.
+fn cut(line: &str, width: usize) -> &str {
+    let ends = line.char_indices().map(|(at, letter)| at + letter.len_utf8());
+    &line[..ends.take_while(|&end| columns(&line[..end]) < width).last().unwrap_or(0)]
 }
 
 /// What redraws the screen: from the top, each line and the rest cleared, so that
-/// nothing flickers. What does not fit is counted.
-fn screen(heading: &str, text: &str, clear: bool, rows: usize) -> String {
+/// nothing flickers. Lines that do not fit are counted, and longer ones cut.
+fn screen(heading: &str, text: &str, clear: bool, (rows, width): (usize, usize)) -> String {
     let lines: Vec<&str> = std::iter::once(heading).chain(text.lines()).collect();
     // The last line stays free for the cursor.
     let room = rows.saturating_sub(1).max(1);
     let mut out = String::from(if clear { "\x1b[H\x1b[2J" } else { "\x1b[H" });
     let shown = if lines.len() <= room { lines.len() } else { room - 1 };
     for line in &lines[..shown] {
-        out += &format!("{line}\x1b[K\n");
+        out += &format!("{}\x1b[K\n", cut(line, width));
     }
     if shown < lines.len() {
         out += &format!("… {} more lines: enlarge the terminal\x1b[K\n", lines.len() - shown);
@@ -87,10 +95,13 @@ mod tests {
     fn a_screen_takes_no_more_lines_than_there_are() {
         let text = "a\n".repeat(50);
         for rows in [0, 1, 2, 3, 24, 51, 52, 53] {
-            let screen = screen("every 2 s", &text, false, rows);
+            let screen = screen("every 2 s", &text, false, (rows, 80));
             assert!(screen.lines().count() <= rows.max(2), "{rows}: {screen}");
         }
-        assert!(screen("h", &text, false, 24).contains("… 29 more lines"));
-        assert_eq!(screen("h", "a\n", true, 24), "\x1b[H\x1b[2Jh\x1b[K\na\x1b[K\n\x1b[J");
+        assert!(screen("h", &text, false, (24, 80)).contains("… 29 more lines"));
+        assert_eq!(
+            screen("h", "a\n█ab\n", true, (24, 3)),
+            "\x1b[H\x1b[2Jh\x1b[K\na\x1b[K\n█a\x1b[K\n\x1b[J"
+        );
     }
 }
