@@ -46,6 +46,14 @@ u64 page_color_set_word(const struct page_color_set *set, u32 word)
 	return some;
 }
 
+u32 page_color_set_next(const struct page_color_set *set, u32 color)
+{
+	for (u32 i = 0; i < set->colors; i++)
+		if (set->has[(color + i) % set->colors])
+			return (color + i) % set->colors;
+	abort();
+}
+
 static void *zeroed(size_t bytes)
 {
 	void *memory = aligned_alloc(64, (bytes + 63) / 64 * 64);
@@ -99,6 +107,8 @@ static void begin(struct both *both, struct numbers *numbers)
 	both->set.has = zeroed(colors);
 	for (u32 i = 0; i < colors; i++)
 		both->set.has[i] = numbers_one_in(numbers, 2);
+	/* None is not a set. */
+	both->set.has[numbers_below(numbers, colors)] = true;
 	both->memory = (struct page_color_memory){
 		.free = both->free,
 		.colors = colors,
@@ -495,6 +505,10 @@ static void choose_block(struct both *both)
 		return;
 	for (u32 color = 0; color < colors; color += size) {
 		u64 rank = twin_rank(both, &wish, color, size, pages[color / size]);
+
+		/* None of the set: it is not looked at. */
+		if (rank >> 48 == size)
+			continue;
 
 		for (unsigned long copy = 0; rank < least && copy < both->memory.copies; copy++)
 			if (twin_block_free(both, (both->memory.first + copy) * colors + color,

@@ -215,6 +215,8 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	lab_write(THP "enabled", "madvise");
+	/* Nothing is reclaimed or compacted for a huge page that shall not be. */
+	lab_write(THP "defrag", "always");
 	expect_write(DIR "cache_size", "16M,ways=1", 0);
 	expect_write(DIR "enabled", "1", 0);
 	for (int times = 0; times < 4; times++)

@@ -6,4 +6,6 @@
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define min_t(type, a, b) min((type)(a), (type)(b))
 
+#define min3(a, b, c) min(min(a, b), c)
+
 #endif

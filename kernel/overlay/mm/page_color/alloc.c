@@ -79,8 +79,6 @@ static unsigned int gather(const struct page_color_place *place,
 			break;
 		if (word >= words)
 			word = 0;
-		if (!wish->looks)
-			break;
 		if (wish->set && !page_color_set_word(wish->set, word)) {
 			u32 next = page_color_set_next(wish->set, word * 64) / 64;
 
@@ -96,10 +94,14 @@ static unsigned int gather(const struct page_color_place *place,
 			some &= ~0ULL << wish->cursor % 64;
 		else if (gone == words && words > 1)
 			some &= page_color_low_bits(wish->cursor % 64);
-		if (!some ||
-		    !page_color_choose_copy(memory, word, some, wish, parts,
-					    nr, &parts[nr]))
+		if (!some)
 			continue;
+		if (!page_color_choose_copy(memory, word, some, wish, parts,
+					    nr, &parts[nr])) {
+			if (!wish->looks)
+				break;
+			continue;
+		}
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space) {
 			u64 fresh = page_color_take(space, place->node->live,
@@ -341,25 +343,54 @@ static unsigned int gather_first(const struct page_color_place *place,
 	return nr ?: gather_best(place, space, wish, wants[0], parts);
 }
 
-/* Searches that a vain one may save at most, and those for any color of a set. */
-#define PAGE_COLOR_MOST_SKIPPED		15
-#define PAGE_COLOR_MOST_SKIPPED_SET	255
+/* Searches that a vain one may save at most. */
+#define PAGE_COLOR_MOST_SKIPPED	15
 
-/* What is remembered for who asks. Another set of the same number is forgotten. */
-static struct page_color_vain *vain_of(struct page_color_zone *zone,
-				       struct page_color_space *space,
-				       const struct page_color_set *set)
+static u64 key_of(const struct page_color_set *set, unsigned int order)
 {
-	unsigned int at;
+	return set->id << 4 | order;
+}
 
-	if (space)
-		return &space->vain;
-	at = set->id % PAGE_COLOR_VAIN_SETS;
-	if (READ_ONCE(zone->vain[at].set) != set->id) {
-		zone->vain[at].vain = (struct page_color_vain) {};
-		WRITE_ONCE(zone->vain[at].set, set->id);
-	}
-	return &zone->vain[at].vain;
+static struct page_color_vain_set *
+vain_of(struct page_color_zone *zone, const struct page_color_set *set,
+	unsigned int order)
+{
+	return &zone->vain[(set->id + 5 * order) % PAGE_COLOR_VAIN_SETS];
+}
+
+/*
+ * Whether a set had no free frame, or block, lately: after a vain search 1, 3, 7 and so on
+ * are not made. Each of them gives one page of another color.
+ */
+static bool is_vain(struct page_color_zone *zone,
+		    const struct page_color_set *set, unsigned int order)
+{
+	struct page_color_vain_set *vain = vain_of(zone, set, order);
+	u8 skip = READ_ONCE(vain->skip);
+
+	if (READ_ONCE(vain->key) != key_of(set, order) || !skip)
+		return false;
+	WRITE_ONCE(vain->skip, skip - 1);
+	return true;
+}
+
+/* Another set of the same place is forgotten where it searches less in vain. */
+static void note_set(struct page_color_zone *zone,
+		     const struct page_color_set *set, unsigned int order,
+		     bool found)
+{
+	struct page_color_vain_set *vain = vain_of(zone, set, order);
+	bool same = READ_ONCE(vain->key) == key_of(set, order);
+	u8 skip = 0;
+
+	if (!found)
+		skip = same ? min(2 * vain->skipped + 1, U8_MAX) : 1;
+	else if (!same)
+		return;
+	WRITE_ONCE(vain->skip, 0);
+	WRITE_ONCE(vain->key, key_of(set, order));
+	WRITE_ONCE(vain->skipped, skip);
+	WRITE_ONCE(vain->skip, skip);
 }
 
 /*
@@ -367,53 +398,39 @@ static struct page_color_vain *vain_of(struct page_color_zone *zone,
  * behind it, once, three times, seven times and so on. Threads may mix this up, at the
  * price of a search.
  */
-static unsigned int first_want(struct page_color_vain *vain)
+static unsigned int first_want(struct page_color_space *space)
 {
-	u8 skip = READ_ONCE(vain->skip);
+	u8 skip = space ? READ_ONCE(space->vain.skip) : 0;
 
 	if (!skip)
 		return 0;
-	WRITE_ONCE(vain->skip, skip - 1);
-	return READ_ONCE(vain->want);
-}
-
-static void note_found(struct page_color_vain *vain, unsigned int first,
-		       unsigned int found, unsigned int most)
-{
-	unsigned int skipped = READ_ONCE(vain->skipped);
-
-	if (found > first) {
-		skipped = min(2 * skipped + 1, most);
-		WRITE_ONCE(vain->want, found);
-		WRITE_ONCE(vain->skip, skipped);
-		WRITE_ONCE(vain->skipped, skipped);
-	} else if (!first && skipped) {
-		WRITE_ONCE(vain->skipped, 0);
-	}
+	WRITE_ONCE(space->vain.skip, skip - 1);
+	return READ_ONCE(space->vain.want);
 }
 
 /*
  * @found, but little of what was wished for (@less); behind the last of
  * what is wanted where no frame was free. Who finds room in the cache searches
- * each time else: a color that came free meanwhile saves a conflict. Who finds nothing
- * of a set gets one page of another color for each search that is saved, not a run.
+ * each time else: a color that came free meanwhile saves a conflict.
  */
-static void note_vain(const struct page_color_space *space,
-		      const struct page_color_ask *ask,
-		      struct page_color_vain *vain, unsigned int first,
+static void note_vain(struct page_color_space *space, unsigned int first,
 		      unsigned int found, bool less)
 {
-	unsigned int most = PAGE_COLOR_MOST_SKIPPED;
+	unsigned int skipped = READ_ONCE(space->vain.skipped);
 
-	if (found == ARRAY_SIZE(wants)) {
-		if (ask->set)
-			most = PAGE_COLOR_MOST_SKIPPED_SET;
-	} else if (space) {
+	if (found < ARRAY_SIZE(wants)) {
 		if (!page_color_full(space))
 			return;
 		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
 	}
-	note_found(vain, first, found, most);
+	if (found > first) {
+		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
+		WRITE_ONCE(space->vain.want, found);
+		WRITE_ONCE(space->vain.skip, skipped);
+		WRITE_ONCE(space->vain.skipped, skipped);
+	} else if (!first && skipped) {
+		WRITE_ONCE(space->vain.skipped, 0);
+	}
 }
 
 /* Freed pages that are looked at for one that is wanted. */
@@ -499,7 +516,6 @@ unsigned int page_color_gather(struct zone *zone,
 	unsigned int first, i, nr = 0, run = 0, differs, tried = 0;
 	struct page_color_space *space;
 	struct page_color_place place;
-	struct page_color_vain *vain;
 
 	if (!page_color_place_of(&place, zone))
 		return 0;
@@ -525,8 +541,12 @@ unsigned int page_color_gather(struct zone *zone,
 	wish.cursor = cursor_of(space, place.zone);
 	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
 		  (wish.live ? PAGE_COLOR_FEW : 0);
-	vain = vain_of(place.zone, space, ask->set);
-	first = first_want(vain);
+	if (ask->set && is_vain(place.zone, ask->set, 0)) {
+		if (!least)
+			count_vm_event(PAGE_COLOR_NONE);
+		return 0;
+	}
+	first = first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
 			return 0;
@@ -547,17 +567,21 @@ unsigned int page_color_gather(struct zone *zone,
 			break;
 	}
 	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
-	note_vain(space, ask, vain, first, i,
-		  is_little(count - wish.count, count));
+	if (ask->set)
+		note_set(place.zone, ask->set, 0, nr);
+	/* What a set lacks is not what the space lacks, which has tasks with others. */
+	if (space && (nr || !ask->set))
+		note_vain(space, first, i,
+			  is_little(count - wish.count, count));
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
 	} else {
 		WRITE_ONCE(place.zone->cursor, wish.cursor);
 	}
-	if (!nr)
+	if (!nr && !least)
 		count_vm_event(PAGE_COLOR_NONE);
-	else if (space)
+	else if (nr && space)
 		count_vm_events(!i ? PAGE_COLOR_BEST : PAGE_COLOR_OTHER,
 				count - wish.count);
 	return nr;
@@ -658,6 +682,31 @@ static u32 next_cursor(const struct page_color_space *space,
 	return (taken + (1U << order)) % colors;
 }
 
+/*
+ * Of a set that has no such block by itself, or had no free one lately, none is looked
+ * for: it would have other colors. Pages of files are mostly not used by the task that
+ * reads them.
+ */
+static bool choose_block(const struct page_color_place *place,
+			 const struct page_color_ask *ask,
+			 struct page_color_wish *wish, unsigned int order,
+			 unsigned long *frame, unsigned int *stay)
+{
+	struct page_color_memory *memory = &place->zone->memory;
+	bool chosen;
+
+	if (!ask->set)
+		return page_color_choose_block(memory, wish, order, frame, stay);
+	if (ask->file || !page_color_set_has_block(ask->set, order) ||
+	    is_vain(place->zone, ask->set, order))
+		return false;
+	chosen = page_color_choose_block(memory, wish, order, frame, stay);
+	note_set(place->zone, ask->set, order,
+		 chosen && page_color_set_has(ask->set,
+					      *frame % memory->colors, order));
+	return chosen;
+}
+
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame)
@@ -670,8 +719,8 @@ bool page_color_gather_block(struct zone *zone,
 	unsigned int stay = 1U << order;
 	struct page_color_space *space;
 	struct page_color_place place;
-	u32 colors, before, taken;
-	bool chosen;
+	u32 colors, before, taken, rest;
+	bool chosen, small;
 
 	if (!page_color_place_of(&place, zone))
 		return false;
@@ -684,24 +733,29 @@ bool page_color_gather_block(struct zone *zone,
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
 	before = wish.cursor;
-	chosen = page_color_choose_block(&place.zone->memory, &wish, order, frame,
-					 &stay);
+	chosen = choose_block(&place, ask, &wish, order, frame, &stay);
 	colors = place.zone->memory.colors;
 	taken = chosen ? *frame % colors : 0;
+	if (chosen &&
+	    (!ask->set || page_color_set_has(ask->set, taken, order)))
+		rest = next_cursor(space, &wish, colors, order, taken);
+	else
+		rest = wish.cursor;
 	if (leaving && !(colors % (1U << order)))
 		leaving->stay = stay;
-	if ((space && small_is_better(space, &wish, chosen, stay, order)) ||
-	    set_wants_small(&wish, chosen, taken, order)) {
+	small = (space && small_is_better(space, &wish, chosen, stay, order)) ||
+		set_wants_small(&wish, chosen, taken, order);
+	/* A block that is left for small pages takes no colors. */
+	if (small)
+		rest = wish.cursor;
+	if (rest != before)
+		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor), rest);
+	if (small) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
 		trace_page_color_leave_block(zone, order);
 		return false;
 	}
 	trace_page_color_choose_block(zone, order, chosen);
-	if (chosen)
-		wish.cursor = next_cursor(space, &wish, colors, order, taken);
-	if (wish.cursor != before)
-		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor),
-			   wish.cursor);
 	return chosen;
 }
 

@@ -94,7 +94,7 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	struct page_color_free *free;
 	struct page_color_set *set;
 	struct made *made = make(test, 7);
-	struct page_color_vain *vain;
+	struct page_color_vain_set *vain;
 	int i;
 
 	if (rcu_access_pointer(page_color_nodes[nid]))
@@ -111,7 +111,7 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	made->ask = (struct page_color_ask) { .set = set };
 	made->coloring.memory.free = free;
 	made->coloring.memory.copies = PAGE_COLOR_CHUNK / COLORS;
-	vain = &made->coloring.vain[set->id % PAGE_COLOR_VAIN_SETS].vain;
+	vain = &made->coloring.vain[set->id % PAGE_COLOR_VAIN_SETS];
 	/* Of a color that is not in the set. */
 	page_color_free_set(free, 4 * COLORS + 7, 0);
 	rcu_assign_pointer(page_color_nodes[nid], &made->node);
@@ -130,6 +130,12 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	page_color_free_clear(free, 8 * COLORS + 6, 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, vain->skip, 1);
+	/* A thread with this set has not searched for those with another one, or none. */
+	made->ask.space = made->space;
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
+	made->ask.set = NULL;
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 4 * COLORS + 7);
+	KUNIT_EXPECT_EQ(test, made->space->vain.skip, 0);
 
 	RCU_INIT_POINTER(page_color_nodes[nid], NULL);
 	synchronize_rcu();

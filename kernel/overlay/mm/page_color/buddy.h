@@ -565,6 +565,10 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	struct page_color_ask ask = {};
 	struct page *page = NULL;
 
+	/* Small pages of the own node are better than a block of another one. */
+	if (page_color_wants_small(order) &&
+	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
+		return NULL;
 	rcu_read_lock();
 	if (page_color_ask(&ask, zone_to_nid(zone)))
 		page = color_take_best_block(zone, order, alloc_flags, &ask);
@@ -825,10 +829,11 @@ void page_color_drop_runs(const struct page_color_space *space)
 static void color_drain_local(struct zone *zone)
 {
 	struct per_cpu_pages *pcp = raw_cpu_ptr(zone->per_cpu_pageset);
+	int nr, left = READ_ONCE(pcp->count);
 	unsigned long __maybe_unused UP_flags;
 	unsigned long flags;
-	int nr;
 
+	/* No more than there are now: others may go on freeing. */
 	do {
 		pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
 		spin_lock_irqsave(&zone->lock, flags);
@@ -837,7 +842,8 @@ static void color_drain_local(struct zone *zone)
 				     READ_ONCE(pcp->batch));
 		spin_unlock_irqrestore(&zone->lock, flags);
 		pcp_spin_unlock_maybe_irqrestore(pcp, UP_flags);
-	} while (nr);
+		left -= nr;
+	} while (nr && left > 0);
 }
 
 /* A program is gone: what it left on the lists of this CPU is free for others. */

@@ -163,21 +163,28 @@ static bool is_free(const struct page_color_memory *memory, unsigned long frame,
 	return true;
 }
 
+/* Copies that are looked at for a block. */
+#define PAGE_COLOR_BLOCK_COPIES	(8UL * PAGE_COLOR_COPIES)
+
 /* The copy in the pageblock with the fewest free frames. */
 static bool find_free(const struct page_color_memory *memory,
 		      struct page_color_wish *wish, u32 color,
 		      unsigned int order, unsigned long *frame)
 {
-	unsigned long copy, copies = min(memory->copies, PAGE_COLOR_COPIES * 8UL);
 	bool is_block = order == memory->free->block_order;
+	unsigned long copies = memory->copies, copy = 0, most;
 	unsigned int least = UINT_MAX;
 
-	copies = min_t(unsigned long, copies, wish->looks);
-	wish->looks -= copies;
-	for (copy = 0; copy < copies; copy++) {
+	if (copies > PAGE_COLOR_BLOCK_COPIES)
+		copy = memory->next_block % copies;
+	most = min3(copies, PAGE_COLOR_BLOCK_COPIES, (unsigned long)wish->looks);
+	wish->looks -= most;
+	for (; most; most--) {
 		unsigned long at = copy_frame(memory, copy, color);
 		unsigned int nr = page_color_free_in_block(memory->free, at);
 
+		if (++copy == copies)
+			copy = 0;
 		if (nr >= least)
 			continue;
 		/* Of a pageblock that is free, the count tells. */
@@ -250,6 +257,27 @@ static u64 rank_free(const struct page_color_memory *memory,
 	return now;
 }
 
+/* On to a stretch that has colors of the set; true if that is none of those left. */
+static bool skip_outside(const struct page_color_wish *wish, unsigned int order,
+			 u32 stretches, u32 *at, u32 *tries)
+{
+	u32 next = page_color_set_next(wish->set, *at << order) >> order;
+
+	*tries += next < *at ? stretches - *at + next : next - *at;
+	*at = next;
+	return *tries >= stretches;
+}
+
+/* The next search begins with the next stretch; after the last one with other copies. */
+static void go_on_later(struct page_color_memory *memory,
+			struct page_color_wish *wish, u32 at, unsigned int order)
+{
+	if (wish->looks || at <= wish->cursor >> order)
+		memory->next_block += PAGE_COLOR_BLOCK_COPIES;
+	if (!wish->looks)
+		wish->cursor = at << order;
+}
+
 bool page_color_choose_block(struct page_color_memory *memory,
 			     struct page_color_wish *wish,
 			     unsigned int order, unsigned long *frame,
@@ -269,6 +297,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			at = 0;
 		if (!wish->looks)
 			break;
+		if (wish->set && skip_outside(wish, order, stretches, &at, &tries))
+			break;
 		/* Of those with only lacked colors, not all are compared. */
 		if (least < 1ULL << 32)
 			more--;
@@ -279,11 +309,10 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
 	}
-	if (least != U64_MAX)
-		return true;
-	if (!wish->looks)
-		wish->cursor = at < stretches ? at << order : 0;
-	return false;
+	/* None, or none of the set alone. */
+	if (least >> 48)
+		go_on_later(memory, wish, at < stretches ? at : 0, order);
+	return least != U64_MAX;
 }
 
 u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,

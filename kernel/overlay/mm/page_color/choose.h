@@ -48,6 +48,7 @@ struct page_color_part {
  * @first: the first copy is that of the frames from @first * @colors on
  * @copies: how many there are
  * @next: the copy that is looked at first where not all are
+ * @next_block: the same for a block
  * @last: first frame of the copy that was chosen last
  * @poor: it was the best, and had less than a quarter of what was wanted
  */
@@ -57,6 +58,7 @@ struct page_color_memory {
 	unsigned long first;
 	unsigned long copies;
 	unsigned long next;
+	unsigned long next_block;
 	unsigned long last;
 	bool poor;
 };
@@ -113,8 +115,9 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
  * the set, the wish lacks the most and few others hold the most. @stay is how many it
  * does not lack, other than those of the pages that leave. False if there is no
- * block, if none was found before no more copies may be looked at (the cursor is there
- * then), or if those of this order do not divide the colors.
+ * block among 512 copies, others each time, if none was found before no more copies may be
+ * looked at (the cursor is there then), or if those of this order do not divide the colors.
+ * Of a set, only stretches that have colors of it are looked at.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     struct page_color_wish *wish,

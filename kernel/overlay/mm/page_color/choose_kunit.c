@@ -154,6 +154,25 @@ static void a_search_for_a_block_ends_and_the_next_one_goes_on(struct kunit *tes
 	KUNIT_EXPECT_EQ(test, frame, START + 4096 + 1024);
 }
 
+/* More copies than one search looks at, of each of 16 stretches. */
+static void searches_for_a_block_see_all_copies(struct kunit *test)
+{
+	struct fixture *f = make(test, 256);
+	unsigned long last = START + PAGE_COLOR_CHUNK - 256, frame;
+	struct page_color_wish wish = { .held = f->held };
+	unsigned int stay, searches;
+
+	page_color_free_set(f->free, last, 4);
+	page_color_held_mark(f->held, 0, ~0xffffULL);
+	for (searches = 1; searches < 4; searches++) {
+		wish.looks = PAGE_COLOR_SEARCHED;
+		if (page_color_choose_block(&f->memory, &wish, 4, &frame, &stay))
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, searches, 2);
+	KUNIT_EXPECT_EQ(test, frame, last);
+}
+
 static void blocks_of_many_colors_avoid_what_is_held(struct kunit *test)
 {
 	struct fixture *f = make(test, 4096);
@@ -305,6 +324,7 @@ static struct kunit_case choose_cases[] = {
 	KUNIT_CASE(a_pageblock_in_use_comes_before_a_whole_one),
 	KUNIT_CASE(a_search_ends_and_the_next_one_goes_on),
 	KUNIT_CASE(a_search_for_a_block_ends_and_the_next_one_goes_on),
+	KUNIT_CASE(searches_for_a_block_see_all_copies),
 	KUNIT_CASE(blocks_of_many_colors_avoid_what_is_held),
 	KUNIT_CASE(a_block_takes_the_place_of_small_pages),
 	KUNIT_CASE(small_pages_go_on_where_blocks_cannot),

@@ -42,13 +42,13 @@ static void drop_runs(struct mm_struct *mm,
  * khugepaged looks for no block, which may compact memory, where none can have colors
  * of the set.
  */
-static bool has_block(struct mm_struct *mm)
+static bool has_block(struct mm_struct *mm, int nid)
 {
 	const struct page_color_set *set;
 	bool has;
 
 	rcu_read_lock();
-	set = page_color_set_of(mm);
+	set = page_color_set_of_node(mm, nid);
 	has = !set || !page_color_is_khugepaged() ||
 	      page_color_set_has_block(set, HPAGE_PMD_ORDER);
 	rcu_read_unlock();
@@ -66,7 +66,7 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 		return __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
 	drop_runs(mm, leaving);
 	current->page_color.leaving = leaving;
-	if (has_block(mm))
+	if (has_block(mm, nid))
 		folio = __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
 	else
 		current->page_color.huge = PAGE_COLOR_SMALL;

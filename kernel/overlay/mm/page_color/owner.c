@@ -36,11 +36,18 @@ static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 	return false;
 }
 
+/* Its pages do not move, and if exec fails nobody says that the owner is gone. */
+static bool is_of_exec(struct vm_area_struct *vma, void *arg)
+{
+	return vma_is_temporary_stack(vma);
+}
+
 struct mm_struct *page_color_owner(struct folio *folio)
 {
 	struct mm_struct *owner = NULL;
 	struct rmap_walk_control walk = {
 		.arg = &owner,
+		.invalid_vma = is_of_exec,
 		.try_lock = true,
 		.rmap_one = find_owner,
 		.anon_lock = folio_lock_anon_vma_read,

@@ -70,8 +70,20 @@ struct page_color_vain {
 	u8 skipped;
 };
 
-/* Sets that a zone remembers, by their number. */
-#define PAGE_COLOR_VAIN_SETS	8
+/* Sets and orders that a zone remembers. */
+#define PAGE_COLOR_VAIN_SETS	32
+
+/**
+ * struct page_color_vain_set - searches for any color of a set
+ * @key: the set and the order
+ * @skip: how many of the next ones are not made
+ * @skipped: how many were not the last time
+ */
+struct page_color_vain_set {
+	u64 key;
+	u8 skip;
+	u8 skipped;
+};
 
 /**
  * struct page_color_zone - coloring of one zone
@@ -80,8 +92,7 @@ struct page_color_vain {
  * @memory: what is chosen from; memory.free changes under zone->lock
  * @cursor: the next color where no address space has a cursor
  * @rest: the pageblock in use from which frames of any color were taken last
- * @vain: for tasks with a set that have no colors of their own: the set, and what was
- *        searched for
+ * @vain: sets that had no free frame, or block
  */
 struct page_color_zone {
 	struct rcu_head rcu;
@@ -89,10 +100,7 @@ struct page_color_zone {
 	struct page_color_memory memory;
 	u32 cursor;
 	unsigned long rest;
-	struct {
-		u64 set;
-		struct page_color_vain vain;
-	} vain[PAGE_COLOR_VAIN_SETS];
+	struct page_color_vain_set vain[PAGE_COLOR_VAIN_SETS];
 };
 
 /* What is known of a zone and its node, if both are of the same geometry. */
@@ -400,10 +408,16 @@ struct page_color_set *page_color_set_parse(char *list, u32 colors);
 /* Colors that are in both, of sets of the same number of colors. NULL if none. */
 struct page_color_set *page_color_set_both(const struct page_color_set *a,
 					   const struct page_color_set *b);
-/* The current task makes a huge page of small ones, without being asked. */
+/*
+ * The current task makes a huge page of small ones, without being asked. Nobody holds
+ * pages of files: these may be of programs with other sets.
+ */
 static inline bool page_color_is_khugepaged(void)
 {
-	return current->page_color.leaving && current->flags & PF_KTHREAD;
+	const struct page_color_leaving *leaving = current->page_color.leaving;
+
+	return leaving && leaving->kind != PAGE_COLOR_KINDS &&
+	       current->flags & PF_KTHREAD;
 }
 
 /* Whether there are 2^@order colors in a row, aligned, that are all in the set. */

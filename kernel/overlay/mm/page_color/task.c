@@ -26,12 +26,17 @@ struct page_color_set *page_color_task_set(struct task_struct *task)
  */
 const struct page_color_set *__page_color_set_of(const struct mm_struct *mm)
 {
-	struct task_struct *owner = NULL;
+	struct task_struct *owner = current;
 
-	if (!mm || mm == current->mm)
-		return in_task() ? page_color_task_set(current) : NULL;
+	if (!in_task())
+		return NULL;
 #ifdef CONFIG_MEMCG
-	owner = rcu_dereference(mm->owner);
+	/* A kernel thread may have borrowed it. */
+	if (mm && (mm != current->mm || current->flags & PF_KTHREAD))
+		owner = rcu_dereference(mm->owner);
+	/* A child that is being made has not got to its cgroup. */
+	if (owner && READ_ONCE(owner->__state) == TASK_NEW)
+		owner = current;
 #endif
 	return owner ? page_color_task_set(owner) : NULL;
 }
