@@ -40,13 +40,6 @@ fn rounds_become_means_and_policies_are_shares_beyond_stock() {
     assert_eq!((rows[1].metric("least"), rows[1].metric("most")), (Some(200.0), Some(400.0)));
     assert_eq!(rows[1].metric("beyond_stock"), None);
     assert_eq!(rows[WORKS.len()].metric("beyond_stock"), Some(0.03));
-    let results = Results::of("fault-cost", rows);
-    let table = page::page(&results).source.1.markdown();
-    assert_eq!(table.matches("+3.00 %, more than wanted").count(), WORKS.len(), "{table}");
-    let tables = page::page(&results).tables;
-    let lives = tables[2].1.markdown();
-    assert_eq!(lives.matches("+3.00 %").count(), LIVES.len(), "{lives}");
-    assert!(page::page(&results).plot.svg().unwrap().contains("arm64: instructions per page"));
 }
 
 #[test]

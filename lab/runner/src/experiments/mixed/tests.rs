@@ -5,7 +5,7 @@ use super::*;
 use crate::{
     experiment::map,
     experiments::trial::{self, cases, refuses, report},
-    results::{Results, Row},
+    results::Row,
 };
 
 #[test]
@@ -119,26 +119,4 @@ fn a_load_that_is_missing_or_is_none_is_refused_and_a_skipped_one_is_a_row() {
     let mut still = all;
     still[1] = line("anon-churn", 3);
     assert_eq!(refused(still), "the neighbor of anon-churn did what it does only 3 times");
-}
-
-#[test]
-fn tables_and_picture_show_every_load_and_what_is_wanted() {
-    let share = |share: f64| json!({"conflict_within": share, "free_in_largest": 0.5});
-    let rows = vec![
-        row("stock", "alone", 0.94, 0, share(0.2)),
-        row("stock", "alone", 0.94, 1, share(0.4)),
-        row("on", "alone", 0.94, 0, share(0.0)),
-        row("on", "alone", 0.94, 1, share(0.002)),
-        row("on", "mthp", 0.94, 0, json!({"skipped": "no mTHP"})),
-    ];
-    let results = Results::of("mixed", rows);
-    let wanted = page::page(&results).source.1.markdown();
-    for part in ["0.3000", "0.0010", "0.0020", "at most 0.001", "no ", "at least stock's mean"] {
-        assert!(wanted.contains(part), "{part} in {wanted}");
-    }
-    let tables = page::page(&results).tables;
-    let within = tables[0].1.markdown();
-    assert!(within.contains("30.00") && within.contains("40.00"), "{within}");
-    assert!(tables.last().unwrap().1.markdown().contains("no mTHP"));
-    assert!(page::page(&results).plot.svg().unwrap().contains("alone"));
 }

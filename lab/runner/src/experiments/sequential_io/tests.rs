@@ -2,10 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{
-    experiments::trial::{self, cases, refuses},
-    results::Results,
-};
+use crate::experiments::trial::{cases, refuses};
 
 #[test]
 fn every_policy_is_booted_with_what_it_takes() {
@@ -58,37 +55,16 @@ fn report(seconds: f64, waits: u64) -> Report {
     report
 }
 
-fn results() -> Results {
-    let usual = ["fs=ext2", "memory=256M", "read_ahead=128K", "segments=126", "readers=16"];
-    let usual = [&usual[..], &["segment_size=4K", "repeats=3"]].concat();
-    let mut rows = Vec::new();
-    for case in cases(&EXPERIMENT, &usual).unwrap() {
-        let (seconds, waits) = match case.settings["policy"].as_str().unwrap() {
-            "wait" => (20.0, 700),
-            "wait-reverse" => (16.0, 500),
-            "stock" if case.settings["repeat"] == 1 => (9.0, 0),
-            _ => (10.0, 0),
-        };
-        rows.extend(trial::rows(&EXPERIMENT, &case, &report(seconds, waits)));
-    }
-    Results::of("sequential-io", rows)
-}
-
 #[test]
-fn boots_become_means_and_losses() {
-    let results = results();
-    let (heading, table) = &page::page(&results).tables[0];
-    assert_eq!(heading, "x86_64, ext2, 256 MiB, 128 KiB read ahead, 126 segments of 4 KiB");
-    let text = table.markdown();
-    // Stock: 11.1, 10 and 10 MB/s; waiting for memory 0.5 of 9 or 10 seconds.
-    assert!(text.contains("10.4 (10.0 to 11.1)"), "{text}");
-    assert!(text.contains("5.2 % (5.0 % to 5.6 %)") && text.contains("2,000"), "{text}");
-    // 5 MB/s against 10.37.
-    assert!(text.contains("51.8 %") && text.contains("700"), "{text}");
-    let source = page::page(&results).source.1.markdown();
-    // 5 MB/s against 6.25.
-    assert!(source.contains("76 %") && source.contains("20.0 %"), "{source}");
-    assert!(page::page(&results).plot.svg().unwrap().contains("wait-reverse"));
+fn what_the_guest_says_becomes_rates_and_shares() {
+    let case = &cases(&EXPERIMENT, &["readers=16", "policy=wait"]).unwrap()[0];
+    let rows = (EXPERIMENT.rows)(case, &report(20.0, 700)).unwrap();
+    let modes = rows.iter().map(|(settings, _)| settings["mode"].as_str().unwrap());
+    assert_eq!(modes.collect::<Vec<_>>(), ["cached", "direct"]);
+    let metrics = [("mbs", 5.0), ("stalls", 2000.0), ("stalled_share", 0.025), ("waits", 700.0)];
+    for (name, value) in metrics {
+        assert_eq!(rows[0].1[name], value, "{name}");
+    }
 }
 
 #[test]

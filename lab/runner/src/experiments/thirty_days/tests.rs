@@ -6,7 +6,6 @@ use crate::{
     boot::Report,
     experiments::trial::{self, cases, refuses},
     kernel::Variant,
-    results::Results,
 };
 
 /// Three days with these shares in conflict.
@@ -54,32 +53,17 @@ fn days_become_rows_and_a_missing_one_is_named() {
     let case = cases(&EXPERIMENT, &["days=2"]).unwrap().remove(0);
     let found = rows::of(&case, &report([0.1, 0.2, 0.4])).unwrap();
     assert_eq!(found.len(), 3);
-    assert_eq!(found[2].1["conflict_share"], 0.4);
-    assert_eq!(found[0].1["touch_instructions"], 1000.0);
+    let metrics = map([
+        ("conflict_share", json!(0.4)),
+        ("free_in_largest", json!(0.5)),
+        ("thp_success", json!(0.9)),
+        ("touch_instructions", json!(1000.0)),
+    ]);
+    assert_eq!(found[2], (map([("day", json!(2))]), metrics));
     let mut short = report([0.1, 0.2, 0.4]);
     short.results.remove(1);
     let error = rows::of(&case, &short).unwrap_err().to_string();
     assert!(error.contains("day 2 where day 1 should be"), "{error}");
     short.results.pop();
     assert!(rows::of(&case, &short).unwrap_err().to_string().contains("1 days of 3"));
-}
-
-#[test]
-fn means_are_over_days_and_worst_is_of_any_boot() {
-    let set = ["days=2", "kind=mixed", "policy=stock", "seed=1,2,3"];
-    let boots = cases(&EXPERIMENT, &set).unwrap();
-    let mut all = Vec::new();
-    for (case, shares) in boots.iter().zip([[0.1, 0.2, 0.4], [0.2, 0.3, 0.5], [0.3, 0.4, 0.6]]) {
-        all.extend(trial::rows(&EXPERIMENT, case, &report(shares)));
-    }
-    let page = page::page(&Results::of("thirty-days", all));
-    let table = page.tables[0].1.markdown();
-    // Means of days 30, 40, 50 %: Student's t of three has 4.30.
-    for part in ["20.0 % (10.0 % to 30.0 %)", "40.0 %", "15.2 % to 64.8 %", "60.0 % |"] {
-        assert!(table.contains(part), "{part} in {table}");
-    }
-    let source = page.source.1.markdown();
-    // 1 / (0.4 / 336 + 0.6 / 85).
-    assert!(source.contains("121"), "{source}");
-    assert!(page.plot.svg().unwrap().contains("Pages in conflict (%), mixed days"));
 }

@@ -3,9 +3,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::{
-    experiments::trial::{cases, first, refuses, report, row},
+    experiments::trial::{cases, first, refuses, report},
     model::{LevelCounts, Record},
-    results::Results,
 };
 
 fn record(region: u32, accesses: u64, [hits, misses]: [u64; 2]) -> Record {
@@ -94,17 +93,4 @@ fn the_guest_gets_enough_pages_for_all_it_measures() {
     // 448² doubles are 392 pages, three times; 64k points 256 pages and 128 of roots.
     assert_eq!(number("contiguous_pages"), 3 * 392);
     assert!(number("random_pages") >= 2 * (512 + 768) + 3 * 392 + 256 + 128);
-}
-
-#[test]
-fn bandwidth_is_told_against_colored_pages_as_in_the_source() {
-    let row = |placement: &str, share: f64| {
-        let settings = json!({"arch": "arm64", "l2_ways": 1, "miss_cost": 3.1, "work": "read",
-                              "placement": placement, "eighths": 8});
-        row(&settings, &json!({"modelled_peak_share": share}))
-    };
-    let results = Results::of("working-set", vec![row("aged", 0.4), row("contiguous", 0.8)]);
-    let table = page::page(&results).source.1.markdown();
-    let line = table.lines().find(|line| line.contains("8/8")).unwrap();
-    assert!(line.contains("0.38 to 0.63") && line.contains(" 0.50 |"), "{table}");
 }

@@ -2,12 +2,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{
-    boot::Report,
-    experiment::Found,
-    experiments::trial::refuses,
-    results::{Results, Row},
-};
+use crate::{boot::Report, experiment::Found, experiments::trial::refuses, results::Row};
 
 /// Two rounds, in which the lock is held for `held` ns in all.
 fn report(held: u64) -> Report {
@@ -44,12 +39,6 @@ fn rounds_become_means_and_nanoseconds_instructions() {
     assert_eq!(metric("longest"), Some(20.0));
     let several = rows::of(&report(8), 2).unwrap();
     assert!(several.iter().all(|(_, metrics)| !metrics.contains_key("longest")));
-    let results = Results::of("zone-lock", rows);
-    let table = page::page(&results).source.1.markdown();
-    assert_eq!(table.matches("1.50").count(), WORKS.len(), "{table}");
-    let held = page::page(&results).tables[1].1.markdown();
-    assert!(held.contains("stock, 8 CPUs") && held.contains("4.5"), "{held}");
-    assert!(page::page(&results).plot.svg().unwrap().contains("arm64, 8 CPUs"));
 }
 
 #[test]
