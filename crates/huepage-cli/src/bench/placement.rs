@@ -48,20 +48,6 @@ impl Placement {
     pub const COMPARED: [Placement; 4] =
         [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
 
-    /// The name used on the command line, in JSON, tables and legends.
-    pub fn name(self) -> &'static str {
-        match self {
-            Placement::Default => "default",
-            Placement::Stirred => "stirred",
-            Placement::Thp => "thp",
-            Placement::Random => "random",
-            Placement::Balanced => "balanced",
-            Placement::Quarter => "quarter",
-            Placement::Sequence => "sequence",
-            Placement::ShuffledLabels => "shuffled-labels",
-        }
-    }
-
     /// Whether it shows that colors are real, or is a variant of another one: then
     /// it runs only at the sizes that claims are made about.
     pub fn is_control(self) -> bool {
@@ -74,9 +60,10 @@ impl Placement {
     }
 }
 
+/// As in JSON and on the command line.
 impl fmt::Display for Placement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.serialize(f)
     }
 }
 
@@ -87,10 +74,7 @@ mod tests {
     #[test]
     fn one_name_on_the_command_line_in_json_and_in_text() {
         for placement in Placement::ALL {
-            let name = placement.name();
-            assert_eq!(serde_json::to_string(&placement).unwrap(), format!("\"{name}\""));
-            assert_eq!(placement.to_possible_value().unwrap().get_name(), name);
-            assert_eq!(Placement::from_str(name, false), Ok(placement));
+            assert_eq!(placement.to_possible_value().unwrap().get_name(), placement.to_string());
         }
         assert_eq!(Placement::value_variants(), Placement::ALL);
     }

@@ -144,7 +144,7 @@ fn check_offers<W: Workbench>(workbench: &W, plan: &Plan) -> anyhow::Result<()> 
     let Some(missing) = plan.placements.iter().find(|p| !offers.contains(p)) else {
         return Ok(());
     };
-    let names: Vec<&str> = offers.iter().map(|placement| placement.name()).collect();
+    let names: Vec<String> = offers.iter().map(Placement::to_string).collect();
     bail!(
         "placement {missing} cannot be served here ({}): choose from --placements {}",
         workbench.describe(),

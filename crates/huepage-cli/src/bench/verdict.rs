@@ -121,14 +121,15 @@ fn why_not(row: &Row, moments: &Moments) -> String {
 }
 
 /// A baseline as people call it.
-pub fn named(placement: Placement) -> &'static str {
-    match placement {
+pub fn named(placement: Placement) -> String {
+    let name = match placement {
         Placement::Default => "the kernel's own pages",
         Placement::Stirred => "the kernel's own pages from stirred memory",
         Placement::Thp => "the kernel's huge pages",
         Placement::Random => "random pages",
-        other => other.name(),
-    }
+        other => return other.to_string(),
+    };
+    name.to_owned()
 }
 
 #[cfg(test)]

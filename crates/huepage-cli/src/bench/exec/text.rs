@@ -90,7 +90,7 @@ fn table(report: &ExecReport, of: impl Fn(&ArmReport) -> Option<Summary>) -> Str
     let mut table =
         Table::new(["", "runs", "median", "95 % interval", "spread", "95 %", "x default", "95 %"]);
     for arm in &report.arms {
-        let name = arm.arm.name().to_owned();
+        let name = arm.arm.to_string();
         let Some(summary) = of(arm) else {
             table.row([name, "too few".to_owned()]);
             continue;
@@ -124,7 +124,7 @@ fn others(report: &ExecReport) -> String {
     let mut table = Table::new(["all runs", "system, s", "quiet", "failed"]);
     for arm in &report.arms {
         table.row([
-            arm.arm.name().to_owned(),
+            arm.arm.to_string(),
             figure(arm.system),
             percent(arm.quiet_share),
             arm.failures.to_string(),
@@ -153,7 +153,7 @@ mod tests {
         }
         assert!(!text.contains('\x1b'), "{text:?}");
         for arm in Arm::ALL {
-            assert!(text.lines().filter(|line| line.starts_with(arm.name())).count() >= 5);
+            assert!(text.lines().filter(|line| line.starts_with(&arm.to_string())).count() >= 5);
         }
     }
 

@@ -143,6 +143,6 @@ fn legend(svg: &mut Svg, placements: &[Placement]) {
         let x = first + slot * i as f64;
         svg.line((x, y), (x + 30.0, y), 2.5, color(placement));
         svg.polygon(&marker(placement, (x + 15.0, y)), color(placement), 1.0);
-        svg.text((x + 38.0, y + 5.0), 15, INK, Anchor::Start, placement.name());
+        svg.text((x + 38.0, y + 5.0), 15, INK, Anchor::Start, &placement.to_string());
     }
 }

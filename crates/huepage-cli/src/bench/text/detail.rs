@@ -49,7 +49,7 @@ fn speeds(rows: &[&Row]) -> String {
     for row in rows {
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row([
-            short(row.placement).to_owned(),
+            short(row.placement),
             or_dash(row.quiet.map(|quiet| figure(quiet.median))),
             or_dash(row.quiet.map(|q| format!("{} {}", figure(q.low), figure(q.high)))),
             or_dash(row.between.map(|between| percent(between.spread))),

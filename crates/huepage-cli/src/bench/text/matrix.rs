@@ -26,10 +26,10 @@ pub fn speeds(report: &BenchReport, bench: &str, sizes: &[Bytes]) -> String {
 }
 
 /// Eight columns have to fit beside the size.
-pub fn short(placement: Placement) -> &'static str {
+pub fn short(placement: Placement) -> String {
     match placement {
-        Placement::ShuffledLabels => "shuffled",
-        other => other.name(),
+        Placement::ShuffledLabels => "shuffled".to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -66,7 +66,7 @@ fn moments(report: &BenchReport) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{Placement, report::sample};
+    use crate::bench::report::sample;
 
     #[test]
     fn text_fits_80_columns_and_names_every_placement() {
@@ -76,8 +76,9 @@ mod tests {
                 assert!(line.chars().count() <= 80, "{line}");
             }
             for placement in report.placements() {
-                let name = placement.name().split('-').next().unwrap();
-                assert!(text.contains(name), "{placement}\n{text}");
+                let name = placement.to_string();
+                let first = name.split('-').next().unwrap();
+                assert!(text.contains(first), "{placement}\n{text}");
             }
         }
     }
@@ -121,6 +122,6 @@ mod tests {
         assert!(rows[1].split_whitespace().nth(1).unwrap().starts_with("2.4"), "{}", rows[1]);
         let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains("480 slices, 75% in quiet moments; others used the cache in 25%"));
-        assert!(!text.contains(Placement::Quarter.name()));
+        assert!(!text.contains("quarter"));
     }
 }
