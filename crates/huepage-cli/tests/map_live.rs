@@ -53,6 +53,7 @@ fn several_of_a_name_are_listed_and_none_is_mapped() {
 fn what_is_no_process_is_told_with_exit_code_2() {
     for (target, message) in [
         ("4294967295", "no process 4294967295 here"),
+        ("99999999999999999999", "no process 99999999999999999999 here"),
         ("0", "no process 0 here"),
         ("no-such-name", "no process is named 'no-such-name'"),
         ("\x1b[31m", "no process is named '\\u{1b}[31m'"),

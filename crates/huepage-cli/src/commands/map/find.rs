@@ -105,12 +105,4 @@ mod tests {
         assert!(choose("sleep", many(20)).unwrap_err().0.ends_with("\n  and 12 more"));
         assert!(choose("\x1b", vec![]).unwrap_err().0.contains(r"'\u{1b}'"));
     }
-
-    #[test]
-    fn a_number_is_a_pid_that_must_exist() {
-        assert_eq!(find(&std::process::id().to_string()).unwrap(), std::process::id());
-        for none in ["0", "4294967295", "99999999999999999999"] {
-            assert!(find(none).unwrap_err().0.starts_with(&format!("no process {none} here")));
-        }
-    }
 }
