@@ -3,19 +3,20 @@
 
 use std::{convert::Infallible, time::Duration};
 
+#[cfg(feature = "serde")]
+use super::measurement::{Check, DiscoveryFacts};
 use super::{
     Color, ColorCount, ColorError, ColorOracle, Evidence, MeasureOptions, Method, Pressure, Survey,
 };
 use crate::mapping::PageAddr;
 
-#[cfg(feature = "serde")]
-mod standard_unavailable;
-#[cfg(feature = "serde")]
-pub(super) use standard_unavailable::Standard;
-
 /// Never exists in this build.
 #[derive(Debug)]
 pub struct MeasuredOracle(Infallible);
+
+/// Nor do the reference pages of palettes.
+#[cfg(feature = "serde")]
+pub(super) type Standard = MeasuredOracle;
 
 impl MeasuredOracle {
     /// # Errors
@@ -32,12 +33,6 @@ impl MeasuredOracle {
     /// # Errors
     /// Never called.
     pub fn measured_ways(&mut self) -> Result<u32, ColorError> {
-        match self.0 {}
-    }
-
-    /// What another process needs to use pages of these colors.
-    #[cfg(feature = "serde")]
-    pub(super) fn known(&self) -> super::measurement::DiscoveryFacts {
         match self.0 {}
     }
 
@@ -69,6 +64,41 @@ impl MeasuredOracle {
     /// # Safety
     /// As [`ColorOracle::classify`].
     pub unsafe fn survey(&mut self, _: &[PageAddr]) -> Result<Survey, ColorError> {
+        match self.0 {}
+    }
+}
+
+#[cfg(feature = "serde")]
+impl MeasuredOracle {
+    pub(super) fn known(&self) -> DiscoveryFacts {
+        match self.0 {}
+    }
+
+    pub(super) fn possible(_: &MeasureOptions) -> Result<(), ColorError> {
+        Err(ColorError::NotAvailable(std::env::consts::ARCH))
+    }
+
+    pub(super) unsafe fn new(
+        _: &[Vec<PageAddr>],
+        _: &DiscoveryFacts,
+        options: &MeasureOptions,
+    ) -> Result<Self, ColorError> {
+        Self::discover(options)
+    }
+
+    pub(super) fn measure_on(&mut self, _: u32) {
+        match self.0 {}
+    }
+
+    pub(super) fn cpu(&self) -> u32 {
+        match self.0 {}
+    }
+
+    pub(super) fn check(&mut self) -> Result<Check, ColorError> {
+        match self.0 {}
+    }
+
+    pub(super) fn examine(&mut self) -> Result<Vec<Option<Color>>, ColorError> {
         match self.0 {}
     }
 }
