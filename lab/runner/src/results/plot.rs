@@ -301,18 +301,6 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_its_words_and_a_line_for_each_series() {
-        let points = vec![(0.5, 10.0), (1.0, 63.2)];
-        let theory = Series::reference("random, 1 − e^−fill", points.clone());
-        let svg = plot(vec![Series::new("stock", points), theory]).svg().unwrap();
-        for word in ["aging", "modelled", "lines in conflict (%)", "fill", "stock", "0.5"] {
-            assert!(svg.contains(word), "{word}");
-        }
-        // Two points and the legend, an inside and an outline each.
-        assert_eq!(svg.matches("<circle").count(), 6);
-    }
-
-    #[test]
     fn no_two_lines_look_the_same() {
         let names: Vec<(String, bool)> =
             (0..2 * COLORS.len()).map(|number| (number.to_string(), false)).collect();
