@@ -7,14 +7,10 @@ use super::{
     theory,
 };
 use crate::results::{
-    Axis, Page, Panel, Plot, Results, Row, Series, Table, cell, number, thousands,
+    Axis, Page, Panel, Plot, Results, Row, Series, Table, cell, number, percent, thousands,
 };
 
 const MACHINE: [&str; 3] = ["arch", "L2 ways", "policy"];
-
-fn percent(value: Option<f64>) -> String {
-    cell(value, |value| format!("{:.1} %", 100.0 * value))
-}
 
 /// The mean over repeats and the standard deviation, in percent.
 fn spread(row: Option<&Row>, name: &str) -> String {
@@ -39,11 +35,11 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
             let cells = |name: &str, theory: Option<f64>| {
                 let own = machine.head().map(str::to_owned).into_iter().chain([size.clone()]);
                 let means = PLACEMENTS.iter().map(|p| spread(row(p), name));
-                own.chain(means).chain([percent(theory)]).collect::<Vec<_>>()
+                own.chain(means).chain([cell(theory, percent)]).collect::<Vec<_>>()
             };
-            let worst = OWN
-                .iter()
-                .map(|p| percent(row(p).and_then(|row| row.metric("modelled_peak_share_worst"))));
+            let worst = OWN.iter().map(|p| {
+                cell(row(p).and_then(|row| row.metric("modelled_peak_share_worst")), percent)
+            });
             let peak = theory.map(|share| theory::peak_share(share, miss_cost(results)));
             bandwidth.wide_row(cells("modelled_peak_share", peak), worst);
             misses.row(cells("l2_miss_share", theory));
@@ -67,7 +63,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
                     count("repeats"),
                     count("l2_misses"),
                     count("l2_misses_deviation"),
-                    percent(row.metric("l2_miss_share")),
+                    cell(row.metric("l2_miss_share"), percent),
                     count("modelled_cycles"),
                     cell(beyond, |beyond| format!("{beyond:+.1} %")),
                 ];
