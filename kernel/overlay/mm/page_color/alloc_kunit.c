@@ -125,11 +125,15 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
 	KUNIT_EXPECT_EQ(test, vain->skipped, 0);
-	/* Another set is not known, although it has the same place. */
-	set->id += PAGE_COLOR_VAIN_SETS;
+	/* Another set has not searched in vain, although it has the same place. */
 	page_color_free_clear(free, 8 * COLORS + 6, 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, vain->skip, 1);
+	page_color_free_set(free, 8 * COLORS + 6, 0);
+	set->id += PAGE_COLOR_VAIN_SETS;
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
+	page_color_free_clear(free, 8 * COLORS + 6, 0);
+	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	/* A thread with this set has not searched for those with another one, or none. */
 	made->ask.space = made->space;
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
