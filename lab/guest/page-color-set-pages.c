@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#define THP "/sys/kernel/mm/transparent_hugepage/"
 #define KHUGEPAGED THP "khugepaged/"
 #define HUGE (HUGE_PAGE / PAGE)
 
@@ -134,25 +133,24 @@ static void huge_asked_for(void)
 	say("huge asked for", HUGE, odd(memory, HUGE));
 }
 
-static void huge_or_small(void)
+static void not_asked_for(const char *what, const char *enabled, const char *after)
 {
-	lab_write(THP "enabled", "always");
+	lab_write(enabled, "always");
 	expect_write(SELF, "all:1/2", 0);
 	char *memory = touched(HUGE, MADV_NORMAL);
 
-	lab_write(THP "enabled", "madvise");
-	say("huge or small", HUGE, odd(memory, HUGE));
+	lab_write(enabled, after);
+	say(what, HUGE, odd(memory, HUGE));
 }
 
-/* The same of 64 KiB. */
+static void huge_or_small(void)
+{
+	not_asked_for("huge or small", THP "enabled", "madvise");
+}
+
 static void sixteen_or_one(void)
 {
-	lab_write(THP "hugepages-64kB/enabled", "always");
-	expect_write(SELF, "all:1/2", 0);
-	char *memory = touched(HUGE, MADV_NORMAL);
-
-	lab_write(THP "hugepages-64kB/enabled", "never");
-	say("64 KiB or small", HUGE, odd(memory, HUGE));
+	not_asked_for("64 KiB or small", THP "hugepages-64kB/enabled", "never");
 }
 
 static void wait_for_scans(void)

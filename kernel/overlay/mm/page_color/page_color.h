@@ -408,18 +408,6 @@ struct page_color_set *page_color_set_parse(char *list, u32 colors);
 /* Colors that are in both, of sets of the same number of colors. NULL if none. */
 struct page_color_set *page_color_set_both(const struct page_color_set *a,
 					   const struct page_color_set *b);
-/*
- * The current task makes a huge page of small ones, without being asked. Nobody holds
- * pages of files: these may be of programs with other sets.
- */
-static inline bool page_color_is_khugepaged(void)
-{
-	const struct page_color_leaving *leaving = current->page_color.leaving;
-
-	return leaving && leaving->kind != PAGE_COLOR_KINDS &&
-	       current->flags & PF_KTHREAD;
-}
-
 /* Whether there are 2^@order colors in a row, aligned, that are all in the set. */
 bool page_color_set_has_block(const struct page_color_set *set,
 			      unsigned int order);
@@ -549,6 +537,18 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 		ask->space = page_color_space(whom, nid,
 					      current->page_color.kind);
 	return ask->space || ask->set;
+}
+
+/*
+ * The current task makes a huge page of small ones, without being asked. Nobody holds
+ * pages of files: these may be of programs with other sets.
+ */
+static inline bool page_color_is_khugepaged(void)
+{
+	const struct page_color_leaving *leaving = current->page_color.leaving;
+
+	return leaving && leaving->kind != PAGE_COLOR_KINDS &&
+	       current->flags & PF_KTHREAD;
 }
 
 /* Whether the pages that a CPU has ready are for those that ask. */

@@ -44,12 +44,14 @@ const struct page_color_set *__page_color_set_of(const struct mm_struct *mm)
 const struct page_color_set *
 page_color_set_of_node(const struct mm_struct *mm, int nid)
 {
-	const struct page_color_node *node =
-		rcu_dereference(page_color_nodes[nid]);
 	const struct page_color_set *set = page_color_set_of(mm);
+	const struct page_color_node *node;
 
+	if (!set)
+		return NULL;
+	node = rcu_dereference(page_color_nodes[nid]);
 	/* Made for another geometry, it has no meaning. */
-	return set && node && set->colors == node->colors ? set : NULL;
+	return node && set->colors == node->colors ? set : NULL;
 }
 
 /* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */

@@ -11,9 +11,7 @@
 
 static bool in_set(const struct page_color_set *set, unsigned long pfn)
 {
-	u32 color = pfn % set->colors;
-
-	return page_color_set_word(set, color / 64) >> color % 64 & 1;
+	return page_color_set_has(set, pfn % set->colors, 0);
 }
 
 static unsigned long choose(const struct page_color_set *set,
