@@ -258,9 +258,13 @@ static void change_live(struct both *both)
 {
 	u32 most = (1U << both->live->planes) - 1, word = random_word(both);
 	bool more = numbers_below(both->numbers, 5) < 3;
-	u64 mask = random_mask(both, word);
+	u64 mask = random_mask(both, word), few;
 
-	if (more)
+	if (more && numbers_one_in(both->numbers, 2)) {
+		few = twin_at_most(&both->twin, both->twin.live, word, both->live->level);
+		SAME(page_color_live_claim(both->live, word, mask), mask & few);
+		mask &= few;
+	} else if (more)
 		page_color_live_add(both->live, word, mask);
 	else if (mask && numbers_one_in(both->numbers, 2))
 		page_color_live_sub_one(both->live, word, __ffs64(mask &= -mask));

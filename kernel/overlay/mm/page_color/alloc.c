@@ -40,6 +40,20 @@ static u32 cursor_of(const struct page_color_space *space,
 	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
 
+/* Another thread may have taken what was lacked, and another program what few held. */
+static u64 take(struct page_color_space *space, struct page_color_live *live,
+		u32 word, u64 some, unsigned int want)
+{
+	const unsigned int both = PAGE_COLOR_LACKED | PAGE_COLOR_FEW;
+	u64 fresh;
+
+	if ((want & both) == both)
+		fresh = page_color_claim(space, live, word, some);
+	else
+		fresh = page_color_take(space, live, word, some);
+	return want & PAGE_COLOR_LACKED ? fresh : some;
+}
+
 /* Words that are looked at for colors that nobody has taken lately. */
 #define PAGE_COLOR_OLD_WORDS	1024
 
@@ -103,14 +117,8 @@ static unsigned int gather(const struct page_color_place *place,
 			continue;
 		}
 		some = page_color_first_bits(parts[nr].mask, wish->count);
-		if (space) {
-			u64 fresh = page_color_take(space, place->node->live,
-						    word, some);
-
-			/* Another thread may have taken what was lacked. */
-			if (want & PAGE_COLOR_LACKED)
-				some = fresh;
-		}
+		if (space)
+			some = take(space, place->node->live, word, some, want);
 		if (!some)
 			continue;
 		parts[nr++].mask = some;
@@ -436,11 +444,32 @@ static void note_vain(struct page_color_space *space, unsigned int first,
 /* Freed pages that are looked at for one that is wanted. */
 #define PAGE_COLOR_LOOKS	8
 
-static void mark_reused(struct page_color_space *space,
-			struct page_color_live *live, u32 word, u64 mask)
+/*
+ * The last pages of @list have the colors of @mask: those that another thread, or
+ * program, has taken meanwhile go back. Returns how many.
+ */
+static unsigned int claim_reused(struct page_color_space *space,
+				 struct page_color_live *live, u32 word, u64 mask,
+				 struct list_head *freed, struct list_head *list)
 {
-	if (space && mask)
-		page_color_take(space, live, word, mask);
+	unsigned int left, back = 0;
+	struct page *page, *next;
+
+	if (!space || !mask)
+		return 0;
+	left = hweight64(mask);
+	mask &= ~page_color_claim(space, live, word, mask);
+	list_for_each_entry_safe_reverse(page, next, list, pcp_list) {
+		u32 color = page_to_pfn(page) % space->held.colors;
+
+		if (!mask || !left--)
+			break;
+		if (!(mask >> color % 64 & 1))
+			continue;
+		list_move(&page->pcp_list, freed);
+		back++;
+	}
+	return back;
 }
 
 unsigned int page_color_reuse(struct zone *zone,
@@ -472,7 +501,8 @@ unsigned int page_color_reuse(struct zone *zone,
 		if (nr == count || looked++ == PAGE_COLOR_LOOKS * (nr + 1))
 			break;
 		if (color / 64 != word) {
-			mark_reused(space, place.node->live, word, mask);
+			nr -= claim_reused(space, place.node->live, word, mask,
+					   freed, list);
 			mask = 0;
 			word = color / 64;
 			some = page_color_wanted(&wish, colors, word, want);
@@ -484,10 +514,9 @@ unsigned int page_color_reuse(struct zone *zone,
 		list_move_tail(&page->pcp_list, list);
 		nr++;
 	}
+	nr -= claim_reused(space, place.node->live, word, mask, freed, list);
 	if (!nr)
 		return 0;
-	/* One that another thread has taken meanwhile is there twice. */
-	mark_reused(space, place.node->live, word, mask);
 	if (space) {
 		if (place.node->live)
 			page_color_live_adjust(place.node->live);

@@ -77,6 +77,22 @@ static void of_another_geometry_nothing_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held_after_loss(test, 6), 0xff);
 }
 
+/* They chose before either took it. */
+static void a_color_that_two_choose_is_taken_by_one(struct kunit *test)
+{
+	struct page_color_space *first = make(test, 7)->space;
+	struct page_color_space *second = make(test, 7)->space;
+	struct page_color_live *live;
+
+	live = kunit_kzalloc(test, page_color_live_bytes(COLORS, 8), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, live);
+	page_color_live_init(live, COLORS, 8);
+	KUNIT_EXPECT_EQ(test, page_color_claim(first, live, 0, 0xf0f0), 0xf000);
+	KUNIT_EXPECT_EQ(test, page_color_claim(second, live, 0, 0xff00), 0xf00);
+	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 0), 0xfff);
+	KUNIT_EXPECT_EQ(test, page_color_take(second, live, 0, 0xf000), 0xf000);
+}
+
 static unsigned long gather(struct made *made, unsigned int count)
 {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
@@ -149,6 +165,7 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 static struct kunit_case alloc_cases[] = {
 	KUNIT_CASE(lost_frames_are_not_held),
 	KUNIT_CASE(of_another_geometry_nothing_is_lost),
+	KUNIT_CASE(a_color_that_two_choose_is_taken_by_one),
 	KUNIT_CASE(a_set_without_free_frames_is_searched_less_often),
 	{}
 };

@@ -246,6 +246,20 @@ void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask)
 	change(live, word, mask, false);
 }
 
+u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask)
+{
+	u64 *plane = &live->plane[(size_t)word * live->planes];
+	spinlock_t *lock = lock_of(live, word);
+	unsigned long flags;
+
+	spin_lock_irqsave(lock, flags);
+	mask &= page_color_live_few(live, word);
+	if (mask)
+		change_many(live, plane, mask, true);
+	spin_unlock_irqrestore(lock, flags);
+	return mask;
+}
+
 /* Pages that are unmapped by chance come one by one. */
 void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit)

@@ -76,9 +76,15 @@ void page_color_live_init(struct page_color_live *live, u32 colors,
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask);
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
 
-/* The same of one color of a word, by its bit, where interrupts are off. */
+/* One count goes down, by its bit, where interrupts are off. */
 void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit);
+
+/*
+ * Counts of those colors of a word that few hold go up by one. Returns which these are:
+ * of several who choose the same color at once, one gets it.
+ */
+u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
 /* Colors of a word were taken: others were so longer ago. */
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);

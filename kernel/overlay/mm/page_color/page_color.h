@@ -249,6 +249,9 @@ u64 page_color_unmark(struct page_color_space *space,
 /* As marked, for pages that were allocated just now. */
 u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask);
+/* As taken, but only those that the space lacks and, where it counts, few hold. */
+u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
+		     u32 word, u64 mask);
 /* The same for @nr frames in a row. */
 void page_color_take_frames(struct page_color_space *space, unsigned long frame,
 			    unsigned long nr);

@@ -26,19 +26,27 @@ void page_color_space_put(struct page_color_space *space)
 		kvfree_rcu(space, rcu);
 }
 
-u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
-		    u32 word, u64 mask)
+/* Only those that the space lacks and few hold, if @claim; else all. */
+static __always_inline u64 mark(struct page_color_space *space,
+				struct page_color_live *live, u32 word, u64 mask,
+				bool claim)
 {
 	unsigned long flags;
 	u64 fresh = 0;
 
 	spin_lock_irqsave(&space->lock, flags);
 	if (!space->gone) {
+		bool counts = live && word < space->full_from;
+
+		if (claim)
+			mask &= ~page_color_held_word(&space->held, word);
+		if (claim && counts)
+			mask = page_color_live_claim(live, word, mask);
 		if (unlikely(space->seen))
 			page_color_held_mark(space->seen, word, mask);
 		fresh = page_color_held_mark(&space->held, word, mask);
 		space->marked += hweight64(fresh);
-		if (live && word < space->full_from)
+		if (!claim && counts)
 			page_color_live_add(live, word, fresh);
 		if (page_color_held_round(&space->held)) {
 			WRITE_ONCE(space->full_from, 0);
@@ -49,15 +57,34 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 	return fresh;
 }
 
-/* Who is larger than the cache goes through all colors again and again. */
-u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
+u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask)
 {
-	u64 fresh = page_color_mark(space, live, word, mask);
+	return mark(space, live, word, mask, false);
+}
+
+/* Who is larger than the cache goes through all colors again and again. */
+static __always_inline u64 take(struct page_color_space *space,
+				struct page_color_live *live, u32 word, u64 mask,
+				bool claim)
+{
+	u64 fresh = mark(space, live, word, mask, claim);
 
 	if (live && !page_color_full(space))
 		page_color_live_taken(live, word, fresh);
 	return fresh;
+}
+
+u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
+		    u32 word, u64 mask)
+{
+	return take(space, live, word, mask, false);
+}
+
+u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
+		     u32 word, u64 mask)
+{
+	return take(space, live, word, mask, true);
 }
 
 /* Under the lock of the space, which is not gone. */
