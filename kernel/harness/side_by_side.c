@@ -543,43 +543,6 @@ static void choose_block(struct both *both)
 		SAME(mine, least);
 }
 
-static u32 twin_lacked(struct both *both, const struct page_color_wish *wish, u32 first, u32 size)
-{
-	u32 lacked = 0;
-
-	for (u32 color = first; color < first + size; color++)
-		lacked += twin_wants(both, wish, color, PAGE_COLOR_LACKED);
-	return lacked;
-}
-
-/* Where small pages go on, where all stretches are looked at. */
-static void choose_rest(struct both *both)
-{
-	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
-	struct page_color_wish wish = random_wish(both);
-	u32 colors = both->twin.colors, size = 1U << order, stretches = colors >> order;
-	u32 taken = numbers_below(both->numbers, colors), most = 0, rest;
-
-	rest = page_color_choose_rest(&wish, colors, order, taken);
-	if (order < 6)
-		stretches = 0;
-	if (stretches > 64)
-		return;
-	for (u32 first = 0; first < stretches * size; first += size) {
-		u32 lacked = twin_lacked(both, &wish, first, size);
-
-		if (lacked < size && lacked > most && first / size != taken / size)
-			most = lacked;
-	}
-	if (!most) {
-		SAME(rest, wish.cursor);
-		return;
-	}
-	SAME(rest % size, 0);
-	SAME(rest / size < stretches && rest / size != taken / size, true);
-	SAME(twin_lacked(both, &wish, rest, size), most);
-}
-
 static void operation(struct both *both)
 {
 	switch (numbers_below(both->numbers, 8)) {
@@ -611,8 +574,6 @@ static void operation(struct both *both)
 			choose_copy(both);
 		else if (numbers_one_in(both->numbers, 64))
 			choose_block(both);
-		else if (numbers_one_in(both->numbers, 64))
-			choose_rest(both);
 		else
 			look_at_free(both);
 	}

@@ -50,6 +50,7 @@ static const struct load {
 	{ "shrunk", load_shrunk, false },
 	{ "kcompactd", load_kcompactd, true },
 	{ "thp-pieces", load_thp_pieces, false },
+	{ "late-huge", load_late_huge, false },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
 	{ "mbind", load_mbind, false },

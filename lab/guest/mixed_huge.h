@@ -126,6 +126,41 @@ static inline void load_thp_pieces(struct mixed *mixed)
 	stop_child(holder);
 }
 
+/*
+ * Small pages of every second color of most of the cache, and then huge ones, more than
+ * there are stretches without small pages.
+ */
+static inline void load_late_huge(struct mixed *mixed)
+{
+	size_t touched = mixed->pages / 3 * 2, kept = 0;
+	size_t late = (mixed->pages - touched / 2) / HUGE * HUGE;
+	char *small = small_pages(touched), *large = any_pages(late);
+	char **at = malloc(touched * sizeof(*at));
+
+	if (!at)
+		lab_fail("memory for %zu pages", touched);
+	thp_set(mixed, THP "enabled", "madvise");
+	if (madvise(large, late * PAGE, MADV_HUGEPAGE))
+		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
+	touch(small, touched);
+	for (size_t i = 0; i < touched; i++) {
+		char *page = small + i * PAGE;
+
+		if (frame_of(page) % 2)
+			at[kept++] = page;
+		else if (madvise(page, PAGE, MADV_DONTNEED))
+			lab_fail("free a page");
+	}
+	touch(large, late);
+	uint32_t process = tally_process(mixed->tally);
+
+	tally_pages(mixed->tally, process, large, late);
+	for (size_t i = 0; i < kept; i++)
+		tally_pages(mixed->tally, process, at[i], 1);
+	free(at);
+	mixed->tally->huge_pages = huge_pages_mapped();
+}
+
 static inline void load_mthp(struct mixed *mixed)
 {
 	static const char faults[] = MTHP "stats/anon_fault_alloc";

@@ -26,7 +26,7 @@ void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own)
 {
-	if (again->nr == PAGE_COLOR_AGAIN || !may_move(vma, folio) ||
+	if (again->nr == again->most || !may_move(vma, folio) ||
 	    !folio_isolate_lru(folio))
 		return;
 	list_add_tail(&folio->lru, own ? &again->own : &again->others);
@@ -57,7 +57,8 @@ static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private
 	if (list_empty(&again->ready) &&
 	    page_color_begin(again->mm, PAGE_COLOR_ANON)) {
 		page_color_alloc_best(again->mm, folio_nid(folio), again->least,
-				      max(again->batch, 1U), &again->ready);
+				      clamp(again->batch, 1U, PAGE_COLOR_AGAIN),
+				      &again->ready);
 		current->page_color.whom = NULL;
 	}
 	other = list_first_entry_or_null(&again->ready, struct folio, lru);
@@ -119,6 +120,5 @@ bool page_color_again_move(struct page_color_again *again)
 	/* Others have not got the color that it moves to. */
 	again->least |= PAGE_COLOR_FEW;
 	move_by_node(&again->others, again);
-	return again->nr == PAGE_COLOR_AGAIN &&
-	       again->moved >= PAGE_COLOR_AGAIN / 2;
+	return again->nr == again->most && again->moved >= again->most / 2;
 }

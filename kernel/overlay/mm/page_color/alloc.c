@@ -701,16 +701,6 @@ static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
 	return !chosen || !page_color_set_has(wish->set, color, order);
 }
 
-/* Who is larger than the cache goes through all stretches in turn, as small ones do. */
-static u32 next_cursor(const struct page_color_space *space,
-		       const struct page_color_wish *wish, u32 colors,
-		       unsigned int order, u32 taken)
-{
-	if (space && !page_color_full(space))
-		return page_color_choose_rest(wish, colors, order, taken);
-	return (taken + (1U << order)) % colors;
-}
-
 /*
  * Of a set that has no such block by itself, or had no free one lately, none is looked
  * for: it would have other colors. Pages of files are mostly not used by the task that
@@ -748,7 +738,7 @@ bool page_color_gather_block(struct zone *zone,
 	unsigned int stay = 1U << order;
 	struct page_color_space *space;
 	struct page_color_place place;
-	u32 colors, before, taken, rest;
+	u32 colors, before, taken;
 	bool chosen, small;
 
 	if (!page_color_place_of(&place, zone))
@@ -765,20 +755,17 @@ bool page_color_gather_block(struct zone *zone,
 	chosen = choose_block(&place, ask, &wish, order, frame, &stay);
 	colors = place.zone->memory.colors;
 	taken = chosen ? *frame % colors : 0;
-	if (chosen &&
-	    (!ask->set || page_color_set_has(ask->set, taken, order)))
-		rest = next_cursor(space, &wish, colors, order, taken);
-	else
-		rest = wish.cursor;
 	if (leaving && !(colors % (1U << order)))
 		leaving->stay = stay;
 	small = (space && small_is_better(space, &wish, chosen, stay, order)) ||
 		set_wants_small(&wish, chosen, taken, order);
-	/* A block that is left for small pages takes no colors. */
-	if (small)
-		rest = wish.cursor;
-	if (rest != before)
-		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor), rest);
+	/* Who is larger than the cache goes through all stretches, as small pages do. */
+	if (chosen && !small && (!space || page_color_full(space)) &&
+	    (!ask->set || page_color_set_has(ask->set, taken, order)))
+		wish.cursor = (taken + (1U << order)) % colors;
+	if (wish.cursor != before)
+		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor),
+			   wish.cursor);
 	if (small) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
 		trace_page_color_leave_block(zone, order);

@@ -541,7 +541,7 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 	if (!page || check_new_pages(page, order))
 		return NULL;
 	if (ask->space)
-		page_color_take_frames(ask->space, pfn, 1UL << order);
+		page_color_take_block(ask->space, pfn, order);
 	return page;
 }
 

@@ -314,30 +314,3 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		go_on_later(memory, wish, at < stretches ? at : 0, order);
 	return least != U64_MAX;
 }
-
-u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,
-			   unsigned int order, u32 taken)
-{
-	u32 size = 1U << order, stretches = colors >> order, looked, word, i;
-	u32 cursor = wish->cursor, at = cursor >> order, most = 0;
-
-	/* Small pages fill a word before they begin another one. */
-	if (order < 6)
-		return cursor;
-	looked = min_t(u32, stretches, PAGE_COLOR_STRETCHES);
-	for (i = 0; i < looked; i++, at++) {
-		u32 lacked = 0;
-
-		if (at >= stretches)
-			at = 0;
-		if (at == taken >> order)
-			continue;
-		for (word = at * (size / 64); word < (at + 1) * (size / 64); word++)
-			lacked += weight(~unwanted_word(wish, word));
-		if (lacked == size || lacked <= most)
-			continue;
-		most = lacked;
-		cursor = at << order;
-	}
-	return cursor;
-}

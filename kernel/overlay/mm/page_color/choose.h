@@ -124,13 +124,4 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			     unsigned int order, unsigned long *frame,
 			     unsigned int *stay);
 
-/*
- * Where small pages go on once a block has taken the stretch of 2^@order colors with
- * color @taken: with the stretch of which the wish lacks the most of those that it
- * holds in part, or may use in part, so that whole stretches remain for blocks.
- * Stretches near the cursor are looked at; it remains where it is if there is none.
- */
-u32 page_color_choose_rest(const struct page_color_wish *wish, u32 colors,
-			   unsigned int order, u32 taken);
-
 #endif /* _MM_PAGE_COLOR_CHOOSE_H */

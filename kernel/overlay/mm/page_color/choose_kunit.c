@@ -248,25 +248,6 @@ static void a_block_takes_the_place_of_small_pages(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stay, 512);
 }
 
-static void small_pages_go_on_where_blocks_cannot(struct kunit *test)
-{
-	struct fixture *f = make(test, 4096);
-	struct page_color_wish wish = { .held = f->held, .cursor = 1000 };
-	u32 word;
-
-	KUNIT_EXPECT_EQ(test, page_color_choose_rest(&wish, 4096, 9, 0), 1000);
-	/* Of the third stretch 3 colors, of the fifth 2 and of the sixth all. */
-	page_color_held_mark(f->held, 16, 7);
-	page_color_held_mark(f->held, 39, 3);
-	for (word = 40; word < 48; word++)
-		page_color_held_mark(f->held, word, ~0ULL);
-	KUNIT_EXPECT_EQ(test, page_color_choose_rest(&wish, 4096, 9, 0), 2048);
-	/* The block may take the place of small pages. */
-	KUNIT_EXPECT_EQ(test, page_color_choose_rest(&wish, 4096, 9, 2500), 1024);
-	/* Blocks of few colors leave what small pages need. */
-	KUNIT_EXPECT_EQ(test, page_color_choose_rest(&wish, 4096, 4, 0), 1000);
-}
-
 static void rounds_begin_when_all_is_held(struct kunit *test)
 {
 	struct fixture *f = make(test, 70);
@@ -327,7 +308,6 @@ static struct kunit_case choose_cases[] = {
 	KUNIT_CASE(searches_for_a_block_see_all_copies),
 	KUNIT_CASE(blocks_of_many_colors_avoid_what_is_held),
 	KUNIT_CASE(a_block_takes_the_place_of_small_pages),
-	KUNIT_CASE(small_pages_go_on_where_blocks_cannot),
 	KUNIT_CASE(rounds_begin_when_all_is_held),
 	KUNIT_CASE(counts_end_at_their_largest_and_at_none),
 	KUNIT_CASE(the_level_follows),

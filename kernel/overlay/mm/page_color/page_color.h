@@ -138,6 +138,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @direct: as that of the node's cache
  * @marked: colors marked since it was counted
  * @crowd: small pages in the way of huge ones, since it was counted
+ * @crowds: how often it was counted for few of them
  * @vainly: how often in a row no page could be moved when it was counted
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
@@ -166,6 +167,7 @@ struct page_color_space {
 	bool rounded;
 	u32 marked;
 	u32 crowd;
+	u8 crowds;
 	u8 vainly;
 	u32 cursor;
 	u32 full_from;
@@ -252,21 +254,27 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 /* As taken, but only those that the space lacks and, where it counts, few hold. */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
-/* The same for @nr frames in a row. */
-void page_color_take_frames(struct page_color_space *space, unsigned long frame,
-			    unsigned long nr);
+/*
+ * The same for a block that current allocates. Small pages that have its colors are a
+ * crowd, and move to others.
+ */
+void page_color_take_block(struct page_color_space *space, unsigned long frame,
+			   unsigned int order);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 
 /* again.c */
-/* At most so many pages move each time that the colors are counted. */
-#define PAGE_COLOR_AGAIN	512
+/* Pages that are taken at once to move to. */
+#define PAGE_COLOR_AGAIN	512U
+/* To move one page takes as long as to look at so many. */
+#define PAGE_COLOR_PAYS		64
 
 /**
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
  * @nr: how many
+ * @most: how many may move at once
  * @moved: of them, how many have moved
  * @batch: how many are left to move now: those of one list and node
  * @mm: the address space
@@ -277,6 +285,7 @@ struct page_color_again {
 	struct list_head own;
 	struct list_head others;
 	unsigned int nr;
+	unsigned int most;
 	unsigned int moved;
 	unsigned int batch;
 	struct mm_struct *mm;
@@ -284,12 +293,19 @@ struct page_color_again {
 	struct list_head ready;
 };
 
+/* So many pages take as long to move as it takes to look for them. */
+static inline unsigned int page_color_again_pays(struct mm_struct *mm)
+{
+	return page_color_pages(mm, PAGE_COLOR_ANON) / PAGE_COLOR_PAYS;
+}
+
 static inline void page_color_again_begin(struct page_color_again *again,
 					  struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
 	again->nr = 0;
+	again->most = max(page_color_again_pays(mm), PAGE_COLOR_AGAIN);
 	again->moved = 0;
 	again->mm = mm;
 	INIT_LIST_HEAD(&again->ready);

@@ -131,45 +131,41 @@ static struct page_color_node *node_of(const struct page_color_space *space)
 	return node && node->id == space->node ? node : NULL;
 }
 
-/* @fn for each word of colors that frames in a row have, in a node with these counts. */
-static __always_inline void
+/*
+ * @fn for each word of colors that frames in a row have, in a node with these counts.
+ * Returns how many it changed.
+ */
+static __always_inline unsigned int
 for_words_of(struct page_color_space *space, struct page_color_live *live,
 	     unsigned long frame, unsigned long nr,
 	     u64 (*fn)(struct page_color_space *space,
 		       struct page_color_live *live, u32 word, u64 mask))
 {
 	u32 colors = space->held.colors, color = frame % colors;
+	unsigned int changed = 0;
 
 	while (nr) {
 		unsigned long part = min3(nr, 64UL - color % 64,
 					  (unsigned long)colors - color);
 
-		fn(space, live, color / 64,
-		   page_color_low_bits(part) << color % 64);
+		changed += hweight64(fn(space, live, color / 64,
+					page_color_low_bits(part) << color % 64));
 		nr -= part;
 		color += part;
 		if (color == colors)
 			color = 0;
 	}
+	return changed;
 }
 
-static __always_inline void
+static __always_inline unsigned int
 for_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
 	  u64 (*fn)(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask))
 {
 	struct page_color_node *node = node_of(space);
 
-	if (node)
-		for_words_of(space, node->live, frame, nr, fn);
-}
-
-void page_color_take_frames(struct page_color_space *space, unsigned long frame,
-			    unsigned long nr)
-{
-	rcu_read_lock();
-	for_words(space, frame, nr, page_color_take);
-	rcu_read_unlock();
+	return node ? for_words_of(space, node->live, frame, nr, fn) : nr;
 }
 
 static void unmark_frame(struct page_color_space *space, unsigned long frame)
@@ -814,13 +810,50 @@ static void end_count(struct page_color_space *space, bool whole)
 	kvfree(seen);
 }
 
-/* Small pages in the way of huge ones will have moved, if they can. */
-static void end_crowd(struct page_color_space *space, unsigned int moving)
+/*
+ * To count is to look at all pages: some are worth it when they are one in so many; more
+ * each time that none could be moved, and each time until it takes longer to move them
+ * than to look for them.
+ */
+#define PAGE_COLOR_CROWD	2048
+
+static unsigned long worth_a_count(struct mm_struct *mm,
+				   const struct page_color_space *space)
 {
+	unsigned long pages = page_color_pages(mm, space->kind);
+
+	return max(pages / PAGE_COLOR_CROWD, 1UL) <<
+	       min(READ_ONCE(space->vainly) + READ_ONCE(space->crowds), 16);
+}
+
+static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
+			 unsigned int pages)
+{
+	if (space->kind != PAGE_COLOR_ANON || !space->direct ||
+	    page_color_full(space))
+		return false;
+	/* Threads may miss each other's. */
+	pages += READ_ONCE(space->crowd);
+	WRITE_ONCE(space->crowd, pages);
+	if (pages < worth_a_count(mm, space))
+		return false;
+	WRITE_ONCE(space->recount, true);
+	return true;
+}
+
+/* Small pages in the way of huge ones will have moved, if they can. */
+static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
+		      unsigned int moving)
+{
+	u32 crowd = READ_ONCE(space->crowd);
+
 	if (moving)
 		WRITE_ONCE(space->vainly, 0);
-	else if (READ_ONCE(space->crowd) && space->vainly < U8_MAX)
+	else if (crowd && space->vainly < U8_MAX)
 		WRITE_ONCE(space->vainly, space->vainly + 1);
+	if (crowd && crowd < page_color_again_pays(mm) &&
+	    space->crowds < ilog2(PAGE_COLOR_CROWD / PAGE_COLOR_PAYS))
+		WRITE_ONCE(space->crowds, space->crowds + 1);
 	WRITE_ONCE(space->crowd, 0);
 }
 
@@ -914,7 +947,7 @@ static void count_spaces(struct mm_struct *mm)
 	if (counted)
 		whole = count_all(mm, &count, direct);
 	for (space = first; space; space = space->next) {
-		end_crowd(space, count.again.nr);
+		end_crowd(mm, space, count.again.nr);
 		end_count(space, whole);
 	}
 	if (whole)
@@ -959,21 +992,6 @@ static void request_count(gfp_t gfp)
 		kfree(work);
 }
 
-/*
- * To count is to look at all pages: some are worth it when they are one in so many, or
- * as many as move at once; more each time that none could be moved.
- */
-#define PAGE_COLOR_CROWD	2048
-
-static u32 worth_a_count(struct mm_struct *mm,
-			 const struct page_color_space *space)
-{
-	unsigned long pages = page_color_pages(mm, space->kind);
-
-	pages = min(pages / PAGE_COLOR_CROWD, (unsigned long)PAGE_COLOR_AGAIN);
-	return pages << min_t(u8, READ_ONCE(space->vainly), 16);
-}
-
 void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 		      gfp_t gfp)
 {
@@ -982,17 +1000,28 @@ void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 
 	rcu_read_lock();
 	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
-	if (space && space->direct && !page_color_full(space)) {
-		/* Threads may miss each other's. */
-		pages += READ_ONCE(space->crowd);
-		WRITE_ONCE(space->crowd, pages);
-		count = pages >= worth_a_count(mm, space);
-		if (count)
-			WRITE_ONCE(space->recount, true);
-	}
+	if (space)
+		count = add_to_crowd(mm, space, pages);
 	rcu_read_unlock();
 	if (count && is_own(mm))
 		request_count(gfp);
+}
+
+void page_color_take_block(struct page_color_space *space, unsigned long frame,
+			   unsigned int order)
+{
+	struct mm_struct *mm = current->page_color.whom;
+	unsigned int stay = 1U << order;
+
+	rcu_read_lock();
+	stay -= for_words(space, frame, stay, page_color_take);
+	rcu_read_unlock();
+	/* What leaves is among them. */
+	if (!stay || current->page_color.leaving)
+		return;
+	/* As many find another color. */
+	if (space->held.colors - READ_ONCE(space->held.taken) >= stay)
+		add_to_crowd(mm, space, stay);
 }
 
 void __page_color_settle(struct mm_struct *mm)

@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 33] = [
+const LOADS: [(&str, usize); 34] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -40,6 +40,7 @@ const LOADS: [(&str, usize); 33] = [
     ("shrunk", 1),
     ("kcompactd", 1),
     ("thp-pieces", 1),
+    ("late-huge", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),
@@ -162,10 +163,10 @@ fn small_pages_leave_stretches_of_colors_to_huge_ones() {
 }
 
 #[test]
-fn small_pages_make_way_for_the_huge_ones_made_of_their_neighbors() {
-    let set = ["arch=x86_64", "nodes=1", "policy=on", "load=alone,collapse,khugepaged"];
+fn small_pages_make_way_for_huge_ones() {
+    let set = ["arch=x86_64", "nodes=1", "policy=on", "load=alone,late-huge,collapse,khugepaged"];
     let results = quick("mixed", &[&set[..], &["fill=0.5,0.94", "seed=1,2,3"]].concat());
-    for load in ["alone", "collapse", "khugepaged"] {
+    for load in ["alone", "late-huge", "collapse", "khugepaged"] {
         let rows: Vec<_> = results.with(&[("load", load)]).collect();
         assert!(rows.len() >= 3 * 2, "{load}");
         for row in rows {

@@ -30,7 +30,7 @@ fn fits(kind: &Kind) -> bool {
 
 /// Loads of which some pages are larger ones.
 fn has_larger(kind: &Kind) -> bool {
-    ["half-huge", "thp-always", "thp-pieces", "mthp", "collapse", "khugepaged"]
+    ["half-huge", "thp-always", "thp-pieces", "late-huge", "mthp", "collapse", "khugepaged"]
         .contains(&&*kind.load)
 }
 
