@@ -32,10 +32,10 @@ static struct page_color_space *space_of(const struct page_color_ask *ask,
 	return space && space->node == place->node->id ? space : NULL;
 }
 
-static u32 cursor_of(const struct page_color_space *space,
-		     const struct page_color_zone *zone)
+/* The @own cursor of an address space, or none of its own. */
+static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 {
-	u32 cursor = space ? READ_ONCE(space->cursor) : PAGE_COLOR_NO_CURSOR;
+	u32 cursor = own ? READ_ONCE(*own) : PAGE_COLOR_NO_CURSOR;
 
 	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
@@ -567,7 +567,7 @@ unsigned int page_color_gather(struct zone *zone,
 		count = fair_share(space, wish.live, count);
 	}
 	wish.count = count;
-	wish.cursor = cursor_of(space, place.zone);
+	wish.cursor = cursor_of(space ? &space->cursor : NULL, place.zone);
 	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
 		  (wish.live ? PAGE_COLOR_FEW : 0);
 	if (ask->set && is_vain(place.zone, ask->set, 0)) {
@@ -738,7 +738,7 @@ bool page_color_gather_block(struct zone *zone,
 	unsigned int stay = 1U << order;
 	struct page_color_space *space;
 	struct page_color_place place;
-	u32 colors, before, taken;
+	u32 colors, before, taken, *own;
 	bool chosen, small;
 
 	if (!page_color_place_of(&place, zone))
@@ -748,7 +748,8 @@ bool page_color_gather_block(struct zone *zone,
 		return false;
 	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
-	wish.cursor = cursor_of(space, place.zone);
+	own = space ? &space->block_cursor : NULL;
+	wish.cursor = cursor_of(own, place.zone);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
 	before = wish.cursor;
@@ -759,13 +760,12 @@ bool page_color_gather_block(struct zone *zone,
 		leaving->stay = stay;
 	small = (space && small_is_better(space, &wish, chosen, stay, order)) ||
 		set_wants_small(&wish, chosen, taken, order);
-	/* Who is larger than the cache goes through all stretches, as small pages do. */
-	if (chosen && !small && (!space || page_color_full(space)) &&
+	/* Unless the search has ended before it was through. */
+	if (chosen && !small && wish.cursor == before &&
 	    (!ask->set || page_color_set_has(ask->set, taken, order)))
 		wish.cursor = (taken + (1U << order)) % colors;
 	if (wish.cursor != before)
-		WRITE_ONCE(*(space ? &space->cursor : &place.zone->cursor),
-			   wish.cursor);
+		WRITE_ONCE(*(own ?: &place.zone->cursor), wish.cursor);
 	if (small) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
 		trace_page_color_leave_block(zone, order);

@@ -104,6 +104,22 @@ static unsigned long gather(struct made *made, unsigned int count)
 	return nr ? parts[0].frame + __ffs64(parts[0].mask) : 0;
 }
 
+/* A zone of one chunk, of which nothing is free. */
+static struct page_color_free *make_free(struct kunit *test, struct made *made)
+{
+	struct page_color_free *free;
+
+	free = kunit_kzalloc(test, struct_size(free, chunk, 1), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, free);
+	free->chunk[0] = kvzalloc(page_color_chunk_bytes(9), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, free->chunk[0]);
+	free->chunks = 1;
+	free->block_order = 9;
+	made->coloring.memory.free = free;
+	made->coloring.memory.copies = PAGE_COLOR_CHUNK / COLORS;
+	return free;
+}
+
 /* After a vain search 1, 3, 7 and so on are saved. */
 static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 {
@@ -116,17 +132,11 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	if (rcu_access_pointer(page_color_nodes[nid]))
 		kunit_skip(test, "node %d is there", nid);
 	set = kunit_kzalloc(test, struct_size(set, ranges, 1), GFP_KERNEL);
-	free = kunit_kzalloc(test, struct_size(free, chunk, 1), GFP_KERNEL);
-	KUNIT_ASSERT_TRUE(test, set && free);
-	free->chunk[0] = kvzalloc(page_color_chunk_bytes(9), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, free->chunk[0]);
-	free->chunks = 1;
-	free->block_order = 9;
+	KUNIT_ASSERT_NOT_NULL(test, set);
+	free = make_free(test, made);
 	*set = (struct page_color_set) { .id = 9, .colors = COLORS, .nr = 1 };
 	set->ranges[0] = (struct page_color_range) { 5, 6 };
 	made->ask = (struct page_color_ask) { .set = set };
-	made->coloring.memory.free = free;
-	made->coloring.memory.copies = PAGE_COLOR_CHUNK / COLORS;
 	vain = &made->coloring.vain[set->id % PAGE_COLOR_VAIN_SETS];
 	/* Of a color that is not in the set. */
 	page_color_free_set(free, 4 * COLORS + 7, 0);
@@ -162,11 +172,42 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	kvfree(free->chunk[0]);
 }
 
+/* Of blocks that are free one after the other, each search looks at the next one. */
+static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
+{
+	struct page_color_free *free;
+	struct made *made = make(test, 7);
+	unsigned long frame;
+	u32 color;
+
+	if (rcu_access_pointer(page_color_nodes[nid]))
+		kunit_skip(test, "node %d is there", nid);
+	free = make_free(test, made);
+	page_color_free_set(free, 0, 9);
+	made->space->block_cursor = PAGE_COLOR_NO_CURSOR;
+	rcu_assign_pointer(page_color_nodes[nid], &made->node);
+
+	rcu_read_lock();
+	/* It holds eight colors of the first stretch of 16. */
+	for (color = 16; color < COLORS; color += 16) {
+		KUNIT_EXPECT_TRUE(test, page_color_gather_block(&made->zone,
+								&made->ask, 4,
+								&frame));
+		KUNIT_EXPECT_EQ(test, frame % COLORS, color);
+	}
+	rcu_read_unlock();
+
+	RCU_INIT_POINTER(page_color_nodes[nid], NULL);
+	synchronize_rcu();
+	kvfree(free->chunk[0]);
+}
+
 static struct kunit_case alloc_cases[] = {
 	KUNIT_CASE(lost_frames_are_not_held),
 	KUNIT_CASE(of_another_geometry_nothing_is_lost),
 	KUNIT_CASE(a_color_that_two_choose_is_taken_by_one),
 	KUNIT_CASE(a_set_without_free_frames_is_searched_less_often),
+	KUNIT_CASE(blocks_are_looked_for_behind_the_last_one),
 	{}
 };
 

@@ -309,8 +309,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
 	}
-	/* None, or none of the set alone. */
-	if (least >> 48)
+	/* None, or none of which all is in the set and is lacked. */
+	if (least >> 32)
 		go_on_later(memory, wish, at < stretches ? at : 0, order);
 	return least != U64_MAX;
 }

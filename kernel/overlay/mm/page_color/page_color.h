@@ -144,6 +144,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
  * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
+ * @block_cursor: the same for blocks: what lies behind the last one is looked at first
  * @rounded: all colors were held, and a new round has begun, since this was cleared
  * @full_from: words from this one on count as held whatever @held says: the
  *             space has held all colors, so that what it holds of the next round
@@ -170,6 +171,7 @@ struct page_color_space {
 	u8 crowds;
 	u8 vainly;
 	u32 cursor;
+	u32 block_cursor;
 	u32 full_from;
 	struct page_color_vain vain;
 	struct page_color_held *walked;

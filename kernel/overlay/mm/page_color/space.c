@@ -444,6 +444,7 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	space->nid = nid;
 	space->kind = kind;
 	space->cursor = PAGE_COLOR_NO_CURSOR;
+	space->block_cursor = PAGE_COLOR_NO_CURSOR;
 	space->node = id;
 	space->direct = direct;
 	space->held.colors = colors;
