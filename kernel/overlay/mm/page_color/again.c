@@ -57,8 +57,7 @@ static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private
 	if (list_empty(&again->ready) &&
 	    page_color_begin(again->mm, PAGE_COLOR_ANON)) {
 		page_color_alloc_best(again->mm, folio_nid(folio), again->least,
-				      clamp(again->batch, 1U, PAGE_COLOR_AGAIN),
-				      &again->ready);
+				      max(again->batch, 1U), &again->ready);
 		current->page_color.whom = NULL;
 	}
 	other = list_first_entry_or_null(&again->ready, struct folio, lru);
@@ -76,38 +75,48 @@ static struct folio *alloc_for(struct folio *folio, unsigned long private)
 	return alloc_hooks(alloc_for_noprof(folio, private));
 }
 
-/* Pages of one node. */
-static void move(struct list_head *pages, struct page_color_again *again)
+/* Pages of one node. False if there was no page for one of them. */
+static bool move(struct list_head *pages, struct page_color_again *again)
 {
 	struct folio *folio, *next;
 	unsigned int moved = 0;
+	int err;
 
-	if (migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
-			  MIGRATE_ASYNC, MR_COMPACTION, &moved))
+	err = migrate_pages(pages, alloc_for, put_back, (unsigned long)again,
+			    MIGRATE_ASYNC, MR_COMPACTION, &moved);
+	if (err)
 		putback_movable_pages(pages);
 	again->moved += moved;
 	list_for_each_entry_safe(folio, next, &again->ready, lru) {
 		list_del_init(&folio->lru);
 		put_back(folio, (unsigned long)again);
 	}
+	return err != -ENOMEM;
 }
 
 /* A node that has no page for one of them has none for those that follow. */
 static void move_by_node(struct list_head *pages, struct page_color_again *again)
 {
+	int none = NUMA_NO_NODE;
+
 	while (!list_empty(pages)) {
 		int nid = folio_nid(list_first_entry(pages, struct folio, lru));
 		struct folio *folio, *next;
-		LIST_HEAD(of_node);
+		LIST_HEAD(part);
 
 		again->batch = 0;
 		list_for_each_entry_safe(folio, next, pages, lru) {
 			if (folio_nid(folio) != nid)
 				continue;
-			list_move_tail(&folio->lru, &of_node);
-			again->batch++;
+			list_move_tail(&folio->lru, &part);
+			if (++again->batch == PAGE_COLOR_AGAIN)
+				break;
 		}
-		move(&of_node, again);
+		if (nid == none || page_color_is_in_vain(again->mm))
+			putback_movable_pages(&part);
+		else if (!move(&part, again))
+			none = nid;
+		cond_resched();
 	}
 }
 

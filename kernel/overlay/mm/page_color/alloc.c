@@ -498,7 +498,7 @@ unsigned int page_color_reuse(struct zone *zone,
 		u32 color = page_to_pfn(page) % colors;
 		u64 bit = BIT_ULL(color % 64);
 
-		if (nr == count || looked++ == PAGE_COLOR_LOOKS * (nr + 1))
+		if (nr == count || looked++ >= PAGE_COLOR_LOOKS * (nr + 1))
 			break;
 		if (color / 64 != word) {
 			nr -= claim_reused(space, place.node->live, word, mask,

@@ -61,6 +61,7 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 gfp_t gfp, int nid, nodemask_t *nodes)
 {
 	struct folio *folio = NULL;
+	unsigned int stay;
 
 	if (!page_color_begin(mm, leaving->kind))
 		return __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
@@ -72,9 +73,10 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 		current->page_color.huge = PAGE_COLOR_SMALL;
 	leaving->small = !folio && current->page_color.huge == PAGE_COLOR_SMALL;
 	page_color_huge_end();
-	current->page_color.leaving = NULL;
+	stay = leaving->stay;
 	page_color_end(mm, leaving->kind, gfp, folio);
-	if (folio && leaving->stay && leaving->kind == PAGE_COLOR_ANON)
-		page_color_crowd(mm, folio_nid(folio), leaving->stay, gfp);
+	current->page_color.leaving = NULL;
+	if (folio && stay && leaving->kind == PAGE_COLOR_ANON)
+		page_color_crowd(mm, folio_nid(folio), stay, gfp);
 	return folio;
 }

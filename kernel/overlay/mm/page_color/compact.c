@@ -67,10 +67,9 @@ static bool find_wanted(struct page_color_place *place,
 			continue;
 		color = *found % memory->colors;
 		WRITE_ONCE(place->zone->cursor, (color + 1) % memory->colors);
-		if (space)
-			page_color_mark(space, place->node->live, color / 64,
-					BIT_ULL(color % 64));
-		return true;
+		if (!space || page_color_claim(space, place->node->live, color / 64,
+					       BIT_ULL(color % 64)))
+			return true;
 	}
 	return false;
 }

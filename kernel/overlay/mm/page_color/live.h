@@ -80,10 +80,7 @@ void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
 void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit);
 
-/*
- * Counts of those colors of a word that few hold go up by one. Returns which these are:
- * of several who choose the same color at once, one gets it.
- */
+/* Counts of those colors of a word that few hold now go up by one. Returns which. */
 u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
 /* Colors of a word were taken: others were so longer ago. */

@@ -137,9 +137,10 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @counted: what its page tables have is marked, by whoever counts
  * @direct: as that of the node's cache
  * @marked: colors marked since it was counted
- * @crowd: small pages in the way of huge ones, since it was counted
+ * @crowd: colors of huge pages that the space held already, since it was counted
+ * @crowded: the same before that
  * @crowds: how often it was counted for few of them
- * @vainly: how often in a row no page could be moved when it was counted
+ * @vainly: how often in a row no page moved when it was counted for them
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
@@ -168,6 +169,7 @@ struct page_color_space {
 	bool rounded;
 	u32 marked;
 	u32 crowd;
+	u32 crowded;
 	u8 crowds;
 	u8 vainly;
 	u32 cursor;
@@ -244,6 +246,11 @@ page_color_space(const struct mm_struct *mm, int nid, enum page_color_kind kind)
 }
 
 /* space.c */
+/*
+ * Whoever counts for others gives up where the others are gone, or when the machine
+ * sleeps; and for himself when he is killed.
+ */
+bool page_color_is_in_vain(const struct mm_struct *mm);
 void page_color_space_put(struct page_color_space *space);
 /* Colors are held from now on, or no more. Return those that were not, or were. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
@@ -256,18 +263,17 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 /* As taken, but only those that the space lacks and, where it counts, few hold. */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
-/*
- * The same for a block that current allocates. Small pages that have its colors are a
- * crowd, and move to others.
- */
+/* All colors of a block that current has got are taken; those held already are a crowd. */
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 
 /* again.c */
-/* Pages that are taken at once to move to. */
+/* Pages that move at once, and for which as many are taken. */
 #define PAGE_COLOR_AGAIN	512U
+/* Each time that colors are counted at most so many move, one part after the other. */
+#define PAGE_COLOR_AGAIN_MOST	32768U
 /* To move one page takes as long as to look at so many. */
 #define PAGE_COLOR_PAYS		64
 
@@ -276,7 +282,7 @@ void page_color_unmark_frames(struct page_color_space *space,
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same: other address spaces have it
  * @nr: how many
- * @most: how many may move at once
+ * @most: how many may move
  * @moved: of them, how many have moved
  * @batch: how many are left to move now: those of one list and node
  * @mm: the address space
@@ -307,7 +313,8 @@ static inline void page_color_again_begin(struct page_color_again *again,
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
 	again->nr = 0;
-	again->most = max(page_color_again_pays(mm), PAGE_COLOR_AGAIN);
+	again->most = clamp(page_color_again_pays(mm), PAGE_COLOR_AGAIN,
+			    PAGE_COLOR_AGAIN_MOST);
 	again->moved = 0;
 	again->mm = mm;
 	INIT_LIST_HEAD(&again->ready);
@@ -319,8 +326,8 @@ void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own);
 /*
- * They move, as far as they can at once. No lock is held. Whether more may be left that
- * can move, too: there were as many as move at once, and most have.
+ * They move, as far as they can. No lock is held. Whether more may be left that can
+ * move, too: there were as many as may move, and most have.
  */
 bool page_color_again_move(struct page_color_again *again);
 #else

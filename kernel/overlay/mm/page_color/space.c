@@ -730,6 +730,7 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	struct page_color_held *seen;
 
 	WRITE_ONCE(space->recount, false);
+	space->crowded = xchg(&space->crowd, 0);
 	/* A color held twice cannot be told from one held once. */
 	if (page_color_full(space) &&
 	    !page_color_shrunk(space, held_pages(mm, space->kind)))
@@ -813,10 +814,11 @@ static void end_count(struct page_color_space *space, bool whole)
 
 /*
  * To count is to look at all pages: some are worth it when they are one in so many; more
- * each time that none could be moved, and each time until it takes longer to move them
- * than to look for them.
+ * each time that none moved and, of programs that are not looked at in a moment, each
+ * time until it takes longer to move them than to look for them.
  */
 #define PAGE_COLOR_CROWD	2048
+#define PAGE_COLOR_MOMENT	65536
 
 static unsigned long worth_a_count(struct mm_struct *mm,
 				   const struct page_color_space *space)
@@ -830,8 +832,8 @@ static unsigned long worth_a_count(struct mm_struct *mm,
 static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
 			 unsigned int pages)
 {
-	if (space->kind != PAGE_COLOR_ANON || !space->direct ||
-	    page_color_full(space))
+	if (!IS_ENABLED(CONFIG_MIGRATION) || space->kind != PAGE_COLOR_ANON ||
+	    !space->direct || page_color_full(space))
 		return false;
 	/* Threads may miss each other's. */
 	pages += READ_ONCE(space->crowd);
@@ -842,20 +844,22 @@ static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
 	return true;
 }
 
-/* Small pages in the way of huge ones will have moved, if they can. */
+/* Small pages in the way of huge ones have moved, if they could. */
 static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
-		      unsigned int moving)
+		      bool moved)
 {
-	u32 crowd = READ_ONCE(space->crowd);
+	u32 crowd = space->crowded;
 
-	if (moving)
+	if (moved)
 		WRITE_ONCE(space->vainly, 0);
-	else if (crowd && space->vainly < U8_MAX)
+	if (crowd < worth_a_count(mm, space))
+		return;
+	if (!moved && space->vainly < 16)
 		WRITE_ONCE(space->vainly, space->vainly + 1);
-	if (crowd && crowd < page_color_again_pays(mm) &&
+	if (crowd < page_color_again_pays(mm) &&
+	    page_color_pages(mm, space->kind) >= PAGE_COLOR_MOMENT &&
 	    space->crowds < ilog2(PAGE_COLOR_CROWD / PAGE_COLOR_PAYS))
 		WRITE_ONCE(space->crowds, space->crowds + 1);
-	WRITE_ONCE(space->crowd, 0);
 }
 
 /* Who counts for others does not wait for them. */
@@ -865,11 +869,11 @@ static bool lock_to_count(struct mm_struct *mm)
 				   mmap_read_trylock(mm);
 }
 
-/* Who counts for others gives up where the others are gone, or when the machine sleeps. */
-static bool is_in_vain(const struct mm_struct *mm)
+bool page_color_is_in_vain(const struct mm_struct *mm)
 {
-	return current->mm != mm &&
-	       (atomic_read(&mm->mm_users) == 1 || freezing(current));
+	if (current->mm == mm)
+		return fatal_signal_pending(current);
+	return atomic_read(&mm->mm_users) == 1 || freezing(current);
 }
 
 /* Between parts of this size others may have mmap_lock. */
@@ -890,7 +894,7 @@ static bool walk(struct mm_struct *mm, struct count *count)
 		end = min(ALIGN(at + 1, PAGE_COLOR_WALK), vma->vm_end);
 		walk_page_range(mm, at, end, &count_ops, count);
 		at = end;
-		if (is_in_vain(mm)) {
+		if (page_color_is_in_vain(mm)) {
 			mmap_read_unlock(mm);
 			return false;
 		}
@@ -926,7 +930,7 @@ static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
  */
 static void count_spaces(struct mm_struct *mm)
 {
-	bool counted = false, direct = false, whole = true;
+	bool counted = false, direct = false, whole = true, more;
 	struct page_color_space *first, *space;
 	struct count count;
 
@@ -947,15 +951,16 @@ static void count_spaces(struct mm_struct *mm)
 	}
 	if (counted)
 		whole = count_all(mm, &count, direct);
-	for (space = first; space; space = space->next) {
-		end_crowd(mm, space, count.again.nr);
+	for (space = first; space; space = space->next)
 		end_count(space, whole);
-	}
 	if (whole)
 		mmap_read_unlock(mm);
-	if (page_color_again_move(&count.again))
-		for (space = first; space; space = space->next)
+	more = page_color_again_move(&count.again);
+	for (space = first; space; space = space->next) {
+		end_crowd(mm, space, count.again.moved);
+		if (more)
 			WRITE_ONCE(space->recount, true);
+	}
 out:
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
@@ -1008,21 +1013,31 @@ void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 		request_count(gfp);
 }
 
+/*
+ * Other pages have colors of a block that current has got, too: so many. Of larger
+ * pages that are mapped by small ones it is not known which came first.
+ */
+static void crowd_by_block(struct mm_struct *mm, struct page_color_space *space,
+			   unsigned int order, unsigned int stay)
+{
+	/* Those that leave are among them, and told by themselves. */
+	if (!stay || order < pageblock_order || current->page_color.leaving)
+		return;
+	/* As many shall find another color. */
+	if (space->held.colors - READ_ONCE(space->held.taken) >= stay &&
+	    !page_color_set_of_node(mm, space->nid))
+		add_to_crowd(mm, space, stay);
+}
+
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order)
 {
-	struct mm_struct *mm = current->page_color.whom;
-	unsigned int stay = 1U << order;
+	unsigned int size = 1U << order, taken;
 
 	rcu_read_lock();
-	stay -= for_words(space, frame, stay, page_color_take);
+	taken = for_words(space, frame, size, page_color_take);
+	crowd_by_block(current->page_color.whom, space, order, size - taken);
 	rcu_read_unlock();
-	/* What leaves is among them. */
-	if (!stay || current->page_color.leaving)
-		return;
-	/* As many find another color. */
-	if (space->held.colors - READ_ONCE(space->held.taken) >= stay)
-		add_to_crowd(mm, space, stay);
 }
 
 void __page_color_settle(struct mm_struct *mm)
@@ -1081,6 +1096,7 @@ noinline void __page_color_end(struct mm_struct *whom,
 {
 	struct page_color_space *space;
 	bool own = is_own(whom), count = false;
+	unsigned long size, taken;
 
 	/* Nobody holds pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
@@ -1088,8 +1104,13 @@ noinline void __page_color_end(struct mm_struct *whom,
 	rcu_read_lock();
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
-		for_words(space, folio_pfn(folio), folio_nr_pages(folio),
-			  page_color_take);
+		size = folio_nr_pages(folio);
+		taken = for_words(space, folio_pfn(folio), size,
+				  page_color_take);
+		/* What was chosen comes here only if colors will be counted anyway. */
+		if (!READ_ONCE(space->recount))
+			crowd_by_block(whom, space, folio_order(folio),
+				       size - taken);
 		count = own && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();
