@@ -687,6 +687,18 @@ static void count_held(const struct page_color_space *space,
 	}
 }
 
+/* So many fewer hold colors that others may be those that few hold now. */
+static void adjust_level(const struct page_color_space *space)
+{
+	struct page_color_node *node;
+
+	rcu_read_lock();
+	node = node_of(space);
+	if (node && node->live)
+		page_color_live_adjust(node->live);
+	rcu_read_unlock();
+}
+
 /* Nobody uses them any more but for CPUs that have pages ready for them. */
 static void retire_spaces(struct page_color_space *space)
 {
@@ -700,6 +712,7 @@ static void retire_spaces(struct page_color_space *space)
 		if (refcount_read(&space->refs) > 1)
 			page_color_drop_runs(space);
 		count_held(space, page_color_live_sub);
+		adjust_level(space);
 		page_color_space_put(space);
 	}
 }
