@@ -827,19 +827,21 @@ static void end_count(struct page_color_space *space, bool whole)
 
 /*
  * To count is to look at all pages: some are worth it when they are one in so many; more
- * each time that none moved and, of programs that are not looked at in a moment, each
- * time until it takes longer to move them than to look for them.
+ * each time that none moved, after a few times, and, of programs that are not looked at in
+ * a moment, each time until it takes longer to move them than to look for them.
  */
 #define PAGE_COLOR_CROWD	2048
 #define PAGE_COLOR_MOMENT	65536
+#define PAGE_COLOR_FEW_TIMES	4
 
 static unsigned long worth_a_count(struct mm_struct *mm,
 				   const struct page_color_space *space)
 {
 	unsigned long pages = page_color_pages(mm, space->kind);
+	int vainly = max(READ_ONCE(space->vainly) - PAGE_COLOR_FEW_TIMES, 0);
 
 	return max(pages / PAGE_COLOR_CROWD, 1UL) <<
-	       min(READ_ONCE(space->vainly) + READ_ONCE(space->crowds), 16);
+	       min(vainly + READ_ONCE(space->crowds), 16);
 }
 
 static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
@@ -867,7 +869,7 @@ static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
 		WRITE_ONCE(space->vainly, 0);
 	if (crowd < worth_a_count(mm, space))
 		return;
-	if (!moved && space->vainly < 16)
+	if (!moved && space->vainly < 16 + PAGE_COLOR_FEW_TIMES)
 		WRITE_ONCE(space->vainly, space->vainly + 1);
 	if (crowd < page_color_again_pays(mm) &&
 	    page_color_pages(mm, space->kind) >= PAGE_COLOR_MOMENT &&
