@@ -151,8 +151,20 @@ fn coloring_keeps_the_limits_under_every_load() {
 }
 
 #[test]
+fn small_pages_leave_stretches_of_colors_to_huge_ones() {
+    // Of so many days one in ten had conflicts when they did not, nor moved.
+    let set = ["arch=x86_64", "nodes=1", "policy=on", "load=half-huge", "seed=1,2,3,4,5,6,7,8"];
+    let results = quick("mixed", &set);
+    assert_eq!(results.rows.len(), 8 * 2 * 2);
+    for row in results.with(&[("load", "half-huge")]) {
+        assert!(number(row, "huge_share") > 0.49, "{row:?}");
+        assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
+    }
+}
+
+#[test]
 fn small_pages_make_way_for_huge_ones() {
-    let loads = ["alone", "half-huge", "late-huge", "collapse", "khugepaged"];
+    let loads = ["alone", "late-huge", "collapse", "khugepaged"];
     let set = ["arch=x86_64", "nodes=1", "policy=on", &format!("load={}", loads.join(","))];
     let results = quick("mixed", &[&set[..], &["fill=0.5,0.94", "seed=1,2,3"]].concat());
     for load in loads {
@@ -162,12 +174,7 @@ fn small_pages_make_way_for_huge_ones() {
             // khugepaged goes on while pages are counted.
             let limit = if load == "khugepaged" { 0.01 } else { 0.001 };
             assert!(number(row, "conflict_within") <= limit, "{row:?}");
-            let huge = match load {
-                "half-huge" => 0.49,
-                "late-huge" => 0.65,
-                _ => 0.0,
-            };
-            assert!(number(row, "huge_share") >= huge, "{row:?}");
+            assert!(load != "late-huge" || number(row, "huge_share") > 0.65, "{row:?}");
         }
     }
 }
