@@ -41,8 +41,9 @@ static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 }
 
 /* Another thread may have taken what was lacked, and another program what few held. */
-static u64 take(struct page_color_space *space, struct page_color_live *live,
-		u32 word, u64 some, unsigned int want)
+static u64 take_wanted(struct page_color_space *space,
+		       struct page_color_live *live, u32 word, u64 some,
+		       unsigned int want)
 {
 	const unsigned int both = PAGE_COLOR_LACKED | PAGE_COLOR_FEW;
 	u64 fresh;
@@ -118,7 +119,8 @@ static unsigned int gather(const struct page_color_place *place,
 		}
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space)
-			some = take(space, place->node->live, word, some, want);
+			some = take_wanted(space, place->node->live, word, some,
+					   want);
 		if (!some)
 			continue;
 		parts[nr++].mask = some;

@@ -114,10 +114,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 /*
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
  * the set, the wish lacks the most and few others hold the most. @stay is how many it
- * does not lack, other than those of the pages that leave. False if there is no
- * block among 512 copies, others each time, if none was found before no more copies may be
- * looked at (the cursor is there then), or if those of this order do not divide the colors.
- * Of a set, only stretches that have colors of it are looked at.
+ * does not lack, other than those of the pages that leave. 512 copies are looked at, and
+ * others the next time if none has a block of which all is in the set and is lacked; the
+ * cursor is where no more copies might be looked at. False if no block was found, or if
+ * those of this order do not divide the colors. Of a set, only stretches that have colors
+ * of it are looked at.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     struct page_color_wish *wish,

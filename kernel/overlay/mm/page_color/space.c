@@ -687,7 +687,7 @@ static void count_held(const struct page_color_space *space,
 	}
 }
 
-/* So many fewer hold colors that others may be those that few hold now. */
+/* Fewer hold colors now: the level of those that few hold may be lower. */
 static void adjust_level(const struct page_color_space *space)
 {
 	struct page_color_node *node;
