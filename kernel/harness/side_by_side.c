@@ -500,10 +500,12 @@ static void choose_block(struct both *both)
 	if (found) {
 		SAME(colors % size, 0);
 		SAME(frame % size, 0);
+		u64 rank = twin_rank(both, &wish, frame % colors, size,
+				     pages[frame % colors / size]);
+
 		SAME(twin_block_free(both, frame, size), true);
-		SAME(stay,
-		     twin_rank(both, &wish, frame % colors, size,
-			       pages[frame % colors / size]) >> 32 & 0xffff);
+		SAME(stay, rank >> 32 & 0xffff);
+		SAME(wish.best, rank == 0);
 	}
 	if (colors % size || both->memory.copies > 512)
 		return;

@@ -94,12 +94,28 @@ static __always_inline void page_color_end(struct mm_struct *whom,
 	__page_color_end(whom, kind, gfp, folio);
 }
 
-/* A fault is about to allocate a huge page, which was @asked for or not. */
-static __always_inline void page_color_huge_begin(bool asked)
+/* What the task has got is in a page table now, or has been given back. */
+static __always_inline void page_color_huge_mapped(void)
 {
-	if (page_color_enabled())
-		current->page_color.huge = asked ? PAGE_COLOR_HUGE :
-						   PAGE_COLOR_HUGE_OR_SMALL;
+	current->page_color.coming = NULL;
+}
+
+/* An address space that is small becomes large by @more pages, which come now. */
+void __page_color_expect(struct mm_struct *mm, unsigned long more);
+
+/*
+ * A fault is about to allocate a huge page of @nr pages, which was @asked for or not. It
+ * does not move afterwards: so its color is chosen, even if it is the first one.
+ */
+static __always_inline void page_color_huge_begin(struct mm_struct *mm,
+						  unsigned long nr, bool asked)
+{
+	if (!page_color_enabled())
+		return;
+	page_color_huge_mapped();
+	current->page_color.huge = asked ? PAGE_COLOR_HUGE :
+					   PAGE_COLOR_HUGE_OR_SMALL;
+	__page_color_expect(mm, nr);
 }
 
 static __always_inline void page_color_huge_end(void)
@@ -197,8 +213,10 @@ static inline bool page_color_begin(struct mm_struct *whom,
 static inline void page_color_end(struct mm_struct *whom,
 				  enum page_color_kind kind, gfp_t gfp,
 				  struct folio *folio) { }
-static inline void page_color_huge_begin(bool asked) { }
+static inline void page_color_huge_begin(struct mm_struct *mm,
+					 unsigned long nr, bool asked) { }
 static inline void page_color_huge_end(void) { }
+static inline void page_color_huge_mapped(void) { }
 static inline bool page_color_wants_small(unsigned int order) { return false; }
 static inline void page_color_leave(struct page_color_leaving *leaving,
 				    struct page *page) { }

@@ -44,6 +44,10 @@ enum page_color_huge {
  * @kind: what kind of page it will be
  * @huge: whether small pages do as well as the huge one that it allocates
  * @again: it moves pages whose colors other pages of the same address space have
+ * @coming: holds the colors of a block that the task has got and may not have mapped yet:
+ *          not to be looked into; or NULL
+ * @coming_color: the first of them
+ * @coming_order: of the block
  */
 struct page_color_task {
 	struct page_color_set __rcu *set;
@@ -55,6 +59,9 @@ struct page_color_task {
 	enum page_color_kind kind;
 	enum page_color_huge huge;
 	bool again;
+	struct page_color_space *coming;
+	u32 coming_color;
+	unsigned int coming_order;
 };
 
 #define PAGE_COLOR_FILE	((struct mm_struct *)1)

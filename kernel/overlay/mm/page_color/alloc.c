@@ -728,46 +728,56 @@ static bool choose_block(const struct page_color_place *place,
 	return chosen;
 }
 
-bool page_color_gather_block(struct zone *zone,
-			     const struct page_color_ask *ask,
-			     unsigned int order, unsigned long *frame)
+bool page_color_claim_block(struct page_color_space *space,
+			    struct page_color_live *live, u32 color,
+			    unsigned int order)
+{
+	u64 all = page_color_low_bits(min(1U << order, 64U)) << color % 64;
+	u32 first = color / 64, word = first;
+	u64 some;
+
+	page_color_comes(space, color, order);
+	for (; word <= (color + (1U << order) - 1) / 64; word++) {
+		some = page_color_claim(space, live, word, all);
+		if (some == all)
+			continue;
+		page_color_unmark(space, live, word, some);
+		while (word-- > first)
+			page_color_unmark(space, live, word, all);
+		page_color_huge_mapped();
+		return false;
+	}
+	return true;
+}
+
+/* One that is best, or as good as there is. */
+static bool gather_one(struct zone *zone, const struct page_color_place *place,
+		       struct page_color_space *space,
+		       const struct page_color_ask *ask,
+		       struct page_color_wish *wish, unsigned int order,
+		       unsigned long *frame)
 {
 	struct page_color_leaving *leaving = current->page_color.leaving;
-	struct page_color_wish wish = {
-		.set = ask->set,
-		.looks = PAGE_COLOR_SEARCHED,
-	};
+	u32 *own = space ? &space->block_cursor : NULL;
 	unsigned int stay = 1U << order;
-	struct page_color_space *space;
-	struct page_color_place place;
-	u32 colors, before, taken, *own;
+	u32 colors, before, taken;
 	bool chosen, small;
 
-	if (!page_color_place_of(&place, zone))
-		return false;
-	space = space_of(ask, &place);
-	if (!space && !ask->set)
-		return false;
-	wish.held = space ? &space->held : NULL;
-	wish.live = live_for(space, &place);
-	own = space ? &space->block_cursor : NULL;
-	wish.cursor = cursor_of(own, place.zone);
-	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
-		wish.leaving = leaving;
-	before = wish.cursor;
-	chosen = choose_block(&place, ask, &wish, order, frame, &stay);
-	colors = place.zone->memory.colors;
+	wish->cursor = cursor_of(own, place->zone);
+	before = wish->cursor;
+	chosen = choose_block(place, ask, wish, order, frame, &stay);
+	colors = place->zone->memory.colors;
 	taken = chosen ? *frame % colors : 0;
 	if (leaving && !(colors % (1U << order)))
 		leaving->stay = stay;
-	small = (space && small_is_better(space, &wish, chosen, stay, order)) ||
-		set_wants_small(&wish, chosen, taken, order);
+	small = (space && small_is_better(space, wish, chosen, stay, order)) ||
+		set_wants_small(wish, chosen, taken, order);
 	/* Unless the search has ended before it was through. */
-	if (chosen && !small && wish.cursor == before &&
+	if (chosen && !small && wish->cursor == before &&
 	    (!ask->set || page_color_set_has(ask->set, taken, order)))
-		wish.cursor = (taken + (1U << order)) % colors;
-	if (wish.cursor != before)
-		WRITE_ONCE(*(own ?: &place.zone->cursor), wish.cursor);
+		wish->cursor = (taken + (1U << order)) % colors;
+	if (wish->cursor != before)
+		WRITE_ONCE(*(own ?: &place->zone->cursor), wish->cursor);
 	if (small) {
 		current->page_color.huge = PAGE_COLOR_SMALL;
 		trace_page_color_leave_block(zone, order);
@@ -775,6 +785,48 @@ bool page_color_gather_block(struct zone *zone,
 	}
 	trace_page_color_choose_block(zone, order, chosen);
 	return chosen;
+}
+
+/* So often another program, or thread, may be quicker. */
+#define PAGE_COLOR_CLAIMS	4
+
+bool page_color_gather_block(struct zone *zone,
+			     const struct page_color_ask *ask,
+			     unsigned int order, unsigned long *frame,
+			     bool *claimed)
+{
+	struct page_color_leaving *leaving = current->page_color.leaving;
+	struct page_color_wish wish = {
+		.set = ask->set,
+		.looks = PAGE_COLOR_SEARCHED,
+	};
+	unsigned int claims = PAGE_COLOR_CLAIMS;
+	struct page_color_space *space;
+	struct page_color_place place;
+
+	*claimed = false;
+	if (!page_color_place_of(&place, zone))
+		return false;
+	space = space_of(ask, &place);
+	if (!space && !ask->set)
+		return false;
+	wish.held = space ? &space->held : NULL;
+	wish.live = live_for(space, &place);
+	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
+		wish.leaving = leaving;
+	do {
+		if (!gather_one(zone, &place, space, ask, &wish, order, frame))
+			return false;
+		/* Pages that leave hold some of the colors. */
+		if (!space || !wish.best || wish.leaving)
+			break;
+		*claimed = page_color_claim_block(space, place.node->live,
+						  *frame % space->held.colors,
+						  order);
+	} while (!*claimed && --claims);
+	if (*claimed && place.node->live)
+		page_color_live_adjust(place.node->live);
+	return true;
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

@@ -23,30 +23,36 @@ struct made {
 };
 
 /* One zone, and an address space that holds its first eight colors. */
-static struct made *make(struct kunit *test, u64 id)
+static struct made *make_with(struct kunit *test, u64 id, u32 colors)
 {
 	struct made *made = kunit_kzalloc(test, sizeof(*made), GFP_KERNEL);
 	struct page_color_space *space;
 
 	KUNIT_ASSERT_NOT_NULL(test, made);
-	space = kunit_kzalloc(test, struct_size(space, held.bits, 1), GFP_KERNEL);
+	space = kunit_kzalloc(test, struct_size(space, held.bits, colors / 64),
+			      GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, space);
 	made->node.id = 7;
-	made->node.colors = COLORS;
+	made->node.colors = colors;
 	made->coloring.node = 7;
-	made->coloring.memory.colors = COLORS;
+	made->coloring.memory.colors = colors;
 	zone_set_nid(&made->zone, nid);
 	RCU_INIT_POINTER(made->zone.page_color, &made->coloring);
 	refcount_set(&space->refs, 1);
 	spin_lock_init(&space->lock);
 	space->nid = nid;
 	space->node = id;
-	space->held.colors = COLORS;
-	space->full_from = 1;
+	space->held.colors = colors;
+	space->full_from = colors / 64;
 	page_color_mark(space, NULL, 0, 0xff);
 	made->space = space;
 	made->ask.space = space;
 	return made;
+}
+
+static struct made *make(struct kunit *test, u64 id)
+{
+	return make_with(test, id, COLORS);
 }
 
 /* What it holds after two frames of its colors were lost. */
@@ -77,20 +83,50 @@ static void of_another_geometry_nothing_is_lost(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held_after_loss(test, 6), 0xff);
 }
 
+static struct page_color_live *make_live(struct kunit *test, u32 colors)
+{
+	struct page_color_live *live;
+
+	live = kunit_kzalloc(test, page_color_live_bytes(colors, 8), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, live);
+	page_color_live_init(live, colors, 8);
+	return live;
+}
+
 /* They chose before either took it. */
 static void a_color_that_two_choose_is_taken_by_one(struct kunit *test)
 {
 	struct page_color_space *first = make(test, 7)->space;
 	struct page_color_space *second = make(test, 7)->space;
-	struct page_color_live *live;
+	struct page_color_live *live = make_live(test, COLORS);
 
-	live = kunit_kzalloc(test, page_color_live_bytes(COLORS, 8), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, live);
-	page_color_live_init(live, COLORS, 8);
 	KUNIT_EXPECT_EQ(test, page_color_claim(first, live, 0, 0xf0f0), 0xf000);
 	KUNIT_EXPECT_EQ(test, page_color_claim(second, live, 0, 0xff00), 0xf00);
 	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 0), 0xfff);
 	KUNIT_EXPECT_EQ(test, page_color_take(second, live, 0, 0xf000), 0xf000);
+}
+
+/* Who comes second gets none of it, however little the other one has. */
+static void a_block_that_two_choose_is_taken_by_one(struct kunit *test)
+{
+	const u32 colors = 4 * COLORS;
+	struct page_color_space *first = make_with(test, 7, colors)->space;
+	struct page_color_space *second = make_with(test, 7, colors)->space;
+	struct page_color_live *live = make_live(test, colors);
+	u32 word;
+
+	KUNIT_EXPECT_TRUE(test, page_color_claim_block(first, live, 128, 7));
+	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 128, 7));
+	KUNIT_EXPECT_TRUE(test, page_color_claim_block(first, live, 80, 4));
+	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 64, 7));
+	/* It holds eight colors of word 0. */
+	for (word = 1; word < 4; word++)
+		KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, word), 0);
+	KUNIT_EXPECT_EQ(test, page_color_live_at_most(live, 1, 0), ~0xffff0000ULL);
+	/* Nor one of which it has something itself. */
+	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 0, 4));
+	KUNIT_EXPECT_TRUE(test, page_color_claim_block(second, live, 16, 4));
+	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 0), 0xffff00ff);
 }
 
 static unsigned long gather(struct made *made, unsigned int count)
@@ -178,6 +214,7 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 	struct page_color_free *free;
 	struct made *made = make(test, 7);
 	unsigned long frame;
+	bool claimed;
 	u32 color;
 
 	if (rcu_access_pointer(page_color_nodes[nid]))
@@ -192,8 +229,10 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 	for (color = 16; color < COLORS; color += 16) {
 		KUNIT_EXPECT_TRUE(test, page_color_gather_block(&made->zone,
 								&made->ask, 4,
-								&frame));
+								&frame,
+								&claimed));
 		KUNIT_EXPECT_EQ(test, frame % COLORS, color);
+		KUNIT_EXPECT_TRUE(test, claimed);
 	}
 	rcu_read_unlock();
 
@@ -206,6 +245,7 @@ static struct kunit_case alloc_cases[] = {
 	KUNIT_CASE(lost_frames_are_not_held),
 	KUNIT_CASE(of_another_geometry_nothing_is_lost),
 	KUNIT_CASE(a_color_that_two_choose_is_taken_by_one),
+	KUNIT_CASE(a_block_that_two_choose_is_taken_by_one),
 	KUNIT_CASE(a_set_without_free_frames_is_searched_less_often),
 	KUNIT_CASE(blocks_are_looked_for_behind_the_last_one),
 	{}

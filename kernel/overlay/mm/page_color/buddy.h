@@ -526,6 +526,7 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 {
 	struct page *page = NULL;
 	unsigned long pfn, flags;
+	bool claimed = false;
 	int tries = 4;
 
 	/* In another zone they may be worse. */
@@ -533,14 +534,17 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 		current->page_color.huge = PAGE_COLOR_HUGE_OR_SMALL;
 	/* What was chosen may be gone when it is taken: choose again. */
 	while (!page && tries-- &&
-	       page_color_gather_block(zone, ask, order, &pfn)) {
+	       page_color_gather_block(zone, ask, order, &pfn, &claimed)) {
 		spin_lock_irqsave(&zone->lock, flags);
 		page = color_take_block(zone, pfn, order, alloc_flags);
 		spin_unlock_irqrestore(&zone->lock, flags);
+		if (!page && claimed)
+			page_color_unmark_frames(ask->space, pfn, 1UL << order);
 	}
+	/* Of bad pages the colors are held until they are counted anew. */
 	if (!page || check_new_pages(page, order))
 		return NULL;
-	if (ask->space)
+	if (ask->space && !claimed)
 		page_color_take_block(ask->space, pfn, order);
 	return page;
 }

@@ -309,6 +309,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
 	}
+	wish->best = !least;
 	/* None, or none of which all is in the set and is lacked. */
 	if (least >> 32)
 		go_on_later(memory, wish, at < stretches ? at : 0, order);

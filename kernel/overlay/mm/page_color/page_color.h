@@ -136,6 +136,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @recount: what it holds is not what its page tables say
  * @counted: what its page tables have is marked, by whoever counts
  * @direct: as that of the node's cache
+ * @fresh: what its page tables had when it was made has not been counted yet
  * @marked: colors marked since it was counted
  * @crowd: colors of huge pages that the space held already, since it was counted
  * @crowded: the same before that
@@ -166,6 +167,7 @@ struct page_color_space {
 	bool recount;
 	bool counted;
 	bool direct;
+	bool fresh;
 	bool rounded;
 	u32 marked;
 	u32 crowd;
@@ -243,6 +245,18 @@ page_color_space(const struct mm_struct *mm, int nid, enum page_color_kind kind)
 {
 	return page_color_find_space(rcu_dereference(mm->page_color.spaces), nid,
 				     kind);
+}
+
+/*
+ * Until current has mapped a block, it holds the colors, but page tables do not say so.
+ * Before they are marked.
+ */
+static inline void page_color_comes(struct page_color_space *space, u32 color,
+				    unsigned int order)
+{
+	current->page_color.coming_color = color;
+	current->page_color.coming_order = order;
+	WRITE_ONCE(current->page_color.coming, space);
 }
 
 /* space.c */
@@ -614,10 +628,21 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 /* The same for a page of a file: the lowest pageblock with free frames. */
 unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts);
-/* A block of 2^@order frames; false if the default path must decide. */
+/*
+ * All colors of a block, from @color on, are held from now on; or none, and false, if
+ * the space held one already, or more than few do.
+ */
+bool page_color_claim_block(struct page_color_space *space,
+			    struct page_color_live *live, u32 color,
+			    unsigned int order);
+/*
+ * A block of 2^@order frames; false if the default path must decide. If it is @claimed,
+ * its colors are held from now on.
+ */
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
-			     unsigned int order, unsigned long *frame);
+			     unsigned int order, unsigned long *frame,
+			     bool *claimed);
 
 /* Files took the lowest frames; under zone->lock. */
 void page_color_file_low(struct zone *zone, unsigned long frame);

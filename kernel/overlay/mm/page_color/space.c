@@ -12,6 +12,7 @@
 #include <linux/pagewalk.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
@@ -501,10 +502,11 @@ static bool counts_first(const struct page_color_space *space,
 }
 
 /*
- * Spaces for what an address space is large in and has none. They come before
- * those that are there, which readers go on to see.
+ * Spaces for what an address space is large in and has none, once it has so many
+ * anonymous pages @more. They come before those that are there, which readers go on to
+ * see.
  */
-static void add_spaces(struct mm_struct *mm)
+static void add_spaces(struct mm_struct *mm, unsigned long more)
 {
 	unsigned long pages[PAGE_COLOR_KINDS];
 	struct page_color_space *first, *space;
@@ -513,6 +515,7 @@ static void add_spaces(struct mm_struct *mm)
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (kind = 0; kind < PAGE_COLOR_KINDS; kind++)
 		pages[kind] = held_pages(mm, kind);
+	pages[PAGE_COLOR_ANON] += more;
 	for_each_node_state(nid, N_MEMORY) {
 		for (kind = 0; kind < PAGE_COLOR_KINDS; kind++) {
 			if (page_color_find_space(first, nid, kind) ||
@@ -521,9 +524,7 @@ static void add_spaces(struct mm_struct *mm)
 			space = make_space(nid, kind);
 			if (!space)
 				continue;
-			space->counted = counts_first(space, pages[kind]);
-			if (space->counted && space->direct)
-				space->walked = make_held(space->held.colors);
+			space->fresh = true;
 			space->next = first;
 			first = space;
 		}
@@ -717,6 +718,18 @@ static void retire_spaces(struct page_color_space *space)
 	}
 }
 
+/* Threads that asked at the same time need no more than one count. */
+static bool needs_count(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+
+	space = rcu_dereference_protected(mm->page_color.spaces, true);
+	for (; space; space = space->next)
+		if (READ_ONCE(space->recount) || space->fresh)
+			return true;
+	return false;
+}
+
 /* Those that were made for another geometry hold nothing that counts. */
 static void drop_stale(struct mm_struct *mm)
 {
@@ -734,9 +747,41 @@ static void drop_stale(struct mm_struct *mm)
 	retire_spaces(first);
 }
 
+static u64 see(struct page_color_space *space, struct page_color_live *live,
+	       u32 word, u64 mask)
+{
+	spin_lock_irq(&space->lock);
+	page_color_held_mark(space->seen, word, mask);
+	spin_unlock_irq(&space->lock);
+	return 0;
+}
+
+/* What was marked before and is mapped by now will be seen, or is about to be mapped. */
+static void see_coming(struct mm_struct *mm, struct page_color_space *space)
+{
+	struct task_struct *owner = current->mm == mm ? current : NULL, *task;
+
+	rcu_read_lock();
+#ifdef CONFIG_MEMCG
+	owner = owner ?: rcu_dereference(mm->owner);
+#endif
+	if (owner) {
+		for_each_thread(owner, task) {
+			struct page_color_task *its = &task->page_color;
+
+			if (READ_ONCE(its->coming) == space)
+				for_words(space, READ_ONCE(its->coming_color),
+					  1UL << READ_ONCE(its->coming_order),
+					  see);
+		}
+	}
+	rcu_read_unlock();
+}
+
 /*
  * From here on marks are noted, too. Pages that CPUs have ready are marked but
- * in no page table: they are given back.
+ * in no page table: they are given back. The first time nothing is marked yet but what
+ * came since the space was made.
  */
 static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 {
@@ -744,6 +789,14 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 
 	WRITE_ONCE(space->recount, false);
 	space->crowded = xchg(&space->crowd, 0);
+	if (space->fresh) {
+		space->fresh = false;
+		space->counted = counts_first(space,
+					      held_pages(mm, space->kind));
+		if (space->counted && space->direct)
+			space->walked = make_held(space->held.colors);
+		return;
+	}
 	/* A color held twice cannot be told from one held once. */
 	if (page_color_full(space) &&
 	    !page_color_shrunk(space, held_pages(mm, space->kind)))
@@ -759,6 +812,7 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	spin_unlock_irq(&space->lock);
 	WRITE_ONCE(space->counted, true);
 	page_color_drop_runs(space);
+	see_coming(mm, space);
 }
 
 /*
@@ -955,12 +1009,14 @@ static void count_spaces(struct mm_struct *mm)
 	if (!lock_to_count(mm))
 		goto out;
 	drop_stale(mm);
-	first = rcu_dereference_protected(mm->page_color.spaces, true);
-	for (space = first; space; space = space->next)
-		begin_count(mm, space);
-	add_spaces(mm);
+	add_spaces(mm, 0);
+	if (!needs_count(mm)) {
+		mmap_read_unlock(mm);
+		goto out;
+	}
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next) {
+		begin_count(mm, space);
 		counted = counted || space->counted;
 		direct = direct || space->walked;
 	}
@@ -977,6 +1033,50 @@ static void count_spaces(struct mm_struct *mm)
 			WRITE_ONCE(space->recount, true);
 	}
 out:
+	/* Whoever counts next sees what this has changed. */
+	smp_store_release(&mm->page_color.counting, 0);
+}
+
+/* In a node that has a cache, and for so many pages. */
+static bool lacks_space(const struct mm_struct *mm, int nid, unsigned long pages)
+{
+	struct page_color_node *node = rcu_dereference(page_color_nodes[nid]);
+
+	return node && pages >= node->large &&
+	       !page_color_space(mm, nid, PAGE_COLOR_ANON);
+}
+
+/* Mostly spaces of all nodes come at once: who has that of its own has the others. */
+static bool lacks_spaces(struct mm_struct *mm, unsigned long more)
+{
+	unsigned long pages = page_color_pages(mm, PAGE_COLOR_ANON) + more;
+	bool lacks = false;
+	int nid;
+
+	rcu_read_lock();
+	if (!page_color_space(mm, numa_mem_id(), PAGE_COLOR_ANON)) {
+		for_each_node_state(nid, N_MEMORY)
+			lacks = lacks || lacks_space(mm, nid, pages);
+	}
+	rcu_read_unlock();
+	return lacks;
+}
+
+/*
+ * Whoever changes the list has @counting. No space is dropped: others may look at the
+ * list under mmap_lock alone.
+ */
+void __page_color_expect(struct mm_struct *mm, unsigned long more)
+{
+	struct page_color_space *space;
+
+	if (!lacks_spaces(mm, more) || cmpxchg(&mm->page_color.counting, 0, 1))
+		return;
+	add_spaces(mm, more);
+	space = rcu_dereference_protected(mm->page_color.spaces, true);
+	for (; space; space = space->next)
+		if (space->fresh)
+			WRITE_ONCE(space->recount, true);
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
 }
@@ -1049,6 +1149,7 @@ void page_color_take_block(struct page_color_space *space, unsigned long frame,
 {
 	unsigned int size = 1U << order, taken;
 
+	page_color_comes(space, frame % space->held.colors, order);
 	rcu_read_lock();
 	taken = for_words(space, frame, size, page_color_take);
 	crowd_by_block(current->page_color.whom, space, order, size - taken);
@@ -1120,6 +1221,10 @@ noinline void __page_color_end(struct mm_struct *whom,
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
 		size = folio_nr_pages(folio);
+		if (folio_test_large(folio))
+			page_color_comes(space,
+					 folio_pfn(folio) % space->held.colors,
+					 folio_order(folio));
 		taken = for_words(space, folio_pfn(folio), size,
 				  page_color_take);
 		/* What was chosen comes here only if colors will be counted anyway. */
