@@ -4,7 +4,7 @@
 #define HUEPAGE_MIXED_HUGE_H
 
 #include "files.h"
-#include "mixed_load.h"
+#include "mixed_memory.h"
 
 #define MTHP THP "hugepages-64kB/"
 #define KHUGEPAGED THP "khugepaged/"
@@ -14,6 +14,17 @@
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
 #endif
+
+/* Whole pages of 2 MiB, as far as `pages` go. */
+static inline char *huge_pages(size_t *pages)
+{
+	*pages = *pages / HUGE * HUGE;
+	char *memory = any_pages(*pages);
+
+	if (madvise(memory, *pages * PAGE, MADV_HUGEPAGE))
+		lab_fail("ask for huge pages");
+	return memory;
+}
 
 /* Until the load ends, which a child is; the first process puts it back. */
 static inline void thp_set(struct mixed *mixed, const char *path, const char *value)
@@ -118,10 +129,7 @@ static inline void load_thp_pieces(struct mixed *mixed)
 		raise(SIGSTOP);
 		_exit(0);
 	}
-	int status;
-
-	if (waitpid(holder, &status, WUNTRACED) != holder || !WIFSTOPPED(status))
-		lab_fail("wait for who holds memory");
+	wait_stopped(holder);
 	load_thp_always(mixed);
 	stop_child(holder);
 }
@@ -158,6 +166,16 @@ static inline void load_late_huge(struct mixed *mixed)
 	for (size_t i = 0; i < kept; i++)
 		tally_pages(mixed->tally, process, at[i], 1);
 	free(at);
+	mixed->tally->huge_pages = huge_pages_mapped();
+}
+
+/* Four threads that begin at once, each with huge pages of its own. */
+static inline void load_huge_threads(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4 / HUGE * HUGE, pages = part * 4;
+
+	thp_set(mixed, THP "enabled", "madvise");
+	in_threads(mixed, huge_pages(&pages), part);
 	mixed->tally->huge_pages = huge_pages_mapped();
 }
 

@@ -126,6 +126,15 @@ static inline void stop_child(pid_t child)
 		lab_fail("end a child");
 }
 
+/* It stops when it has what it shall have. */
+static inline void wait_stopped(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, WUNTRACED) != child || !WIFSTOPPED(status))
+		lab_fail("wait for a child that stops");
+}
+
 static inline void mixed_wait_all(unsigned int processes)
 {
 	while (processes--)

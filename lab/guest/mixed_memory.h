@@ -135,10 +135,9 @@ static inline void *mixed_thread(void *argument)
 	return NULL;
 }
 
-static inline void load_threads(struct mixed *mixed)
+/* Each has `part` pages of the memory. */
+static inline void in_threads(struct mixed *mixed, char *memory, size_t part)
 {
-	size_t part = mixed->pages / 4;
-	char *memory = small_pages(part * 4);
 	struct mixed_thread part_of[4];
 	pthread_t threads[4];
 
@@ -153,6 +152,13 @@ static inline void load_threads(struct mixed *mixed)
 		if ((errno = pthread_join(threads[i], NULL)))
 			lab_fail("end a thread");
 	count(mixed, memory, part * 4);
+}
+
+static inline void load_threads(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4;
+
+	in_threads(mixed, small_pages(part * 4), part);
 }
 
 #endif

@@ -3,7 +3,7 @@
 #ifndef HUEPAGE_MIXED_PROCESSES_H
 #define HUEPAGE_MIXED_PROCESSES_H
 
-#include "mixed_load.h"
+#include "mixed_huge.h"
 
 /* When all have their pages: they are counted, and then nobody needs them any more. */
 static inline void count_together(struct mixed *mixed, const char *memory, size_t pages)
@@ -13,8 +13,16 @@ static inline void count_together(struct mixed *mixed, const char *memory, size_
 	tally_meet(mixed->tally);
 }
 
-/* Processes at the same time, of which `parts` tells how large each is. */
-static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsigned int processes)
+/* Microseconds after which the next process of huge pages begins. */
+#define LATER 10000
+
+/*
+ * Processes at the same time, of which `parts` tells how large each is; the last `huge`
+ * ask for huge pages, and begin one after the other: where one was when the next one came
+ * is not what it has at the end.
+ */
+static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsigned int processes,
+			   unsigned int huge)
 {
 	size_t all = 0;
 
@@ -28,8 +36,11 @@ static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsig
 		if (lab_fork())
 			continue;
 		lab_run_on(i % 2);
-		char *memory = small_pages(pages);
+		bool small = i < processes - huge;
+		char *memory = small ? small_pages(pages) : huge_pages(&pages);
 
+		if (!small)
+			usleep(i * LATER);
 		touch_among_others(mixed, memory, pages);
 		count_together(mixed, memory, pages);
 		_exit(0);
@@ -39,17 +50,84 @@ static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsig
 
 static inline void load_processes_2(struct mixed *mixed)
 {
-	at_once(mixed, (const unsigned int[]){ 1, 1 }, 2);
+	at_once(mixed, (const unsigned int[]){ 1, 1 }, 2, 0);
 }
 
 static inline void load_processes_4(struct mixed *mixed)
 {
-	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4);
+	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4, 0);
 }
 
 static inline void load_processes_8(struct mixed *mixed)
 {
-	at_once(mixed, (const unsigned int[]){ 1, 2, 3, 5, 8, 13, 21, 34 }, 8);
+	at_once(mixed, (const unsigned int[]){ 1, 2, 3, 5, 8, 13, 21, 34 }, 8, 0);
+}
+
+static inline void load_huge_processes(struct mixed *mixed)
+{
+	thp_set(mixed, THP "enabled", "madvise");
+	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4, 4);
+}
+
+/* Two programs of huge pages, two of small ones. */
+static inline void load_huge_beside_small(struct mixed *mixed)
+{
+	thp_set(mixed, THP "enabled", "madvise");
+	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4, 2);
+}
+
+/* It has its pages, and is at rest until all are counted. */
+static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool small)
+{
+	pid_t child = lab_fork();
+
+	if (child) {
+		wait_stopped(child);
+		return child;
+	}
+	char *memory = small ? small_pages(pages) : huge_pages(&pages);
+
+	touch(memory, pages);
+	raise(SIGSTOP);
+	count_together(mixed, memory, pages);
+	_exit(0);
+}
+
+/*
+ * Of four programs one after the other ends, and another one of its size begins; one in
+ * `huge` of them has huge pages, if that is not 0.
+ */
+static inline void turn_over(struct mixed *mixed, unsigned int huge)
+{
+	enum { PROGRAMS = 4, TIMES = 32 };
+	static const unsigned int parts[PROGRAMS] = { 1, 2, 3, 2 };
+	pid_t programs[PROGRAMS] = { 0 };
+
+	if (huge)
+		thp_set(mixed, THP "enabled", "madvise");
+	tally_expect(mixed->tally, PROGRAMS);
+	for (unsigned int i = 0; i < PROGRAMS + TIMES; i++) {
+		unsigned int one = i < PROGRAMS ? i : lab_below(&mixed->random, PROGRAMS);
+
+		if (programs[one])
+			stop_child(programs[one]);
+		programs[one] = program_at_rest(mixed, mixed->pages / 8 * parts[one],
+						!huge || lab_below(&mixed->random, huge));
+	}
+	for (unsigned int i = 0; i < PROGRAMS; i++)
+		kill(programs[i], SIGCONT);
+	mixed_wait_all(PROGRAMS);
+}
+
+static inline void load_turnover(struct mixed *mixed)
+{
+	turn_over(mixed, 0);
+}
+
+/* Where huge pages end up depends on whether small ones have left whole stretches. */
+static inline void load_turnover_huge(struct mixed *mixed)
+{
+	turn_over(mixed, 2);
 }
 
 /* A child writes to all of the pages that its parent has. */

@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 34] = [
+const LOADS: [(&str, usize); 39] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -41,6 +41,11 @@ const LOADS: [(&str, usize); 34] = [
     ("kcompactd", 1),
     ("thp-pieces", 1),
     ("late-huge", 1),
+    ("huge-threads", 1),
+    ("huge-processes", 1),
+    ("huge-beside-small", 1),
+    ("turnover", 1),
+    ("turnover-huge", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),
@@ -75,7 +80,14 @@ fn every_load_is_there(results: &Results, archs: &[&str]) {
         if counted {
             let (within, across) = (number(row, "conflict_within"), number(row, "conflict_across"));
             assert!(within <= 1.0 && across <= 1.0 && number(row, "pages") > 8000.0, "{row:?}");
-            let several = ["processes", "copy-on-write", "server"];
+            let several = [
+                "processes",
+                "copy-on-write",
+                "server",
+                "huge-processes",
+                "huge-beside",
+                "turnover",
+            ];
             let several = several.iter().any(|load| row.setting("load").starts_with(load));
             // Pages of one process are all the pages.
             assert!(several || within == across, "{row:?}");
@@ -175,6 +187,22 @@ fn small_pages_make_way_for_huge_ones() {
             let limit = if load == "khugepaged" { 0.01 } else { 0.001 };
             assert!(number(row, "conflict_within") <= limit, "{row:?}");
             assert!(load != "late-huge" || number(row, "huge_share") > 0.65, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn huge_pages_that_are_taken_at_once_share_no_color() {
+    let loads = ["huge-threads", "huge-processes", "huge-beside-small", "turnover"];
+    let set = ["arch=x86_64", "nodes=1", "policy=on", &format!("load={}", loads.join(","))];
+    let results = quick("mixed", &[&set[..], &["seed=1,2,3,4"]].concat());
+    for load in loads {
+        let rows: Vec<_> = results.with(&[("load", load)]).collect();
+        assert_eq!(rows.len(), 4 * 2, "{load}");
+        for row in rows {
+            assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
+            assert!(number(row, "conflict_across") <= 0.005, "{row:?}");
+            assert!(load != "huge-threads" || number(row, "huge_share") == 1.0, "{row:?}");
         }
     }
 }

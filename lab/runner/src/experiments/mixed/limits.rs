@@ -38,7 +38,15 @@ const LIMITS: [Limit; 5] = [
     Limit { metric: "conflict_within", loads: None, fits: true, most: 0.01 },
     Limit {
         metric: "conflict_across",
-        loads: Some(&["processes-2", "processes-4", "copy-on-write", "server"]),
+        loads: Some(&[
+            "processes-2",
+            "processes-4",
+            "copy-on-write",
+            "server",
+            "huge-processes",
+            "huge-beside-small",
+            "turnover",
+        ]),
         fits: true,
         most: 0.005,
     },

@@ -21,7 +21,9 @@ fn percent_of_mean_and_least(figures: Figures) -> String {
 
 /// Loads that run as several processes.
 fn several(kind: &Kind) -> bool {
-    kind.load.starts_with("processes") || ["copy-on-write", "server"].contains(&&*kind.load)
+    ["processes", "copy-on-write", "server", "huge-processes", "huge-beside-small", "turnover"]
+        .iter()
+        .any(|load| kind.load.starts_with(load))
 }
 
 fn fits(kind: &Kind) -> bool {
@@ -30,8 +32,17 @@ fn fits(kind: &Kind) -> bool {
 
 /// Loads of which some pages are larger ones.
 fn has_larger(kind: &Kind) -> bool {
-    ["half-huge", "thp-always", "thp-pieces", "late-huge", "mthp", "collapse", "khugepaged"]
-        .contains(&&*kind.load)
+    [
+        "half-huge",
+        "thp-always",
+        "thp-pieces",
+        "late-huge",
+        "huge-threads",
+        "mthp",
+        "collapse",
+        "khugepaged",
+    ]
+    .contains(&&*kind.load)
 }
 
 /// A table by load: heading, metric, which loads, and how a figure is written.
