@@ -94,17 +94,28 @@ static __always_inline void page_color_end(struct mm_struct *whom,
 	__page_color_end(whom, kind, gfp, folio);
 }
 
+/* As @coming of a task: it will map a huge page, and has not got one yet. */
+#define PAGE_COLOR_TO_COME	((struct page_color_space *)1)
+
+/* The task will say so when it has mapped the huge page that it allocates next. */
+static __always_inline void page_color_huge_comes(void)
+{
+	if (page_color_enabled())
+		current->page_color.coming = PAGE_COLOR_TO_COME;
+}
+
 /* What the task has got is in a page table now, or has been given back. */
 static __always_inline void page_color_huge_mapped(void)
 {
-	current->page_color.coming = NULL;
+	/* Who sees it sees the page table, too. */
+	smp_store_release(&current->page_color.coming, NULL);
 }
 
 /* An address space that is small becomes large by @more pages, which come now. */
 void __page_color_expect(struct mm_struct *mm, unsigned long more);
 
 /*
- * A fault is about to allocate a huge page of @nr pages, which was @asked for or not. It
+ * A fault is about to allocate a page of @nr small ones, which was @asked for or not. It
  * does not move afterwards: so its color is chosen, even if it is the first one.
  */
 static __always_inline void page_color_huge_begin(struct mm_struct *mm,
@@ -112,7 +123,6 @@ static __always_inline void page_color_huge_begin(struct mm_struct *mm,
 {
 	if (!page_color_enabled())
 		return;
-	page_color_huge_mapped();
 	current->page_color.huge = asked ? PAGE_COLOR_HUGE :
 					   PAGE_COLOR_HUGE_OR_SMALL;
 	__page_color_expect(mm, nr);
@@ -216,6 +226,7 @@ static inline void page_color_end(struct mm_struct *whom,
 static inline void page_color_huge_begin(struct mm_struct *mm,
 					 unsigned long nr, bool asked) { }
 static inline void page_color_huge_end(void) { }
+static inline void page_color_huge_comes(void) { }
 static inline void page_color_huge_mapped(void) { }
 static inline bool page_color_wants_small(unsigned int order) { return false; }
 static inline void page_color_leave(struct page_color_leaving *leaving,

@@ -744,7 +744,7 @@ bool page_color_claim_block(struct page_color_space *space,
 		page_color_unmark(space, live, word, some);
 		while (word-- > first)
 			page_color_unmark(space, live, word, all);
-		page_color_huge_mapped();
+		page_color_comes_not();
 		return false;
 	}
 	return true;
@@ -796,10 +796,7 @@ bool page_color_gather_block(struct zone *zone,
 			     bool *claimed)
 {
 	struct page_color_leaving *leaving = current->page_color.leaving;
-	struct page_color_wish wish = {
-		.set = ask->set,
-		.looks = PAGE_COLOR_SEARCHED,
-	};
+	struct page_color_wish wish = { .set = ask->set };
 	unsigned int claims = PAGE_COLOR_CLAIMS;
 	struct page_color_space *space;
 	struct page_color_place place;
@@ -815,6 +812,7 @@ bool page_color_gather_block(struct zone *zone,
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
 	do {
+		wish.looks = PAGE_COLOR_SEARCHED;
 		if (!gather_one(zone, &place, space, ask, &wish, order, frame))
 			return false;
 		/* Pages that leave hold some of the colors. */

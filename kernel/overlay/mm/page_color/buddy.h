@@ -538,8 +538,10 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 		spin_lock_irqsave(&zone->lock, flags);
 		page = color_take_block(zone, pfn, order, alloc_flags);
 		spin_unlock_irqrestore(&zone->lock, flags);
-		if (!page && claimed)
+		if (!page && claimed) {
 			page_color_unmark_frames(ask->space, pfn, 1UL << order);
+			page_color_comes_not();
+		}
 	}
 	/* Of bad pages the colors are held until they are counted anew. */
 	if (!page || check_new_pages(page, order))

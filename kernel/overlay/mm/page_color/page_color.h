@@ -249,14 +249,35 @@ page_color_space(const struct mm_struct *mm, int nid, enum page_color_kind kind)
 
 /*
  * Until current has mapped a block, it holds the colors, but page tables do not say so.
- * Before they are marked.
+ * Before they are marked; only if current says when it has mapped it.
  */
 static inline void page_color_comes(struct page_color_space *space, u32 color,
 				    unsigned int order)
 {
-	current->page_color.coming_color = color;
-	current->page_color.coming_order = order;
-	WRITE_ONCE(current->page_color.coming, space);
+	struct page_color_task *task = &current->page_color;
+
+	if (!task->coming)
+		return;
+	WRITE_ONCE(task->coming_color, color);
+	WRITE_ONCE(task->coming_order, order);
+	WRITE_ONCE(task->coming, space);
+}
+
+/* It was lost, and has no colors any more. */
+static inline void page_color_comes_not(void)
+{
+	if (current->page_color.coming)
+		WRITE_ONCE(current->page_color.coming, PAGE_COLOR_TO_COME);
+}
+
+/* All of that has been said of a block. */
+static inline bool page_color_is_coming(const struct page_color_space *space,
+					u32 color, unsigned int order)
+{
+	const struct page_color_task *task = &current->page_color;
+
+	return task->coming == space && task->coming_color == color &&
+	       task->coming_order == order;
 }
 
 /* space.c */

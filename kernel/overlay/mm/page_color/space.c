@@ -560,14 +560,15 @@ static u64 mark_counted(struct page_color_space *space,
 
 /*
  * Whether others have the color, while there are colors that nobody has. It is asked
- * for pages that were taken before the address space was large: from then on it is
- * among those who hold its colors.
+ * for pages that were taken before the address space was large, and so are not marked:
+ * from then on it is among those who hold its colors.
  */
 static bool others_hold(struct page_color_space *space, u32 color)
 {
 	struct page_color_node *node = node_of(space);
 
-	if (space->seen || !node || !node->live || READ_ONCE(node->live->level))
+	if (space->seen || !node || !node->live || READ_ONCE(node->live->level) ||
+	    page_color_held_word(&space->held, color / 64) >> color % 64 & 1)
 		return false;
 	return !(page_color_live_few(node->live, color / 64) >> color % 64 & 1);
 }
@@ -575,7 +576,7 @@ static bool others_hold(struct page_color_space *space, u32 color)
 /*
  * A small page whose color another page of the address space has is not counted, but
  * shall move. So shall one whose color others have, but it is counted until it has
- * moved. What a thread takes meanwhile counts for the latter: it moves in vain.
+ * moved.
  */
 static void count_small(struct count *count, struct vm_area_struct *vma,
 			struct page_color_space *space, struct page *page)
@@ -718,18 +719,6 @@ static void retire_spaces(struct page_color_space *space)
 	}
 }
 
-/* Threads that asked at the same time need no more than one count. */
-static bool needs_count(struct mm_struct *mm)
-{
-	struct page_color_space *space;
-
-	space = rcu_dereference_protected(mm->page_color.spaces, true);
-	for (; space; space = space->next)
-		if (READ_ONCE(space->recount) || space->fresh)
-			return true;
-	return false;
-}
-
 /* Those that were made for another geometry hold nothing that counts. */
 static void drop_stale(struct mm_struct *mm)
 {
@@ -756,25 +745,37 @@ static u64 see(struct page_color_space *space, struct page_color_live *live,
 	return 0;
 }
 
-/* What was marked before and is mapped by now will be seen, or is about to be mapped. */
+static void see_coming_of(struct task_struct *process,
+			  struct page_color_space *space)
+{
+	struct task_struct *task;
+
+	for_each_thread(process, task) {
+		struct page_color_task *its = &task->page_color;
+
+		/* If not, page tables have what it has mapped. */
+		if (smp_load_acquire(&its->coming) == space)
+			for_words(space, READ_ONCE(its->coming_color),
+				  1UL << READ_ONCE(its->coming_order), see);
+	}
+}
+
+/*
+ * What was marked before and is mapped by now will be seen, or is about to be mapped: by
+ * threads of current, or of the owner.
+ */
 static void see_coming(struct mm_struct *mm, struct page_color_space *space)
 {
-	struct task_struct *owner = current->mm == mm ? current : NULL, *task;
+	struct task_struct *owner = NULL;
 
 	rcu_read_lock();
+	if (current->mm == mm)
+		see_coming_of(current, space);
 #ifdef CONFIG_MEMCG
-	owner = owner ?: rcu_dereference(mm->owner);
+	owner = rcu_dereference(mm->owner);
 #endif
-	if (owner) {
-		for_each_thread(owner, task) {
-			struct page_color_task *its = &task->page_color;
-
-			if (READ_ONCE(its->coming) == space)
-				for_words(space, READ_ONCE(its->coming_color),
-					  1UL << READ_ONCE(its->coming_order),
-					  see);
-		}
-	}
+	if (owner && !same_thread_group(owner, current))
+		see_coming_of(owner, space);
 	rcu_read_unlock();
 }
 
@@ -791,8 +792,8 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	space->crowded = xchg(&space->crowd, 0);
 	if (space->fresh) {
 		space->fresh = false;
-		space->counted = counts_first(space,
-					      held_pages(mm, space->kind));
+		space->counted = !page_color_full(space) &&
+			counts_first(space, held_pages(mm, space->kind));
 		if (space->counted && space->direct)
 			space->walked = make_held(space->held.colors);
 		return;
@@ -994,6 +995,22 @@ static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
 }
 
 /*
+ * Somebody else is at it, and may be past what this task has mapped. If it is the first
+ * count, this need not be marked: there may have been no space when it was taken.
+ */
+static void count_later(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		if (READ_ONCE(space->counted) && !READ_ONCE(space->seen))
+			WRITE_ONCE(space->recount, true);
+	rcu_read_unlock();
+}
+
+/*
  * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
  * once.
  */
@@ -1004,16 +1021,14 @@ static void count_spaces(struct mm_struct *mm)
 	struct count count;
 
 	page_color_again_begin(&count.again, mm);
-	if (cmpxchg(&mm->page_color.counting, 0, 1))
+	if (cmpxchg(&mm->page_color.counting, 0, 1)) {
+		count_later(mm);
 		return;
+	}
 	if (!lock_to_count(mm))
 		goto out;
 	drop_stale(mm);
 	add_spaces(mm, 0);
-	if (!needs_count(mm)) {
-		mmap_read_unlock(mm);
-		goto out;
-	}
 	first = rcu_dereference_protected(mm->page_color.spaces, true);
 	for (space = first; space; space = space->next) {
 		begin_count(mm, space);
@@ -1037,40 +1052,36 @@ out:
 	smp_store_release(&mm->page_color.counting, 0);
 }
 
-/* In a node that has a cache, and for so many pages. */
-static bool lacks_space(const struct mm_struct *mm, int nid, unsigned long pages)
+/* @more pages make it large in some node, which has a cache. */
+static bool becomes_large(struct mm_struct *mm, unsigned long more)
 {
-	struct page_color_node *node = rcu_dereference(page_color_nodes[nid]);
-
-	return node && pages >= node->large &&
-	       !page_color_space(mm, nid, PAGE_COLOR_ANON);
-}
-
-/* Mostly spaces of all nodes come at once: who has that of its own has the others. */
-static bool lacks_spaces(struct mm_struct *mm, unsigned long more)
-{
-	unsigned long pages = page_color_pages(mm, PAGE_COLOR_ANON) + more;
-	bool lacks = false;
+	unsigned long pages = page_color_pages(mm, PAGE_COLOR_ANON);
+	bool becomes = false;
 	int nid;
 
 	rcu_read_lock();
-	if (!page_color_space(mm, numa_mem_id(), PAGE_COLOR_ANON)) {
-		for_each_node_state(nid, N_MEMORY)
-			lacks = lacks || lacks_space(mm, nid, pages);
+	for_each_node_state(nid, N_MEMORY) {
+		struct page_color_node *node =
+			rcu_dereference(page_color_nodes[nid]);
+
+		becomes = becomes || (node && pages < node->large &&
+				      pages + more >= node->large);
 	}
 	rcu_read_unlock();
-	return lacks;
+	return becomes;
 }
 
 /*
- * Whoever changes the list has @counting. No space is dropped: others may look at the
- * list under mmap_lock alone.
+ * Once: if there is no memory for it, it is made where it is found to have grown. Whoever
+ * changes the list has @counting. No space is dropped: others may look at the list under
+ * mmap_lock alone. Without CONFIG_NUMA nobody says for whom anonymous memory is.
  */
 void __page_color_expect(struct mm_struct *mm, unsigned long more)
 {
 	struct page_color_space *space;
 
-	if (!lacks_spaces(mm, more) || cmpxchg(&mm->page_color.counting, 0, 1))
+	if (!IS_ENABLED(CONFIG_NUMA) || !becomes_large(mm, more) ||
+	    cmpxchg(&mm->page_color.counting, 0, 1))
 		return;
 	add_spaces(mm, more);
 	space = rcu_dereference_protected(mm->page_color.spaces, true);
@@ -1201,6 +1212,23 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 	return false;
 }
 
+/* What was chosen comes here, too, if colors will be counted anyway. */
+static void take_default(struct mm_struct *whom, struct page_color_space *space,
+			 struct folio *folio)
+{
+	u32 color = folio_pfn(folio) % space->held.colors;
+	unsigned int order = folio_order(folio), taken;
+
+	if (order && page_color_is_coming(space, color, order))
+		return;
+	if (order)
+		page_color_comes(space, color, order);
+	taken = for_words(space, folio_pfn(folio), 1UL << order,
+			  page_color_take);
+	if (!READ_ONCE(space->recount))
+		crowd_by_block(whom, space, order, (1U << order) - taken);
+}
+
 /*
  * What the default path has given to an address space is held by it, too; a page
  * that is marked already is not changed by it. What the address space holds is
@@ -1212,7 +1240,6 @@ noinline void __page_color_end(struct mm_struct *whom,
 {
 	struct page_color_space *space;
 	bool own = is_own(whom), count = false;
-	unsigned long size, taken;
 
 	/* Nobody holds pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
@@ -1220,17 +1247,7 @@ noinline void __page_color_end(struct mm_struct *whom,
 	rcu_read_lock();
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
-		size = folio_nr_pages(folio);
-		if (folio_test_large(folio))
-			page_color_comes(space,
-					 folio_pfn(folio) % space->held.colors,
-					 folio_order(folio));
-		taken = for_words(space, folio_pfn(folio), size,
-				  page_color_take);
-		/* What was chosen comes here only if colors will be counted anyway. */
-		if (!READ_ONCE(space->recount))
-			crowd_by_block(whom, space, folio_order(folio),
-				       size - taken);
+		take_default(whom, space, folio);
 		count = own && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();
@@ -1304,7 +1321,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 					     page_color_held_word(&old->held,
 								  word));
 		/* Not all of it is copied: MADV_DONTFORK, for one. */
-		if (READ_ONCE(old->recount) ||
+		if (READ_ONCE(old->recount) || READ_ONCE(old->counted) ||
 		    page_color_holds_less(space,
 					  held_pages(mm, space->kind)))
 			space->recount = true;
