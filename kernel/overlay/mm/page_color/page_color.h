@@ -281,11 +281,6 @@ static inline bool page_color_is_coming(const struct page_color_space *space,
 }
 
 /* space.c */
-/*
- * Whoever counts for others gives up where the others are gone, or when the machine
- * sleeps; and for himself when he is killed.
- */
-bool page_color_is_in_vain(const struct mm_struct *mm);
 void page_color_space_put(struct page_color_space *space);
 /* Colors are held from now on, or no more. Return those that were not, or were. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
@@ -303,6 +298,19 @@ void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
+
+/* recount.c */
+/*
+ * Whoever counts for others gives up where the others are gone, or when the machine
+ * sleeps; and for himself when he is killed.
+ */
+bool page_color_is_in_vain(const struct mm_struct *mm);
+/*
+ * A huge page of an address space, in node @nid, has colors that small ones have,
+ * too: so many. When the colors are counted the next time, these move.
+ */
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
+		      gfp_t gfp);
 
 /* again.c */
 /* Pages that move at once, and for which as many are taken. */
@@ -374,13 +382,6 @@ static inline bool page_color_again_move(struct page_color_again *again)
 	return false;
 }
 #endif
-
-/*
- * A huge page of an address space, in node @nid, has colors that small ones have,
- * too: so many. When the colors are counted the next time, these move.
- */
-void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
-		      gfp_t gfp);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;

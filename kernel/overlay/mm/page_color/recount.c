@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What an address space holds, told by its page tables: when it has become large, and
+ * anew when too much has happened that nobody tells of. Pages that another color is
+ * better for move then.
+ */
+
+#include <linux/freezer.h>
+#include <linux/fs.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/pagewalk.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/swap.h>
+#include <linux/task_work.h>
+
+#include "space.h"
+#include "../internal.h"
+
+/* Pages that a small program has, of which few are used all the time. */
+#define PAGE_COLOR_SMALL_PROGRAM	128
+
+/*
+ * Whether the pages that are there when an address space becomes large are held.
+ * Where a color has room for several, a bit cannot tell how many it has: they must
+ * be less than one of each color. Where the cache is small they are those that any
+ * program has, and what comes from now on is even by itself.
+ */
+static bool counts_first(const struct page_color_space *space,
+			 unsigned long pages)
+{
+	return space->direct || (pages >= PAGE_COLOR_SMALL_PROGRAM &&
+				 pages < space->held.colors);
+}
+
+/**
+ * struct count - a walk through page tables
+ * @huge: huge pages are counted
+ * @small: so are small ones
+ * @again: those that will move
+ */
+struct count {
+	bool huge;
+	bool small;
+	struct page_color_again again;
+};
+
+/* Whether a page that was counted before has the color of a page. */
+static bool is_counted(const struct page_color_space *space, u32 color)
+{
+	return page_color_held_word(space->walked, color / 64) >> color % 64 & 1;
+}
+
+static u64 mark_counted(struct page_color_space *space,
+			struct page_color_live *live, u32 word, u64 mask)
+{
+	if (space->walked)
+		page_color_held_mark(space->walked, word, mask);
+	return page_color_mark(space, live, word, mask);
+}
+
+/*
+ * Whether others have the color, while there are colors that nobody has. It is asked
+ * for pages that were taken before the address space was large, and so are not marked:
+ * from then on it is among those who hold its colors.
+ */
+static bool others_hold(struct page_color_space *space, u32 color)
+{
+	struct page_color_node *node = space_node(space);
+
+	if (space->seen || !node || !node->live || READ_ONCE(node->live->level) ||
+	    page_color_held_word(&space->held, color / 64) >> color % 64 & 1)
+		return false;
+	return !(page_color_live_few(node->live, color / 64) >> color % 64 & 1);
+}
+
+/*
+ * A small page whose color another page of the address space has is not counted, but
+ * shall move. So shall one whose color others have, but it is counted until it has
+ * moved.
+ */
+static void count_small(struct count *count, struct vm_area_struct *vma,
+			struct page_color_space *space, struct page *page)
+{
+	struct folio *folio = page_folio(page);
+	u32 color = space_color(space, page);
+
+	if (space->walked && !page_color_full(space)) {
+		if (is_counted(space, color)) {
+			page_color_again_add(&count->again, vma, folio, true);
+			return;
+		}
+		if (others_hold(space, color))
+			page_color_again_add(&count->again, vma, folio, false);
+	}
+	space_words(space, page_to_pfn(page), 1, mark_counted);
+}
+
+/* Spaces that are not counted keep what they hold. */
+static void count_pages(struct mm_walk *walk, struct page *page, unsigned long nr)
+{
+	struct page_color_space *space;
+
+	if (!page || !page_color_is_held(page_folio(page)))
+		return;
+	rcu_read_lock();
+	space = page_color_space(walk->mm, page_to_nid(page), page_kind(page));
+	if (!space || !READ_ONCE(space->counted))
+		goto out;
+	if (nr == 1)
+		count_small(walk->private, walk->vma, space, page);
+	else
+		space_words(space, page_to_pfn(page), nr, mark_counted);
+out:
+	rcu_read_unlock();
+}
+
+static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
+		     struct mm_walk *walk)
+{
+	struct vm_area_struct *vma = walk->vma;
+	struct count *count = walk->private;
+	struct page *page;
+	pte_t *start, *pte;
+	/* Of the page table. */
+	spinlock_t *lock;
+
+	lock = pmd_trans_huge_lock(pmd, vma);
+	if (lock) {
+		page = count->huge && pmd_present(*pmd) ?
+			vm_normal_page_pmd(vma, address, *pmd) : NULL;
+		count_pages(walk, page, HPAGE_PMD_NR);
+		spin_unlock(lock);
+		cond_resched();
+		return 0;
+	}
+	if (!count->small) {
+		cond_resched();
+		return 0;
+	}
+	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
+	if (!start)
+		return 0;
+	for (pte = start; address < end; pte++, address += PAGE_SIZE) {
+		pte_t entry = ptep_get(pte);
+
+		if (!pte_present(entry))
+			continue;
+		count_pages(walk, vm_normal_page(vma, address, entry), 1);
+	}
+	pte_unmap_unlock(start, lock);
+	cond_resched();
+	return 0;
+}
+
+/* Huge mappings of devices would be split, and nobody holds what they map. */
+static int skip_vma(unsigned long start, unsigned long end, struct mm_walk *walk)
+{
+	return walk->vma->vm_flags & VM_PFNMAP || vma_is_dax(walk->vma);
+}
+
+static const struct mm_walk_ops count_ops = {
+	.pmd_entry = count_pmd,
+	.test_walk = skip_vma,
+	.walk_lock = PGWALK_RDLOCK,
+};
+
+static u64 see(struct page_color_space *space, struct page_color_live *live,
+	       u32 word, u64 mask)
+{
+	spin_lock_irq(&space->lock);
+	page_color_held_mark(space->seen, word, mask);
+	spin_unlock_irq(&space->lock);
+	return 0;
+}
+
+static void see_coming_of(struct task_struct *process,
+			  struct page_color_space *space)
+{
+	struct task_struct *task;
+
+	for_each_thread(process, task) {
+		struct page_color_task *its = &task->page_color;
+
+		/* If not, page tables have what it has mapped. */
+		if (smp_load_acquire(&its->coming) == space)
+			space_words(space, READ_ONCE(its->coming_color),
+				    1UL << READ_ONCE(its->coming_order), see);
+	}
+}
+
+/*
+ * What was marked before and is mapped by now will be seen, or is about to be mapped: by
+ * threads of current, or of the owner.
+ */
+static void see_coming(struct mm_struct *mm, struct page_color_space *space)
+{
+	struct task_struct *owner = NULL;
+
+	rcu_read_lock();
+	if (current->mm == mm)
+		see_coming_of(current, space);
+#ifdef CONFIG_MEMCG
+	owner = rcu_dereference(mm->owner);
+#endif
+	if (owner && !same_thread_group(owner, current))
+		see_coming_of(owner, space);
+	rcu_read_unlock();
+}
+
+/*
+ * From here on marks are noted, too. Pages that CPUs have ready are marked but
+ * in no page table: they are given back. The first time nothing is marked yet but what
+ * came since the space was made.
+ */
+static void begin_count(struct mm_struct *mm, struct page_color_space *space)
+{
+	struct page_color_held *seen;
+
+	WRITE_ONCE(space->recount, false);
+	space->crowded = xchg(&space->crowd, 0);
+	if (space->fresh) {
+		space->fresh = false;
+		space->counted = !page_color_full(space) &&
+			counts_first(space,
+				     page_color_held_pages(mm, space->kind));
+		if (space->counted && space->direct)
+			space->walked = page_color_make_held(space->held.colors);
+		return;
+	}
+	/* A color held twice cannot be told from one held once. */
+	if (page_color_full(space) &&
+	    !page_color_shrunk(space, page_color_held_pages(mm, space->kind)))
+		return;
+	seen = page_color_make_held(space->held.colors);
+	if (!seen)
+		return;
+	if (space->direct)
+		space->walked = page_color_make_held(space->held.colors);
+	spin_lock_irq(&space->lock);
+	space->seen = seen;
+	space->marked = 0;
+	spin_unlock_irq(&space->lock);
+	WRITE_ONCE(space->counted, true);
+	page_color_drop_runs(space);
+	see_coming(mm, space);
+}
+
+/*
+ * A word of what was seen, or marked meanwhile, is what is held. If the last color has
+ * been taken since the first word, all count as held again: it stays so.
+ */
+static void use_seen(struct page_color_space *space,
+		     struct page_color_live *live, u32 word)
+{
+	u64 held, counted;
+
+	spin_lock_irq(&space->lock);
+	if (space->rounded)
+		goto out;
+	held = page_color_held_word(space->seen, word);
+	counted = page_color_held_word(&space->held, word);
+	page_color_held_unmark(&space->held, word, ~held);
+	if (word >= space->full_from) {
+		page_color_held_mark(&space->held, word, held);
+		WRITE_ONCE(space->full_from, word + 1);
+		counted = page_color_valid(space->held.colors, word);
+	}
+	if (live)
+		page_color_live_sub(live, word, counted & ~held);
+out:
+	spin_unlock_irq(&space->lock);
+}
+
+/*
+ * What was neither seen nor marked meanwhile is not held, if all was looked at. Else it
+ * is counted later.
+ */
+static void end_count(struct page_color_space *space, bool whole)
+{
+	struct page_color_held *seen = space->seen;
+	u32 word;
+
+	WRITE_ONCE(space->counted, false);
+	kvfree(space->walked);
+	space->walked = NULL;
+	if (!whole)
+		WRITE_ONCE(space->recount, true);
+	if (!seen)
+		return;
+	spin_lock_irq(&space->lock);
+	space->rounded = false;
+	spin_unlock_irq(&space->lock);
+	for (word = 0; whole && word < page_color_words(seen->colors); word++) {
+		struct page_color_node *node;
+
+		rcu_read_lock();
+		node = space_node(space);
+		if (node)
+			use_seen(space, node->live, word);
+		rcu_read_unlock();
+		if (!(word % 1024))
+			cond_resched();
+	}
+	spin_lock_irq(&space->lock);
+	if (page_color_held_round(&space->held))
+		WRITE_ONCE(space->full_from, 0);
+	space->seen = NULL;
+	spin_unlock_irq(&space->lock);
+	kvfree(seen);
+}
+
+/*
+ * To count is to look at all pages: some are worth it when they are one in so many; more
+ * each time that none moved, after a few times, and, of programs that are not looked at in
+ * a moment, each time until it takes longer to move them than to look for them.
+ */
+#define PAGE_COLOR_CROWD	2048
+#define PAGE_COLOR_MOMENT	65536
+#define PAGE_COLOR_FEW_TIMES	4
+
+static unsigned long worth_a_count(struct mm_struct *mm,
+				   const struct page_color_space *space)
+{
+	unsigned long pages = page_color_pages(mm, space->kind);
+	int vainly = max(READ_ONCE(space->vainly) - PAGE_COLOR_FEW_TIMES, 0);
+
+	return max(pages / PAGE_COLOR_CROWD, 1UL) <<
+	       min(vainly + READ_ONCE(space->crowds), 16);
+}
+
+static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
+			 unsigned int pages)
+{
+	if (!IS_ENABLED(CONFIG_MIGRATION) || space->kind != PAGE_COLOR_ANON ||
+	    !space->direct || page_color_full(space))
+		return false;
+	/* Threads may miss each other's. */
+	pages += READ_ONCE(space->crowd);
+	WRITE_ONCE(space->crowd, pages);
+	if (pages < worth_a_count(mm, space))
+		return false;
+	WRITE_ONCE(space->recount, true);
+	return true;
+}
+
+/* Small pages in the way of huge ones have moved, if they could. */
+static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
+		      bool moved)
+{
+	u32 crowd = space->crowded;
+
+	if (moved)
+		WRITE_ONCE(space->vainly, 0);
+	if (crowd < worth_a_count(mm, space))
+		return;
+	if (!moved && space->vainly < 16 + PAGE_COLOR_FEW_TIMES)
+		WRITE_ONCE(space->vainly, space->vainly + 1);
+	if (crowd < page_color_again_pays(mm) &&
+	    page_color_pages(mm, space->kind) >= PAGE_COLOR_MOMENT &&
+	    space->crowds < ilog2(PAGE_COLOR_CROWD / PAGE_COLOR_PAYS))
+		WRITE_ONCE(space->crowds, space->crowds + 1);
+}
+
+/* Who counts for others does not wait for them. */
+static bool lock_to_count(struct mm_struct *mm)
+{
+	return current->mm == mm ? !mmap_read_lock_killable(mm) :
+				   mmap_read_trylock(mm);
+}
+
+bool page_color_is_in_vain(const struct mm_struct *mm)
+{
+	if (current->mm == mm)
+		return fatal_signal_pending(current);
+	return atomic_read(&mm->mm_users) == 1 || freezing(current);
+}
+
+/* Between parts of this size others may have mmap_lock. */
+#define PAGE_COLOR_WALK	SZ_64M
+
+/*
+ * Pages that come meanwhile are marked. Those that mremap() moves to where was looked
+ * before are missed until the next count. False, without mmap_lock, if not all was
+ * looked at.
+ */
+static bool walk(struct mm_struct *mm, struct count *count)
+{
+	struct vm_area_struct *vma;
+	unsigned long at = 0, end;
+
+	while ((vma = find_vma(mm, at))) {
+		at = max(at, vma->vm_start);
+		end = min(ALIGN(at + 1, PAGE_COLOR_WALK), vma->vm_end);
+		walk_page_range(mm, at, end, &count_ops, count);
+		at = end;
+		if (page_color_is_in_vain(mm)) {
+			mmap_read_unlock(mm);
+			return false;
+		}
+		if (!mmap_lock_is_contended(mm))
+			continue;
+		mmap_read_unlock(mm);
+		cond_resched();
+		if (!lock_to_count(mm))
+			return false;
+	}
+	return true;
+}
+
+/* Where pages may move, huge ones are counted first, for they do not. */
+static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
+{
+	count->huge = true;
+	count->small = !direct;
+	if (!walk(mm, count))
+		return false;
+	if (!direct)
+		return true;
+	/* Pages that have just come could not be moved. */
+	lru_add_drain();
+	count->huge = false;
+	count->small = true;
+	return walk(mm, count);
+}
+
+/*
+ * Somebody else is at it, and may be past what this task has mapped. If it is the first
+ * count, this need not be marked: there may have been no space when it was taken.
+ */
+static void count_later(struct mm_struct *mm)
+{
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		if (READ_ONCE(space->counted) && !READ_ONCE(space->seen))
+			WRITE_ONCE(space->recount, true);
+	rcu_read_unlock();
+}
+
+/*
+ * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
+ * once.
+ */
+static void count_spaces(struct mm_struct *mm)
+{
+	bool counted = false, direct = false, whole = true, more;
+	struct page_color_space *first, *space;
+	struct count count;
+
+	page_color_again_begin(&count.again, mm);
+	if (cmpxchg(&mm->page_color.counting, 0, 1)) {
+		count_later(mm);
+		return;
+	}
+	if (!lock_to_count(mm))
+		goto out;
+	page_color_drop_stale(mm);
+	page_color_add_spaces(mm, 0);
+	first = rcu_dereference_protected(mm->page_color.spaces, true);
+	for (space = first; space; space = space->next) {
+		begin_count(mm, space);
+		counted = counted || space->counted;
+		direct = direct || space->walked;
+	}
+	if (counted)
+		whole = count_all(mm, &count, direct);
+	for (space = first; space; space = space->next)
+		end_count(space, whole);
+	if (whole)
+		mmap_read_unlock(mm);
+	more = page_color_again_move(&count.again);
+	for (space = first; space; space = space->next) {
+		end_crowd(mm, space, count.again.moved);
+		if (more)
+			WRITE_ONCE(space->recount, true);
+	}
+out:
+	/* Whoever counts next sees what this has changed. */
+	smp_store_release(&mm->page_color.counting, 0);
+}
+
+/* In the context of the task, on its way to user mode. */
+static void count_own_spaces(struct callback_head *work)
+{
+	kfree(work);
+	if (current->mm)
+		count_spaces(current->mm);
+}
+
+/* Once for all who ask until then. Without memory it is asked for again later. */
+void page_color_request_count(gfp_t gfp)
+{
+	struct callback_head *work;
+
+	work = task_work_cancel_func(current, count_own_spaces);
+	if (!work) {
+		/* The caller may hold locks that reclaim would take. */
+		work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) |
+			       __GFP_NOWARN | __GFP_NORETRY);
+		if (!work)
+			return;
+		init_task_work(work, count_own_spaces);
+	}
+	if (task_work_add(current, work, TWA_RESUME))
+		kfree(work);
+}
+
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
+		      gfp_t gfp)
+{
+	struct page_color_space *space;
+	bool count = false;
+
+	rcu_read_lock();
+	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
+	if (space)
+		count = add_to_crowd(mm, space, pages);
+	rcu_read_unlock();
+	if (count && is_own(mm))
+		page_color_request_count(gfp);
+}
+
+/*
+ * Other pages have colors of a block that current has got, too: so many. Of larger
+ * pages that are mapped by small ones it is not known which came first.
+ */
+void page_color_crowd_by_block(struct mm_struct *mm,
+			       struct page_color_space *space,
+			       unsigned int order, unsigned int stay)
+{
+	/* Those that leave are among them, and told by themselves. */
+	if (!stay || order < pageblock_order || current->page_color.leaving)
+		return;
+	/* As many shall find another color. */
+	if (space->held.colors - READ_ONCE(space->held.taken) >= stay &&
+	    !page_color_set_of_node(mm, space->nid))
+		add_to_crowd(mm, space, stay);
+}
+
+void __page_color_settle(struct mm_struct *mm)
+{
+	struct mem_cgroup *memcg, *before;
+	struct page_color_space *space;
+	bool count = false;
+
+	rcu_read_lock();
+	for (space = rcu_dereference(mm->page_color.spaces); space;
+	     space = space->next)
+		count = count || READ_ONCE(space->recount);
+	rcu_read_unlock();
+	if (!count || !mmget_not_zero(mm))
+		return;
+	memcg = get_mem_cgroup_from_mm(mm);
+	before = set_active_memcg(memcg);
+	count_spaces(mm);
+	set_active_memcg(before);
+	mem_cgroup_put(memcg);
+	mmput_async(mm);
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files that look into what an address space holds share. */
+#ifndef _MM_PAGE_COLOR_SPACE_H
+#define _MM_PAGE_COLOR_SPACE_H
+
+#include <linux/bitops.h>
+#include <linux/mm.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+
+#include "page_color.h"
+#include "words.h"
+
+typedef u64 (*space_fn)(struct page_color_space *space,
+			struct page_color_live *live, u32 word, u64 mask);
+
+/* The cache that a space was made for, if it is still colored for. */
+static inline struct page_color_node *
+space_node(const struct page_color_space *space)
+{
+	struct page_color_node *node =
+		rcu_dereference(page_color_nodes[space->nid]);
+
+	return node && node->id == space->node ? node : NULL;
+}
+
+/*
+ * @fn for each word of colors that frames in a row have, in a node with these counts.
+ * Returns how many it changed.
+ */
+static __always_inline unsigned int
+space_words_of(struct page_color_space *space, struct page_color_live *live,
+	       unsigned long frame, unsigned long nr, space_fn fn)
+{
+	u32 colors = space->held.colors, color = frame % colors;
+	unsigned int changed = 0;
+
+	while (nr) {
+		unsigned long part = min3(nr, 64UL - color % 64,
+					  (unsigned long)colors - color);
+
+		changed += hweight64(fn(space, live, color / 64,
+					page_color_low_bits(part) << color % 64));
+		nr -= part;
+		color += part;
+		if (color == colors)
+			color = 0;
+	}
+	return changed;
+}
+
+/* The same in the node that it is for. */
+static __always_inline unsigned int
+space_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
+	    space_fn fn)
+{
+	struct page_color_node *node = space_node(space);
+
+	return node ? space_words_of(space, node->live, frame, nr, fn) : nr;
+}
+
+static __always_inline enum page_color_kind page_kind(struct page *page)
+{
+	return page_color_kind_of(page_folio(page));
+}
+
+static inline u32 space_color(const struct page_color_space *space,
+			      struct page *page)
+{
+	return page_to_pfn(page) % space->held.colors;
+}
+
+/* Whether the current task comes to user mode with the address space. */
+static inline bool is_own(const struct mm_struct *mm)
+{
+	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_EXITING));
+}
+
+/* space.c */
+/* As its page tables have it, of a kind. */
+unsigned long page_color_held_pages(struct mm_struct *mm,
+				    enum page_color_kind kind);
+/* NULL if there is no memory. */
+struct page_color_held *page_color_make_held(u32 colors);
+/*
+ * Spaces for what an address space is large in and has none, once it has so many
+ * anonymous pages @more. By whoever has set @counting.
+ */
+void page_color_add_spaces(struct mm_struct *mm, unsigned long more);
+/* The same: those that were made for another geometry go. Under mmap_lock. */
+void page_color_drop_stale(struct mm_struct *mm);
+
+/* recount.c */
+/* On its way to user mode current counts what its address space holds. */
+void page_color_request_count(gfp_t gfp);
+/* So many of its colors were held already when a block came: a crowd. */
+void page_color_crowd_by_block(struct mm_struct *mm,
+			       struct page_color_space *space,
+			       unsigned int order, unsigned int stay);
+
+#endif /* _MM_PAGE_COLOR_SPACE_H */
