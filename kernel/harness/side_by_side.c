@@ -505,7 +505,9 @@ static void choose_block(struct both *both)
 
 		SAME(twin_block_free(both, frame, size), true);
 		SAME(stay, rank >> 32 & 0xffff);
-		SAME(wish.best, rank == 0);
+		u64 worse = (rank >> 32 & 0xffff) + (u32)rank;
+
+		SAME(wish.fresh, worse < size ? size - worse : 0);
 	}
 	if (colors % size || both->memory.copies > 512)
 		return;

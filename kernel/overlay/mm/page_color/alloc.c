@@ -728,26 +728,25 @@ static bool choose_block(const struct page_color_place *place,
 	return chosen;
 }
 
-bool page_color_claim_block(struct page_color_space *space,
-			    struct page_color_live *live, u32 color,
-			    unsigned int order)
+unsigned int page_color_claim_block(struct page_color_space *space,
+				    struct page_color_live *live, u32 color,
+				    unsigned int order, unsigned int least)
 {
 	u64 all = page_color_low_bits(min(1U << order, 64U)) << color % 64;
-	u32 first = color / 64, word = first;
-	u64 some;
+	u64 some[DIV_ROUND_UP(1 << MAX_PAGE_ORDER, 64)];
+	unsigned int words = DIV_ROUND_UP(1U << order, 64), claimed = 0, i;
 
 	page_color_comes(space, color, order);
-	for (; word <= (color + (1U << order) - 1) / 64; word++) {
-		some = page_color_claim(space, live, word, all);
-		if (some == all)
-			continue;
-		page_color_unmark(space, live, word, some);
-		while (word-- > first)
-			page_color_unmark(space, live, word, all);
-		page_color_comes_not();
-		return false;
+	for (i = 0; i < words; i++) {
+		some[i] = page_color_claim(space, live, color / 64 + i, all);
+		claimed += hweight64(some[i]);
 	}
-	return true;
+	if (claimed >= least)
+		return claimed;
+	while (i--)
+		page_color_unmark(space, live, color / 64 + i, some[i]);
+	page_color_comes_not();
+	return 0;
 }
 
 /* One that is best, or as good as there is. */
@@ -793,7 +792,7 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame,
-			     bool *claimed)
+			     unsigned int *claimed)
 {
 	struct page_color_leaving *leaving = current->page_color.leaving;
 	struct page_color_wish wish = { .set = ask->set };
@@ -801,7 +800,7 @@ bool page_color_gather_block(struct zone *zone,
 	struct page_color_space *space;
 	struct page_color_place place;
 
-	*claimed = false;
+	*claimed = 0;
 	if (!page_color_place_of(&place, zone))
 		return false;
 	space = space_of(ask, &place);
@@ -816,11 +815,11 @@ bool page_color_gather_block(struct zone *zone,
 		if (!gather_one(zone, &place, space, ask, &wish, order, frame))
 			return false;
 		/* Pages that leave hold some of the colors. */
-		if (!space || !wish.best || wish.leaving)
+		if (!space || !wish.fresh || wish.leaving)
 			break;
 		*claimed = page_color_claim_block(space, place.node->live,
 						  *frame % space->held.colors,
-						  order);
+						  order, wish.fresh);
 	} while (!*claimed && --claims);
 	if (*claimed && place.node->live)
 		page_color_live_adjust(place.node->live);

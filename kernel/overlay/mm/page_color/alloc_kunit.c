@@ -106,7 +106,7 @@ static void a_color_that_two_choose_is_taken_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page_color_take(second, live, 0, 0xf000), 0xf000);
 }
 
-/* Who comes second gets none of it, however little the other one has. */
+/* Who comes second gets none of it, if the other one has more than was expected. */
 static void a_block_that_two_choose_is_taken_by_one(struct kunit *test)
 {
 	const u32 colors = 4 * COLORS;
@@ -115,18 +115,22 @@ static void a_block_that_two_choose_is_taken_by_one(struct kunit *test)
 	struct page_color_live *live = make_live(test, colors);
 	u32 word;
 
-	KUNIT_EXPECT_TRUE(test, page_color_claim_block(first, live, 128, 7));
-	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 128, 7));
-	KUNIT_EXPECT_TRUE(test, page_color_claim_block(first, live, 80, 4));
-	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 64, 7));
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(first, live, 128, 7, 128),
+			128);
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 128, 7, 1), 0);
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(first, live, 80, 4, 16), 16);
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 64, 7, 49), 0);
 	/* It holds eight colors of word 0. */
 	for (word = 1; word < 4; word++)
 		KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, word), 0);
 	KUNIT_EXPECT_EQ(test, page_color_live_at_most(live, 1, 0), ~0xffff0000ULL);
-	/* Nor one of which it has something itself. */
-	KUNIT_EXPECT_FALSE(test, page_color_claim_block(second, live, 0, 4));
-	KUNIT_EXPECT_TRUE(test, page_color_claim_block(second, live, 16, 4));
-	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 0), 0xffff00ff);
+	/* Else what is left; what it has itself is none of that. */
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 64, 7, 48), 48);
+	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 1),
+			~0xffff0000ULL);
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 0, 4, 9), 0);
+	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 0, 4, 8), 8);
+	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 0), 0xffff);
 }
 
 static unsigned long gather(struct made *made, unsigned int count)
@@ -214,7 +218,7 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 	struct page_color_free *free;
 	struct made *made = make(test, 7);
 	unsigned long frame;
-	bool claimed;
+	unsigned int claimed;
 	u32 color;
 
 	if (rcu_access_pointer(page_color_nodes[nid]))
@@ -232,7 +236,7 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 								&frame,
 								&claimed));
 		KUNIT_EXPECT_EQ(test, frame % COLORS, color);
-		KUNIT_EXPECT_TRUE(test, claimed);
+		KUNIT_EXPECT_EQ(test, claimed, 16);
 	}
 	rcu_read_unlock();
 

@@ -526,7 +526,7 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 {
 	struct page *page = NULL;
 	unsigned long pfn, flags;
-	bool claimed = false;
+	unsigned int claimed = 0;
 	int tries = 4;
 
 	/* In another zone they may be worse. */
@@ -538,16 +538,14 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 		spin_lock_irqsave(&zone->lock, flags);
 		page = color_take_block(zone, pfn, order, alloc_flags);
 		spin_unlock_irqrestore(&zone->lock, flags);
-		if (!page && claimed) {
-			page_color_unmark_frames(ask->space, pfn, 1UL << order);
-			page_color_comes_not();
-		}
+		if (!page && claimed)
+			page_color_lose_block(ask->space, pfn, order, claimed);
 	}
 	/* Of bad pages the colors are held until they are counted anew. */
 	if (!page || check_new_pages(page, order))
 		return NULL;
-	if (ask->space && !claimed)
-		page_color_take_block(ask->space, pfn, order);
+	if (ask->space)
+		page_color_take_block(ask->space, pfn, order, claimed);
 	return page;
 }
 

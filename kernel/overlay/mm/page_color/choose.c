@@ -309,7 +309,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
 	}
-	wish->best = !least;
+	wish->fresh = size - min_t(u64, size, (least >> 32 & 0xffff) + (u32)least);
 	/* None, or none of which all is in the set and is lacked. */
 	if (least >> 32)
 		go_on_later(memory, wish, at < stretches ? at : 0, order);

@@ -82,7 +82,8 @@ struct page_color_set;
  * @looks: copies that may still be looked at: memory may be large, and have few free
  *         frames
  * @part: not from pageblocks that are free as a whole
- * @best: of a block that was chosen: no color could be better
+ * @fresh: of a block that was chosen: at least so many of its colors are lacked, and few
+ *         hold them
  */
 struct page_color_wish {
 	const struct page_color_held *held;
@@ -93,7 +94,7 @@ struct page_color_wish {
 	unsigned int count;
 	unsigned int looks;
 	bool part;
-	bool best;
+	unsigned int fresh;
 };
 
 /* Colors of a word that are wanted. */

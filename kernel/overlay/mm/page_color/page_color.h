@@ -293,9 +293,15 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 /* As taken, but only those that the space lacks and, where it counts, few hold. */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
-/* All colors of a block that current has got are taken; those held already are a crowd. */
+/*
+ * All colors of a block that current has got are taken, of which so many are @claimed;
+ * those held already are a crowd.
+ */
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
-			   unsigned int order);
+			   unsigned int order, unsigned int claimed);
+/* Current has not got a block of which so many colors are @claimed. */
+void page_color_lose_block(struct page_color_space *space, unsigned long frame,
+			   unsigned int order, unsigned int claimed);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 
@@ -651,20 +657,20 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts);
 /*
- * All colors of a block, from @color on, are held from now on; or none, and false, if
- * the space held one already, or more than few do.
+ * Colors of a block, from @color on, that the space lacks and few hold are held from now
+ * on, if they are at least @least. Returns how many, or 0.
  */
-bool page_color_claim_block(struct page_color_space *space,
-			    struct page_color_live *live, u32 color,
-			    unsigned int order);
+unsigned int page_color_claim_block(struct page_color_space *space,
+				    struct page_color_live *live, u32 color,
+				    unsigned int order, unsigned int least);
 /*
- * A block of 2^@order frames; false if the default path must decide. If it is @claimed,
- * its colors are held from now on.
+ * A block of 2^@order frames; false if the default path must decide. So many of its colors
+ * as are @claimed are held from now on, and were not before.
  */
 bool page_color_gather_block(struct zone *zone,
 			     const struct page_color_ask *ask,
 			     unsigned int order, unsigned long *frame,
-			     bool *claimed);
+			     unsigned int *claimed);
 
 /* Files took the lowest frames; under zone->lock. */
 void page_color_file_low(struct zone *zone, unsigned long frame);

@@ -554,16 +554,30 @@ void __page_color_expect(struct mm_struct *mm, unsigned long more)
 }
 
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
-			   unsigned int order)
+			   unsigned int order, unsigned int claimed)
 {
-	unsigned int size = 1U << order, taken;
+	unsigned int size = 1U << order, taken = claimed;
 
-	page_color_comes(space, frame % space->held.colors, order);
+	if (claimed == size)
+		return;
+	if (!claimed)
+		page_color_comes(space, frame % space->held.colors, order);
 	rcu_read_lock();
-	taken = space_words(space, frame, size, page_color_take);
+	taken += space_words(space, frame, size, page_color_take);
 	page_color_crowd_by_block(current->page_color.whom, space, order,
 				  size - taken);
 	rcu_read_unlock();
+}
+
+/* Which ones were held before is not known any more, unless all are claimed. */
+void page_color_lose_block(struct page_color_space *space, unsigned long frame,
+			   unsigned int order, unsigned int claimed)
+{
+	if (claimed == 1U << order)
+		page_color_unmark_frames(space, frame, 1UL << order);
+	else
+		WRITE_ONCE(space->recount, true);
+	page_color_comes_not();
 }
 
 /*
