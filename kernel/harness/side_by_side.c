@@ -252,6 +252,15 @@ static void take_color(struct both *both)
 	twin_sink(&both->twin, before);
 	look_at_counts(both, lately, both->twin.lately, word);
 	look_at_counts(both, lately, both->twin.lately, random_word(both));
+	if (!numbers_one_in(both->numbers, 4))
+		return;
+	/* Who held some of them ends. */
+	mask &= random_mask(both, word);
+	page_color_live_ended(both->live, word, mask);
+	for (unsigned int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			both->twin.lately[64 * word + i] = 0;
+	look_at_counts(both, lately, both->twin.lately, word);
 }
 
 static void change_live(struct both *both)

@@ -296,6 +296,32 @@ static void fill(struct page_color_live *live, u32 word, u64 mask)
 	spin_unlock_irqrestore(lock, flags);
 }
 
+/* Counts become 0. */
+static void clear(struct page_color_live *live, u32 word, u64 mask)
+{
+	u64 *plane = &live->plane[(size_t)word * live->planes];
+	spinlock_t *lock = lock_of(live, word);
+	struct compared before;
+	unsigned long flags;
+	unsigned int p;
+	u32 level;
+
+	spin_lock_irqsave(lock, flags);
+	level = READ_ONCE(live->level);
+	before = compare(live, word, level);
+	for (p = 0; p < live->planes; p++)
+		WRITE_ONCE(plane[p], plane[p] & ~mask);
+	count(live, hweight64(mask & ~before.at_most),
+	      level ? hweight64(mask & ~before.below) : 0);
+	spin_unlock_irqrestore(lock, flags);
+}
+
+void page_color_live_ended(struct page_color_live *live, u32 word, u64 mask)
+{
+	if (live->lately && mask)
+		clear(live->lately, word, mask);
+}
+
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
 {
 	struct page_color_live *lately = live->lately;

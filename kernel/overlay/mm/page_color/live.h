@@ -13,7 +13,8 @@
  * what he holds. Nobody tells of that, but who takes pages is at work. So a color
  * that is taken gets the largest count in a second set of counts, and these sink by
  * one each time that a quarter of all colors was taken: those taken longest ago
- * have the smallest.
+ * have the smallest. Those of an address space that has ended have none: whoever else
+ * holds them may be at rest.
  */
 #ifndef _MM_PAGE_COLOR_LIVE_H
 #define _MM_PAGE_COLOR_LIVE_H
@@ -85,6 +86,9 @@ u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
 /* Colors of a word were taken: others were so longer ago. */
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);
+
+/* Who held colors of a word has ended: that they were taken says nothing any more. */
+void page_color_live_ended(struct page_color_live *live, u32 word, u64 mask);
 
 /* Find the level again if it is due: looks at all words, so without a lock. */
 void page_color_live_adjust(struct page_color_live *live);

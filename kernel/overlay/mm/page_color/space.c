@@ -498,6 +498,7 @@ static void retire_spaces(struct page_color_space *space)
 		if (refcount_read(&space->refs) > 1)
 			page_color_drop_runs(space);
 		count_held(space, page_color_live_sub);
+		count_held(space, page_color_live_ended);
 		adjust_level(space);
 		page_color_space_put(space);
 	}
