@@ -4,7 +4,7 @@
 use anyhow::bail;
 
 use super::figures::{Kind, fill, kinds, of, of_day};
-use crate::results::{Figures, Results, Row, Table, cell, distinct};
+use crate::results::{Figures, Results, Row, Table, cell, distinct, thousands};
 
 /// A metric that no row of `on` may exceed.
 struct Limit {
@@ -60,14 +60,19 @@ struct Compared {
     metric: &'static str,
     /// Or at most what stock has.
     at_least: bool,
+    show: fn(f64) -> String,
 }
 
 const COMPARED: [Compared; 4] = [
-    Compared { metric: "free_in_largest", at_least: true },
-    Compared { metric: "thp_success", at_least: true },
-    Compared { metric: "thp_ns", at_least: false },
-    Compared { metric: "compact_migrated", at_least: false },
+    Compared { metric: "free_in_largest", at_least: true, show: share },
+    Compared { metric: "thp_success", at_least: true, show: share },
+    Compared { metric: "thp_ns", at_least: false, show: thousands },
+    Compared { metric: "compact_migrated", at_least: false, show: thousands },
 ];
+
+fn share(value: f64) -> String {
+    format!("{value:.4}")
+}
 
 /// The limit of a metric in a row, if there is one.
 fn limit(row_load: &str, row_fill: f64, metric: &str) -> Option<f64> {
@@ -127,9 +132,10 @@ pub(super) fn check(rows: &[Row]) -> anyhow::Result<()> {
     for day in days(rows) {
         for wanted in &COMPARED {
             if let Some((on, stock, false)) = compared(rows, &day, wanted) {
+                let [on, stock] = [on.mean, stock.mean].map(wanted.show);
                 missed.push(format!(
-                    "{} is {:.6} on day {} ({}, cache {}), stock's {:.6}",
-                    wanted.metric, on.mean, day.2, day.0, day.1, stock.mean
+                    "{} is {on} on day {} ({}, cache {}), stock's {stock}",
+                    wanted.metric, day.2, day.0, day.1
                 ));
             }
         }
@@ -158,7 +164,6 @@ pub(super) fn table(results: &Results) -> (String, Table) {
         "wanted",
         "met",
     ]);
-    let share = |value: f64| format!("{value:.4}");
     for metric in metrics() {
         for kind in kinds(results.rows.iter(), metric) {
             let Some(most) = limit(&kind.load, kind.fill.parse().unwrap_or(0.0), metric) else {
@@ -188,9 +193,9 @@ pub(super) fn table(results: &Results) -> (String, Table) {
                 format!("day {}", day.2),
                 String::new(),
                 wanted.metric.to_owned(),
-                share(stock.mean),
-                share(on.mean),
-                share(if wanted.at_least { on.least } else { on.most }),
+                (wanted.show)(stock.mean),
+                (wanted.show)(on.mean),
+                (wanted.show)(if wanted.at_least { on.least } else { on.most }),
                 format!("{than} stock's mean"),
                 met(kept),
             ]);

@@ -92,11 +92,15 @@ fn coloring_is_compared_with_stock_day_by_day() {
     assert_eq!(missed(&rows(0.5)), "nothing");
     let said = missed(&rows(0.4));
     assert!(
-        said.ends_with("free_in_largest is 0.400000 on day 1 (arm64, cache 64M), stock's 0.500000"),
+        said.ends_with("free_in_largest is 0.4000 on day 1 (arm64, cache 64M), stock's 0.5000"),
         "{said}"
     );
     let faults = |policy, ns: u32| row(policy, "thp-faults", 0.94, 0, json!({"thp_ns": ns}));
-    assert!(missed(&[faults("stock", 100), faults("on", 101)]).contains("thp_ns"));
+    let said = missed(&[faults("stock", 10_000), faults("on", 10_001)]);
+    assert!(
+        said.contains("thp_ns is 10,001 on day 0 (arm64, cache 64M), stock's 10,000"),
+        "{said}"
+    );
     assert_eq!(missed(&[faults("stock", 100), faults("on", 100)]), "nothing");
 }
 
