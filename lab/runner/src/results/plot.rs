@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pictures: panels of lines with marks, side by side, one legend for all.
+//! Pictures: panels of lines with marks, or of marks above names, side by side, one legend for
+//! all.
 
 use huepage_present::{
     axis,
@@ -44,7 +45,7 @@ pub enum Axis {
     Linear,
     /// Doublings are equally far apart.
     Doublings,
-    /// Names at 0, 1, 2, …
+    /// Names at 0, 1, 2, …, which are in no order: no line leads from one to the next.
     Names(Vec<String>),
 }
 
@@ -228,15 +229,18 @@ impl Panel {
         };
         frame.x_axis_in_lines(svg, &x, &self.x_label, lines);
         frame.y_axis(svg, &y);
-        for series in &self.series {
+        for (number, series) in self.series.iter().enumerate() {
             let look = look(names, &series.name, series.reference);
-            let at = |point: &(f64, f64)| frame.at(&x, &y, (self.scaled(point.0), point.1));
+            let aside = self.aside(number);
+            let at = |point: &(f64, f64)| frame.at(&x, &y, (self.scaled(point.0) + aside, point.1));
             let points: Vec<(f64, f64)> = series.points.iter().map(at).collect();
             if series.reference {
                 svg.dashed(&points, 2.0, look.0);
                 continue;
             }
-            svg.polyline(&points, 2.0, look.0);
+            if !self.is_names() {
+                svg.polyline(&points, 2.0, look.0);
+            }
             points.iter().for_each(|&at| mark(svg, at, look));
         }
     }
@@ -249,13 +253,23 @@ impl Panel {
         (widest as f64 * LETTER / apart).ceil().max(1.0) as usize
     }
 
+    /// How far beside its name a series has its marks, so that none hides another.
+    fn aside(&self, number: usize) -> f64 {
+        let middle = (self.series.len() - 1) as f64 / 2.0;
+        let apart = (0.7 / self.series.len() as f64).min(0.15);
+        if self.is_names() { (number as f64 - middle) * apart } else { 0.0 }
+    }
+
     fn scaled(&self, x: f64) -> f64 {
         if self.x == Axis::Doublings { x.log2() } else { x }
     }
 
     fn x_axis(&self, Figures { least, most, .. }: Figures) -> axis::Axis {
         let width = most - least;
-        let margin = (width * 0.05).max(0.3 * f64::from(width == 0.0 || self.is_names()));
+        let margin = match self.is_names() {
+            true => 0.5,
+            false => (width * 0.05).max(0.3 * f64::from(width == 0.0)),
+        };
         let points = |reference: bool| {
             let series = self.series.iter().filter(move |series| series.reference == reference);
             series.flat_map(|series| &series.points).map(|point| self.scaled(point.0))
@@ -341,6 +355,19 @@ mod tests {
         assert_eq!(lines(&draw("touch in order ", "short"), ">touch"), 3);
         assert_eq!(lines(&draw("n", &"caption ".repeat(20)), ">caption"), 3);
         assert_eq!(lines(&draw_as(&"title ".repeat(12), "n", "short"), ">title"), 2);
+    }
+
+    #[test]
+    fn names_are_not_joined_by_a_line() {
+        let points = || vec![(0.0, 1.0), (1.0, 2.0)];
+        let draw = |x: Axis| {
+            let panel = Panel::new("cost", "work", x, vec![Series::new("on", points())]);
+            Plot { title: "cost".into(), caption: "modelled".into(), panels: vec![panel] }.svg()
+        };
+        let lines = |svg: String| svg.matches("<polyline").count();
+        let names = Axis::Names(vec!["touch".into(), "unmap".into()]);
+        // The legend has a line, too.
+        assert_eq!(lines(draw(Axis::Linear).unwrap()), 1 + lines(draw(names).unwrap()));
     }
 
     #[test]
