@@ -12,6 +12,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = LiveMachine::open(cpu)?;
     let topology = Topology::read(&machine)?;
     let map = ProcessMap::read(pid, &machine, &topology, &MapOptions::default())?;
-    map.write_json(std::io::BufWriter::new(std::io::stdout().lock()))?;
+    print!("{}", map.to_json());
     Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::{ops::AddAssign, time::Duration};
 
-use super::{Color, ColorCount};
+use super::ColorCount;
 
 /// Lines of one color that were held in the cache, and those of them that
 /// somebody else had evicted in the end.
@@ -79,11 +79,6 @@ impl Pressure {
         self.held().share()
     }
 
-    /// The same for one color.
-    pub fn share_of(&self, color: Color) -> Option<f64> {
-        self.colors.get(color.index())?.share()
-    }
-
     /// Whether every look was a quiet one, and there was one.
     pub fn is_quiet(&self) -> bool {
         self.looks > 0 && self.quiet_looks == self.looks
@@ -126,7 +121,7 @@ mod tests {
         assert_eq!((sum.share(), sum.is_quiet()), (Some(0.0), true));
         sum += &look([10, 0], false);
         assert_eq!((sum.share(), sum.is_quiet()), (Some(0.25), false));
-        assert_eq!([0, 1, 2].map(|c| sum.share_of(Color(c))), [Some(0.5), Some(0.0), None]);
+        assert_eq!([0, 1].map(|c| sum.colors[c].share()), [Some(0.5), Some(0.0)]);
         assert_eq!((sum.looks, sum.quiet_looks, sum.waited.as_micros()), (2, 1, 300));
     }
 

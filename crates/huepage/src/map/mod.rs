@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A process's placement as data: which pages are where, and how even that is.
 //!
-//! [`ProcessMap::read`] looks at a running process; [`ProcessMap::write_json`] and
+//! [`ProcessMap::read`] looks at a running process; [`ProcessMap::to_json`] and
 //! [`ProcessMap::from_json`] take a map elsewhere (schema `huepage.map/1`). A
 //! program that knows the colors of its own memory tells them with a
 //! [`Registration`].

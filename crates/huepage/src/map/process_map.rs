@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The whole map as data, and as JSON.
 
-use std::io;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -125,16 +123,6 @@ impl ProcessMap {
         let map: Self = serde_json::from_str(json)?;
         map.check().map_err(MapRecordError::Value)?;
         Ok(map)
-    }
-
-    /// Writes the map as JSON text on one line, without keeping the text: that
-    /// of 65,530 areas has 60 MB.
-    ///
-    /// # Errors
-    /// What `write` reports.
-    pub fn write_json(&self, mut to: impl io::Write) -> io::Result<()> {
-        serde_json::to_writer(&mut to, self)?;
-        to.write_all(b"\n")
     }
 
     /// The map as JSON text on one line.

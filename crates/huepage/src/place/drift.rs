@@ -22,15 +22,6 @@ pub struct Drift {
     pub unknown: usize,
 }
 
-impl Drift {
-    /// The share of pages whose color is another one, of those that could be
-    /// told; zero if none could.
-    pub fn staleness(&self) -> f64 {
-        let told = self.same + self.changed;
-        if told == 0 { 0.0 } else { self.changed as f64 / told as f64 }
-    }
-}
-
 /// Asks the oracle for the colors of up to `sample` pages of a region, drawn
 /// evenly by `seed`. Only pages that are present and were given a color are
 /// looked at.

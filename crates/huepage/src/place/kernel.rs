@@ -375,7 +375,7 @@ mod tests {
     /// one's holes alone: zeros in one would stand for the bytes that belong there.
     #[test]
     fn a_registration_ends_once_and_fills_nothing_of_another_one() {
-        let (mover, _) = mechanism::open(None).unwrap();
+        let mover = mechanism::open(None).unwrap();
         let (Ok(mut first), Ok(second)) =
             (UserfaultfdKernel::exclusive(&*mover), UserfaultfdKernel::exclusive(&*mover))
         else {

@@ -57,17 +57,13 @@ impl Mover for UserfaultfdMover {
     }
 }
 
-/// Opens the mechanism asked for; without a wish, the best there is, and the
-/// reason if that is not the first choice.
-pub(super) fn open(
-    wish: Option<Mechanism>,
-) -> Result<(Box<dyn Mover>, Option<UserfaultfdError>), PlaceError> {
+/// Opens the mechanism asked for; without a wish, the best there is.
+pub(super) fn open(wish: Option<Mechanism>) -> Result<Box<dyn Mover>, PlaceError> {
     match (wish, UserfaultfdMover::new()) {
-        (Some(Mechanism::Remap), _) => Ok((Box::new(Remap), None)),
-        (_, Ok(mover)) => Ok((Box::new(mover), None)),
+        (Some(Mechanism::Remap), _) | (None, Err(_)) => Ok(Box::new(Remap)),
+        (_, Ok(mover)) => Ok(Box::new(mover)),
         (Some(Mechanism::Userfaultfd), Err(reason)) => {
             Err(PlaceError::NeedsMove { action: "moving pages", reason })
         }
-        (None, Err(reason)) => Ok((Box::new(Remap), Some(reason))),
     }
 }

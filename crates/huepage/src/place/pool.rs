@@ -10,7 +10,7 @@ use std::sync::{
 use rustix::io::Errno;
 
 use super::{
-    Mechanism, PlaceError, Policy, Region, UserfaultfdError,
+    Mechanism, PlaceError, Policy, Region,
     arena::{Arena, Owner, Space, keep_from_children, page_states, release},
     first_touch::{FirstTouch, Waiting},
     mechanism,
@@ -37,7 +37,6 @@ pub struct Pool {
     pub(super) arenas: Vec<Arc<Arena>>,
     pub(super) mover: Arc<dyn Mover>,
     pub(super) owner: Owner,
-    fallback: Option<UserfaultfdError>,
 }
 
 impl std::fmt::Debug for Pool {
@@ -139,15 +138,13 @@ impl Pool {
 
     pub(super) fn new(count: ColorCount, mechanism: Option<Mechanism>) -> Result<Self, PlaceError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let (mover, fallback) = mechanism::open(mechanism)?;
         Ok(Pool {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             count,
             slots: Slots::new(count),
             arenas: Vec::new(),
-            mover: mover.into(),
+            mover: mechanism::open(mechanism)?.into(),
             owner: Owner::new(),
-            fallback,
         })
     }
 
@@ -185,11 +182,6 @@ impl Pool {
     /// How pages are moved.
     pub fn mechanism(&self) -> Mechanism {
         self.mover.mechanism()
-    }
-
-    /// Why pages are moved by `mremap` where no mechanism was asked for.
-    pub fn fallback(&self) -> Option<&UserfaultfdError> {
-        self.fallback.as_ref()
     }
 
     /// Zeroed memory of at least `size` bytes placed by `policy`. After

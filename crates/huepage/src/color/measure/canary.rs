@@ -255,7 +255,6 @@ mod tests {
         super::simulated::{CacheModel, Replacement, Simulated},
         *,
     };
-    use crate::color::Color;
 
     const COLORS: u32 = 8;
     const SHAPE: Shape = Shape { colors: Some(COLORS), ways: 16 };
@@ -324,7 +323,7 @@ mod tests {
         let (mut canary, mut tester) = canary_on(machine(), then);
         let sum = looks(&mut canary, &mut tester, 50);
         for color in 0..COLORS {
-            let share = sum.share_of(Color(color)).unwrap();
+            let share = sum.colors[color as usize].share().unwrap();
             assert_eq!(share > 0.2, color < 2, "{color}: {share}");
             assert!(color < 2 || share < 0.02, "{color}: {share}");
         }
