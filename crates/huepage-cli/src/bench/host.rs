@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machine a report was measured on, and the command that measured.
 
-use std::{ffi::OsStr, fs};
+use std::ffi::OsStr;
 
-use huepage::topology::CacheGeometry;
+use huepage::topology::{CacheGeometry, LiveMachine, MachineSource, Topology};
 use serde::Serialize;
 
 /// What a reader needs to judge whether two reports are of like machines.
@@ -18,13 +18,15 @@ pub struct Host {
 }
 
 impl Host {
-    /// The running machine.
+    /// The running machine; what it does not tell is left out.
     pub fn here(cpu: u32) -> Self {
-        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        let machine = LiveMachine::open(cpu).ok();
+        let model = machine.as_ref().and_then(|machine| Topology::read(machine).ok()?.model);
+        let kernel = machine.and_then(|machine| machine.read("/proc/sys/kernel/osrelease"));
         Host {
-            model: model_name(&read("/proc/cpuinfo")),
+            model: model.unwrap_or_default(),
             cpu,
-            kernel: read("/proc/sys/kernel/osrelease").trim().to_owned(),
+            kernel: kernel.unwrap_or_default().trim().to_owned(),
         }
     }
 }
@@ -42,25 +44,4 @@ pub fn words(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<String> 
 /// The command line that this program was started by.
 pub fn command_line() -> String {
     words(std::env::args_os()).join(" ")
-}
-
-fn model_name(cpuinfo: &str) -> String {
-    let value = |line: &str| {
-        line.strip_prefix("model name")?.split_once(':').map(|x| x.1.trim().to_owned())
-    };
-    cpuinfo.lines().find_map(value).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_model_is_what_cpuinfo_names_it() {
-        assert_eq!(
-            model_name("processor\t: 0\nmodel name\t: Some CPU @ 2 GHz\n"),
-            "Some CPU @ 2 GHz"
-        );
-        assert_eq!(model_name("processor\t: 0\nBogoMIPS\t: 48.00\n"), "");
-    }
 }

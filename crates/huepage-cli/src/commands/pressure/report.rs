@@ -6,7 +6,7 @@ use std::time::Duration;
 use huepage::{
     color::{ColorCount, ColorOracle, MeasuredOracle, Pressure},
     mapping::page_size,
-    topology::{CacheGeometry, LiveMachine, MachineSource, Topology},
+    topology::CacheGeometry,
     units::Bytes,
 };
 use serde::Serialize;
@@ -16,7 +16,7 @@ use super::{
     clocks::Spent,
     tally::Tally,
 };
-use crate::commands::cache_options::ResolvedCache;
+use crate::{bench::Host, commands::cache_options::ResolvedCache};
 
 /// What is watched.
 #[derive(Clone, Debug, Serialize)]
@@ -32,13 +32,11 @@ pub struct Subject {
 impl Subject {
     /// The running machine; what it does not tell is left out.
     pub fn new(cache: &ResolvedCache, oracle: &MeasuredOracle) -> Self {
-        let machine = LiveMachine::open(cache.cpu).ok();
-        let model = machine.as_ref().and_then(|machine| Topology::read(machine).ok()?.model);
-        let kernel = machine.and_then(|machine| machine.read("/proc/sys/kernel/osrelease"));
+        let Host { model, cpu, kernel } = Host::here(cache.cpu);
         Subject {
-            model,
-            kernel: kernel.unwrap_or_default().trim().to_owned(),
-            cpu: cache.cpu,
+            model: Some(model).filter(|model| !model.is_empty()),
+            kernel,
+            cpu,
             cache: cache.geometry,
             page_size: page_size(),
             colors: oracle.count().get(),
