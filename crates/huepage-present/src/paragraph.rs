@@ -13,14 +13,6 @@ pub fn wrap(sentence: &str, indent: &str) -> String {
     lines("", indent, sentence.split_inclusive(' ').map(Word::from).collect())
 }
 
-/// `sentence` in lines of at most `columns`, for where these are not [`WIDTH`].
-pub fn fold(sentence: &str, columns: usize) -> Vec<String> {
-    let words: Vec<Word<'_>> = sentence.split_inclusive(' ').map(Word::from).collect();
-    let line = |words: &[Word<'_>]| words.iter().flat_map(|w| [w.word, w.whitespace]).collect();
-    let lines = wrap_first_fit(&words, &[columns as f64]);
-    lines.into_iter().map(line).map(|text: String| text.trim_end().to_owned()).collect()
-}
-
 /// Appends `head` and `text`, which is broken between words and indented as wide as the
 /// head. A list that is too long for a line is broken after its commas and slashes. A
 /// no-break space is printed as a space.
@@ -66,12 +58,6 @@ mod tests {
         assert_eq!(found.len(), 3);
         assert_eq!(found[0].chars().count(), 80 - 4);
         assert!(found[1].starts_with("       word") && found[2].starts_with("       word"));
-    }
-
-    #[test]
-    fn a_sentence_is_folded_to_any_width() {
-        assert_eq!(fold("one two three", 7), ["one two", "three"]);
-        assert_eq!(fold("", 7), [""]);
     }
 
     #[test]

@@ -6,8 +6,7 @@ use huepage_present::{
     axis,
     chart::{Frame, INK, LABEL_LINE, LETTER, PALE, palette},
     number::trimmed,
-    paragraph::fold,
-    svg::{Anchor, Svg},
+    svg::{Anchor, Svg, lines},
 };
 
 use super::Figures;
@@ -117,8 +116,6 @@ const BELOW: f64 = 52.0;
 /// Letters of the title, of headings and of the rest.
 const TITLE: u32 = 20;
 const TITLE_LINE: f64 = 26.0;
-/// The width of a letter of the title: as wide as in labels, for its size.
-const TITLE_LETTER: f64 = LETTER * TITLE as f64 / TEXT as f64;
 const HEADING: u32 = 15;
 const TEXT: u32 = 14;
 
@@ -145,8 +142,8 @@ impl Plot {
         anyhow::ensure!(found, "nothing to draw: no row has the metrics of the plot");
         let columns = self.panels.len().clamp(1, 3);
         let width = columns as f64 * PANEL.0;
-        let title = fold(&self.title, ((width - 48.0) / TITLE_LETTER) as usize);
-        let caption = fold(&self.caption, ((width - 48.0) / LETTER) as usize);
+        let title = lines(&self.title, TITLE, width - 48.0);
+        let caption = lines(&self.caption, TEXT, width - 48.0);
         let below = (title.len() - 1) as f64 * TITLE_LINE;
         let top = TOP + below + (caption.len() - 1) as f64 * LABEL_LINE;
         let legend_top = top + self.panels.len().div_ceil(columns) as f64 * PANEL.1;
