@@ -233,6 +233,25 @@ static void look_at_counts(struct both *both, struct page_color_live *live, cons
 		check_level(both, live, counts);
 }
 
+/* Those that were not taken lately are now. */
+static void claim_old(struct both *both)
+{
+	struct page_color_live *lately = both->live->lately;
+	u32 word = random_word(both);
+	u64 mask = random_mask(both, word), old = mask;
+	u32 most = numbers_below(both->numbers, 9);
+
+	if (lately)
+		old &= twin_at_most(&both->twin, both->twin.lately, word, most);
+	SAME(page_color_live_claim_old(both->live, word, mask, most), old);
+	if (!lately)
+		return;
+	for (int i = 0; i < 64; i++)
+		if (old >> i & 1)
+			both->twin.lately[64 * word + i] = (1U << lately->planes) - 1;
+	look_at_counts(both, lately, both->twin.lately, word);
+}
+
 static void take_color(struct both *both)
 {
 	struct page_color_live *lately = both->live->lately;
@@ -242,6 +261,10 @@ static void take_color(struct both *both)
 	if (both->in_turn) {
 		word = both->twin.noted / 64 % page_color_words(both->twin.colors);
 		mask = page_color_valid(both->twin.colors, word);
+	}
+	if (numbers_one_in(both->numbers, 8)) {
+		claim_old(both);
+		return;
 	}
 	page_color_live_taken(both->live, word, mask);
 	if (!lately)
@@ -323,6 +346,7 @@ static struct page_color_wish random_wish(struct both *both)
 		.held = numbers_one_in(both->numbers, 4) ? NULL : both->held,
 		.live = numbers_one_in(both->numbers, 4) ? NULL : both->live,
 		.set = numbers_one_in(both->numbers, 2) ? NULL : &both->set,
+		.old = numbers_below(both->numbers, 9),
 		.cursor = numbers_below(both->numbers, both->twin.colors),
 		.count = 1 + numbers_below(both->numbers, 100),
 		.looks = numbers_one_in(both->numbers, 4) ?
@@ -339,7 +363,7 @@ static bool twin_wants(struct both *both, const struct page_color_wish *wish, u3
 	if (want & PAGE_COLOR_LACKED && wish->held && both->twin.held[color])
 		return false;
 	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately &&
-	    both->twin.lately[color] > both->live->lately->level)
+	    both->twin.lately[color] > wish->old)
 		return false;
 	return !(want & PAGE_COLOR_FEW && wish->live) ||
 	       both->twin.live[color] <= both->live->level;

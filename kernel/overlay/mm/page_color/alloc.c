@@ -43,11 +43,16 @@ static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 /* Another thread may have taken what was lacked, and another program what few held. */
 static u64 take_wanted(struct page_color_space *space,
 		       struct page_color_live *live, u32 word, u64 some,
-		       unsigned int want)
+		       const struct page_color_wish *wish, unsigned int want)
 {
 	const unsigned int both = PAGE_COLOR_LACKED | PAGE_COLOR_FEW;
 	u64 fresh;
 
+	if (want & PAGE_COLOR_OLD) {
+		some = page_color_live_claim_old(live, word, some, wish->old);
+		if (!some)
+			return 0;
+	}
 	if ((want & both) == both)
 		fresh = page_color_claim(space, live, word, some);
 	else
@@ -77,7 +82,8 @@ static unsigned int gather(const struct page_color_place *place,
 	unsigned int before = nr, wanted = wish->count;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
-	wish->looks = PAGE_COLOR_SEARCHED;
+	/* Four times at most, each of which is through if memory is small. */
+	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 4 : 1);
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
 	     gone += step, word += step) {
@@ -120,7 +126,7 @@ static unsigned int gather(const struct page_color_place *place,
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space)
 			some = take_wanted(space, place->node->live, word, some,
-					   want);
+					   wish, want);
 		if (!some)
 			continue;
 		parts[nr++].mask = some;
@@ -337,20 +343,45 @@ static const unsigned int wants[] = {
 };
 
 /*
- * Where all colors are held, those that were taken longest ago come first: who
- * holds them may be at rest.
+ * Where all colors are held, or no frame is free of those that few hold, those that were
+ * taken longest ago come first: who holds them may be at rest.
  */
-static unsigned int gather_first(const struct page_color_place *place,
-				 struct page_color_space *space,
-				 struct page_color_wish *wish,
-				 struct page_color_part *parts)
+static unsigned int old_first(const struct page_color_space *space,
+			      const struct page_color_wish *wish, unsigned int want)
 {
+	if (!space || !wish->live || !wish->live->lately ||
+	    !(want & PAGE_COLOR_LACKED))
+		return want;
+	if (want & PAGE_COLOR_FEW && !READ_ONCE(wish->live->level))
+		return want;
+	return want | PAGE_COLOR_OLD;
+}
+
+/* Those that were taken next to longest ago are next. */
+#define PAGE_COLOR_OLDER	2
+
+/* Pageblocks in use matter for the best ones only. */
+static unsigned int gather_want(const struct page_color_place *place,
+				struct page_color_space *space,
+				struct page_color_wish *wish, unsigned int want,
+				struct page_color_part *parts)
+{
+	const struct page_color_live *lately;
 	unsigned int nr = 0;
 
-	if (space && wish->live && READ_ONCE(wish->live->level))
-		nr = gather_best(place, space, wish, wants[0] | PAGE_COLOR_OLD,
-				 parts);
-	return nr ?: gather_best(place, space, wish, wants[0], parts);
+	want = old_first(space, wish, want);
+	lately = want & PAGE_COLOR_OLD ? wish->live->lately : NULL;
+	wish->old = lately ? READ_ONCE(lately->level) : 0;
+	while (!nr && lately && !((wish->old + 1) >> lately->planes)) {
+		nr = gather_best(place, space, wish, want, parts);
+		wish->old += PAGE_COLOR_OLDER;
+	}
+	if (nr)
+		return nr;
+	want &= ~PAGE_COLOR_OLD;
+	if (want == wants[0])
+		return gather_best(place, space, wish, want, parts);
+	return gather(place, space, wish, want, parts, 0);
 }
 
 /* Searches that a vain one may save at most. */
@@ -451,8 +482,10 @@ static void note_vain(struct page_color_space *space, unsigned int first,
  * program, has taken meanwhile go back. Returns how many.
  */
 static unsigned int claim_reused(struct page_color_space *space,
+				 const struct page_color_wish *wish,
 				 struct page_color_live *live, u32 word, u64 mask,
-				 struct list_head *freed, struct list_head *list)
+				 unsigned int want, struct list_head *freed,
+				 struct list_head *list)
 {
 	unsigned int left, back = 0;
 	struct page *page, *next;
@@ -460,7 +493,7 @@ static unsigned int claim_reused(struct page_color_space *space,
 	if (!space || !mask)
 		return 0;
 	left = hweight64(mask);
-	mask &= ~page_color_claim(space, live, word, mask);
+	mask &= ~take_wanted(space, live, word, mask, wish, want);
 	list_for_each_entry_safe_reverse(page, next, list, pcp_list) {
 		u32 color = page_to_pfn(page) % space->held.colors;
 
@@ -479,10 +512,9 @@ unsigned int page_color_reuse(struct zone *zone,
 			      unsigned int count, struct list_head *freed,
 			      struct list_head *list)
 {
-	const unsigned int want = PAGE_COLOR_LACKED | PAGE_COLOR_FEW;
 	struct page_color_space *space = ask->space;
 	struct page_color_wish wish = { .set = ask->set };
-	unsigned int nr = 0, looked = 0;
+	unsigned int nr = 0, looked = 0, want;
 	struct page *page, *next;
 	u32 colors, word = U32_MAX;
 	struct page_color_place place;
@@ -493,6 +525,9 @@ unsigned int page_color_reuse(struct zone *zone,
 		return 0;
 	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
+	want = old_first(space, &wish, wants[0]);
+	if (want & PAGE_COLOR_OLD)
+		wish.old = READ_ONCE(wish.live->lately->level);
 	if (space)
 		count = fair_share(space, wish.live, count);
 	colors = place.zone->memory.colors;
@@ -503,8 +538,8 @@ unsigned int page_color_reuse(struct zone *zone,
 		if (nr == count || looked++ >= PAGE_COLOR_LOOKS * (nr + 1))
 			break;
 		if (color / 64 != word) {
-			nr -= claim_reused(space, place.node->live, word, mask,
-					   freed, list);
+			nr -= claim_reused(space, &wish, place.node->live, word,
+					   mask, want, freed, list);
 			mask = 0;
 			word = color / 64;
 			some = page_color_wanted(&wish, colors, word, want);
@@ -516,7 +551,8 @@ unsigned int page_color_reuse(struct zone *zone,
 		list_move_tail(&page->pcp_list, list);
 		nr++;
 	}
-	nr -= claim_reused(space, place.node->live, word, mask, freed, list);
+	nr -= claim_reused(space, &wish, place.node->live, word, mask, want,
+			   freed, list);
 	if (!nr)
 		return 0;
 	if (space) {
@@ -590,10 +626,7 @@ unsigned int page_color_gather(struct zone *zone,
 		if (tried & BIT(wants[i] & differs))
 			continue;
 		tried |= BIT(wants[i] & differs);
-		if (!i)
-			nr = gather_first(&place, space, &wish, parts);
-		else
-			nr = gather(&place, space, &wish, wants[i], parts, 0);
+		nr = gather_want(&place, space, &wish, wants[i], parts);
 		if (nr)
 			break;
 	}

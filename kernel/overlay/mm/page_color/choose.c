@@ -36,7 +36,8 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 	if (want & PAGE_COLOR_FEW && wish->live)
 		some &= page_color_live_few(wish->live, word);
 	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately)
-		some &= page_color_live_few(wish->live->lately, word);
+		some &= page_color_live_at_most(wish->live->lately, word,
+						wish->old);
 	return some;
 }
 

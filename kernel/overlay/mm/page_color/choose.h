@@ -75,6 +75,7 @@ struct page_color_set;
  * @held: colors that it holds; NULL if that does not matter
  * @live: how many hold each color; NULL if that does not matter
  * @set: colors that it may use; NULL for all
+ * @old: colors whose count in the second set is at most that were not taken lately
  * @leaving: pages whose place a block will take, of stretches of its size, that
  *           still count in @held and @live; NULL if there are none
  * @cursor: color to begin with
@@ -90,6 +91,7 @@ struct page_color_wish {
 	const struct page_color_live *live;
 	const struct page_color_set *set;
 	const struct page_color_leaving *leaving;
+	u32 old;
 	u32 cursor;
 	unsigned int count;
 	unsigned int looks;

@@ -272,8 +272,8 @@ void page_color_live_sub_one(struct page_color_live *live, u32 word,
 	spin_unlock(lock);
 }
 
-/* Counts become the largest. */
-static void fill(struct page_color_live *live, u32 word, u64 mask)
+/* Counts of at most @most become the largest. Returns which. */
+static u64 fill(struct page_color_live *live, u32 word, u64 mask, u32 most)
 {
 	u64 *plane = &live->plane[(size_t)word * live->planes];
 	spinlock_t *lock = lock_of(live, word);
@@ -285,6 +285,8 @@ static void fill(struct page_color_live *live, u32 word, u64 mask)
 	spin_lock_irqsave(lock, flags);
 	level = READ_ONCE(live->level);
 	before = compare(live, word, level);
+	if (!((most + 1) >> live->planes))
+		mask &= page_color_live_at_most(live, word, most);
 	use_plane(live, live->planes - 1);
 	for (p = 0; p < live->planes; p++)
 		WRITE_ONCE(plane[p], plane[p] | mask);
@@ -294,6 +296,7 @@ static void fill(struct page_color_live *live, u32 word, u64 mask)
 	count(live, -(int)hweight64(before.at_most & mask),
 	      -(int)hweight64(before.below & mask));
 	spin_unlock_irqrestore(lock, flags);
+	return mask;
 }
 
 /* Counts become 0. */
@@ -322,6 +325,12 @@ void page_color_live_ended(struct page_color_live *live, u32 word, u64 mask)
 		clear(live->lately, word, mask);
 }
 
+u64 page_color_live_claim_old(struct page_color_live *live, u32 word, u64 mask,
+			      u32 old)
+{
+	return live->lately ? fill(live->lately, word, mask, old) : mask;
+}
+
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
 {
 	struct page_color_live *lately = live->lately;
@@ -329,7 +338,7 @@ void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
 
 	if (!lately || !mask)
 		return;
-	fill(lately, word, mask);
+	fill(lately, word, mask, (1U << lately->planes) - 1);
 	sink = atomic_add_return(hweight64(mask), &lately->taken);
 	sunk = (sink - hweight64(mask)) / PAGE_COLOR_SINK;
 	for (sink /= PAGE_COLOR_SINK; sunk != sink; sunk++) {

@@ -84,6 +84,10 @@ void page_color_live_sub_one(struct page_color_live *live, u32 word,
 /* Counts of those colors of a word that few hold now go up by one. Returns which. */
 u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
+/* Those with at most @old of how lately are taken now, by one at a time. Returns which. */
+u64 page_color_live_claim_old(struct page_color_live *live, u32 word, u64 mask,
+			      u32 old);
+
 /* Colors of a word were taken: others were so longer ago. */
 void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);
 
