@@ -133,6 +133,53 @@ static void huge_asked_for(void)
 	say("huge asked for", HUGE, odd(memory, HUGE));
 }
 
+/* An eighth of the pages stays. */
+static void touch_in_pieces(size_t pages)
+{
+	char *memory = touched(pages, MADV_NOHUGEPAGE);
+
+	for (size_t i = 0; i < pages; i++)
+		if (i % 8 && madvise(memory + i * PAGE, PAGE, MADV_DONTNEED))
+			lab_fail("free a page");
+}
+
+static void ask_for_huge(const char *what)
+{
+	enum { ASKED = 16 };
+	unsigned found = 0;
+
+	counted();
+	for (int i = 0; i < ASKED; i++)
+		found += outside(touched(HUGE, MADV_HUGEPAGE), HUGE, 512, 1023);
+	say(what, ASKED * HUGE, found);
+}
+
+/* The blocks of the set are in pieces but for a few. */
+static void huge_beyond_blocks(void)
+{
+	expect_write(SELF, "512-1023", 0);
+	touch_in_pieces(12288);
+	ask_for_huge("huge beyond blocks");
+}
+
+/* So are all: what is not is taken before, and nothing is compacted for that. */
+static void huge_without_blocks(void)
+{
+	uint64_t before, now;
+
+	touch_in_pieces(lab_read_named("/proc/meminfo", "MemFree:") / 4 * 7 / 8);
+	lab_write(THP "defrag", "never");
+	now = lab_read_named("/proc/vmstat", "thp_fault_alloc");
+	do {
+		before = now;
+		touched(HUGE, MADV_HUGEPAGE);
+		now = lab_read_named("/proc/vmstat", "thp_fault_alloc");
+	} while (now > before);
+	lab_write(THP "defrag", "always");
+	expect_write(SELF, "512-1023", 0);
+	ask_for_huge("huge without blocks");
+}
+
 static void not_asked_for(const char *what, const char *enabled, const char *after)
 {
 	lab_write(enabled, "always");
@@ -220,6 +267,8 @@ int main(int argc, char **argv)
 	for (int times = 0; times < 4; times++)
 		in_child(huge_in_set);
 	in_child(huge_asked_for);
+	in_child(huge_beyond_blocks);
+	in_child(huge_without_blocks);
 	in_child(huge_or_small);
 	in_child(sixteen_or_one);
 	in_child(khugepaged);

@@ -59,6 +59,8 @@ page_color_alloc_target_mpol_noprof(struct folio *folio, gfp_t gfp,
 #ifdef CONFIG_PAGE_COLOR
 
 DECLARE_STATIC_KEY_FALSE(page_color_key);
+/* On as soon as a task or a cpuset has been given a set, and for good. */
+DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
 
 static __always_inline bool page_color_enabled(void)
 {
@@ -123,6 +125,7 @@ static __always_inline void page_color_huge_begin(struct mm_struct *mm,
 {
 	if (!page_color_enabled())
 		return;
+	current->page_color.asked = asked;
 	current->page_color.huge = asked ? PAGE_COLOR_HUGE :
 					   PAGE_COLOR_HUGE_OR_SMALL;
 	__page_color_expect(mm, nr);
@@ -130,7 +133,18 @@ static __always_inline void page_color_huge_begin(struct mm_struct *mm,
 
 static __always_inline void page_color_huge_end(void)
 {
+	current->page_color.asked = false;
 	current->page_color.huge = PAGE_COLOR_HUGE;
+}
+
+bool __page_color_may_capture(const struct page *page, unsigned int order);
+
+/* Whether the current task may have the block that its compaction has made. */
+static __always_inline bool page_color_may_capture(const struct page *page,
+						   unsigned int order)
+{
+	return !static_branch_unlikely(&page_color_sets_key) ||
+	       __page_color_may_capture(page, order);
 }
 
 /*
@@ -228,6 +242,12 @@ static inline void page_color_huge_begin(struct mm_struct *mm,
 static inline void page_color_huge_end(void) { }
 static inline void page_color_huge_comes(void) { }
 static inline void page_color_huge_mapped(void) { }
+static inline bool page_color_may_capture(const struct page *page,
+					  unsigned int order)
+{
+	return true;
+}
+
 static inline bool page_color_wants_small(unsigned int order) { return false; }
 static inline void page_color_leave(struct page_color_leaving *leaving,
 				    struct page *page) { }

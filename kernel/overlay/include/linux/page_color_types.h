@@ -23,7 +23,7 @@ enum page_color_kind {
 
 /* Of a huge page that a fault allocates. */
 enum page_color_huge {
-	/* It was asked for, or nobody has said. */
+	/* It was asked for, or nobody has said: only colors that it may not have matter. */
 	PAGE_COLOR_HUGE,
 	/* Small ones do as well. */
 	PAGE_COLOR_HUGE_OR_SMALL,
@@ -43,6 +43,7 @@ enum page_color_huge {
  * @leaving: pages that it will take the place of, or NULL
  * @kind: what kind of page it will be
  * @huge: whether small pages do as well as the huge one that it allocates
+ * @asked: in a fault: the huge page was asked for
  * @again: it moves pages whose colors other pages of the same address space have
  * @coming: holds the colors of a block that the task has got and may not have mapped yet:
  *          not to be looked into; or NULL
@@ -58,6 +59,7 @@ struct page_color_task {
 	struct page_color_leaving *leaving;
 	enum page_color_kind kind;
 	enum page_color_huge huge;
+	bool asked;
 	bool again;
 	struct page_color_space *coming;
 	u32 coming_color;

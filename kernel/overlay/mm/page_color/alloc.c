@@ -401,7 +401,7 @@ vain_of(struct page_color_zone *zone, const struct page_color_set *set,
 
 /*
  * Whether a set had no free frame, or block, lately: after a vain search 1, 3, 7 and so on
- * are not made. Each of them gives one page of another color.
+ * are not made. Each of them gives one page of another color, or no block.
  */
 static bool is_vain(struct page_color_zone *zone,
 		    const struct page_color_set *set, unsigned int order)
@@ -422,10 +422,10 @@ static void note_set(struct page_color_zone *zone,
 {
 	struct page_color_vain_set *vain = vain_of(zone, set, order);
 	bool same = READ_ONCE(vain->key) == key_of(set, order);
-	u8 skip = 0;
+	u8 most = order ? PAGE_COLOR_MOST_SKIPPED : U8_MAX, skip = 0;
 
 	if (!found)
-		skip = same ? min(2 * vain->skipped + 1, U8_MAX) : 1;
+		skip = same ? min(2 * vain->skipped + 1, most) : 1;
 	else if (!same)
 		return;
 	WRITE_ONCE(vain->skip, 0);
@@ -724,16 +724,43 @@ static bool small_is_better(const struct page_color_space *space,
 }
 
 /*
- * Whether a huge page that nobody asked for would have colors that are not in the set:
- * small ones have those of the set.
+ * Whether a huge page would have colors that are not in the set: small ones have those of
+ * the set. A fault that asks gets it all the same where the set can have none.
  */
 static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
 			    u32 color, unsigned int order)
 {
-	if (!wish->set || (current->page_color.huge == PAGE_COLOR_HUGE &&
-			   !page_color_is_khugepaged()))
+	const struct page_color_set *set = wish->set;
+
+	if (!set || (chosen && page_color_set_has(set, color, order)))
 		return false;
-	return !chosen || !page_color_set_has(wish->set, color, order);
+	if (current->page_color.asked)
+		return page_color_set_has_block(set, order);
+	return current->page_color.huge != PAGE_COLOR_HUGE ||
+	       page_color_is_khugepaged();
+}
+
+/*
+ * One that it would rather not have is for others. Nobody asks in reclaim, which this is
+ * part of. Under zone->lock.
+ */
+bool __page_color_may_capture(const struct page *page, unsigned int order)
+{
+	struct mm_struct *whom = current->page_color.whom;
+	const struct page_color_set *set;
+	bool may;
+
+	if (whom == PAGE_COLOR_FILE)
+		return true;
+	if (!current->page_color.asked && !page_color_is_khugepaged() &&
+	    current->page_color.huge == PAGE_COLOR_HUGE)
+		return true;
+	rcu_read_lock();
+	set = page_color_set_of_node(whom, page_to_nid(page));
+	may = !set || page_color_set_has(set, page_to_pfn(page) % set->colors,
+					 order);
+	rcu_read_unlock();
+	return may;
 }
 
 /*

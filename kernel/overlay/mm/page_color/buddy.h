@@ -531,7 +531,8 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 
 	/* In another zone they may be worse. */
 	if (page_color_wants_small(order))
-		current->page_color.huge = PAGE_COLOR_HUGE_OR_SMALL;
+		current->page_color.huge = current->page_color.asked ?
+			PAGE_COLOR_HUGE : PAGE_COLOR_HUGE_OR_SMALL;
 	/* What was chosen may be gone when it is taken: choose again. */
 	while (!page && tries-- &&
 	       page_color_gather_block(zone, ask, order, &pfn, &claimed)) {

@@ -465,8 +465,6 @@ struct page_color_set {
 };
 
 /* set.c */
-/* On as soon as a task or a cpuset has been given a set, and for good. */
-DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
 /* Before a set is given. Takes cpus_read_lock(). */
 void page_color_sets_begin(void);
 

@@ -250,6 +250,9 @@ bool page_color_set_has_block(const struct page_color_set *set,
 {
 	u32 size = 1U << order, i;
 
+	/* Blocks begin at any color then, and none is chosen. */
+	if (set->colors % size)
+		return false;
 	for (i = 0; i < min(set->nr, PAGE_COLOR_SET_RANGES); i++) {
 		const struct page_color_range *range = &set->ranges[i];
 

@@ -136,7 +136,8 @@ static void check_blocks(struct kunit *test, const struct page_color_set *set,
 
 		KUNIT_EXPECT_EQ(test, page_color_set_has(set, color, order),
 				has);
-		any = any || (has && !(color % size));
+		any = any || (has && !(color % size) &&
+			      !(set->colors % size));
 	}
 	KUNIT_EXPECT_EQ(test, page_color_set_has_block(set, order), any);
 }

@@ -106,6 +106,12 @@ fn pages_of_sets(arch: Arch, config: Config) {
     assert_eq!(number("huge asked for", "huge"), 1);
     assert_eq!(number("huge asked for", "outside"), 256);
     assert!(number("huge asked for", "none") >= 1);
+    // Where there are some, but none is free, small pages have colors of the set.
+    for blocks in ["huge beyond blocks", "huge without blocks"] {
+        assert_eq!(number(blocks, "outside"), 0, "{blocks}");
+        assert_eq!(number(blocks, "none"), 0, "{blocks}");
+        assert!(number(blocks, "fallback") >= 1, "{blocks}");
+    }
     assert_eq!(number("huge or small", "huge"), 0);
     assert_eq!(number("huge or small", "outside"), 0);
     assert!(number("huge or small", "fallback") >= 1);

@@ -51,7 +51,7 @@ TRACE_EVENT(page_color_choose_block,
 		      __entry->zone, __entry->order, __entry->chosen)
 );
 
-/* Nobody asked for a block of this order, and small pages get better colors. */
+/* Small pages get better colors than a block of this order, or colors of the set. */
 TRACE_EVENT(page_color_leave_block,
 	    TP_PROTO(struct zone *zone, unsigned int order),
 	    TP_ARGS(zone, order),
