@@ -5,6 +5,12 @@
 
 #include "mixed_huge.h"
 
+/* Of a process that asks for huge pages: those that it has. */
+static inline void count_huge(struct mixed *mixed)
+{
+	__atomic_fetch_add(&mixed->tally->huge_pages, huge_pages_mapped(), __ATOMIC_RELAXED);
+}
+
 /* When all have their pages: they are counted, and then nobody needs them any more. */
 static inline void count_together(struct mixed *mixed, const char *memory, size_t pages)
 {
@@ -42,6 +48,8 @@ static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsig
 		if (!small)
 			usleep(i * LATER);
 		touch_among_others(mixed, memory, pages);
+		if (!small)
+			count_huge(mixed);
 		count_together(mixed, memory, pages);
 		_exit(0);
 	}
@@ -89,6 +97,8 @@ static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool smal
 
 	touch(memory, pages);
 	raise(SIGSTOP);
+	if (!small)
+		count_huge(mixed);
 	count_together(mixed, memory, pages);
 	_exit(0);
 }

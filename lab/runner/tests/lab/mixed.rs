@@ -202,7 +202,13 @@ fn huge_pages_that_are_taken_at_once_share_no_color() {
         for row in rows {
             assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
             assert!(number(row, "conflict_across") <= 0.005, "{row:?}");
-            assert!(load != "huge-threads" || number(row, "huge_share") == 1.0, "{row:?}");
+            let huge = match load {
+                "huge-threads" => 1.0,
+                "huge-processes" => 0.9,
+                "huge-beside-small" => 0.45,
+                _ => 0.0,
+            };
+            assert!(number(row, "huge_share") >= huge, "{row:?}");
         }
     }
 }
