@@ -82,7 +82,7 @@ static unsigned int gather(const struct page_color_place *place,
 	unsigned int before = nr, wanted = wish->count;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
-	/* Four times at most, each of which is through if memory is small. */
+	/* Old ones may be searched for four times. */
 	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 4 : 1);
 	/* With few words the next round begins in the midst of a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
