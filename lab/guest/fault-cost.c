@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What the kernel executes for a page: touched for the first time in order and at
- * random, copied on write, written to and read from a file, freed. Each kind of
- * work is a region of its own, and each round does all of them.
+ * random, as part of a larger page, copied on write, written to and read from a
+ * file, freed. Each kind of work is a region of its own, and each round does all of
+ * them.
  */
 #define _GNU_SOURCE
 #include "age.h"
 #include "coloring.h"
+#include "large_pages.h"
 #include "settle.h"
 
 #include <inttypes.h>
@@ -22,15 +24,24 @@ enum {
 	FILE_READ,
 	UNMAP_RANDOM,
 	FILE_FORGET,
+	TOUCH_LARGE,
+	UNMAP_LARGE,
+	TOUCH_HUGE,
+	UNMAP_HUGE,
 };
 
 static size_t pages;
 static uint32_t *order;
 static char buffer[AGE_PIECE];
 
+static void tell_pages(const char *work, uint64_t round, size_t count)
+{
+	lab_result("{\"work\":\"%s\",\"round\":%" PRIu64 ",\"pages\":%zu}", work, round, count);
+}
+
 static void tell(const char *work, uint64_t round)
 {
-	lab_result("{\"work\":\"%s\",\"round\":%" PRIu64 ",\"pages\":%zu}", work, round, pages);
+	tell_pages(work, round, pages);
 }
 
 static void touch_in_order(uint64_t round)
@@ -63,6 +74,74 @@ static void touch_at_random(uint64_t round)
 	munmap(memory, pages * PAGE);
 	REGION_END(UNMAP_RANDOM);
 	tell("unmap after random", round);
+}
+
+/* One access to each page of so many small ones. */
+static void touch_each(char *memory, size_t whole, size_t part)
+{
+	for (size_t i = 0; i < whole; i += part)
+		*(volatile char *)(memory + i * PAGE) = 1;
+}
+
+static void touch_large(char *memory, size_t whole)
+{
+	REGION_BEGIN(TOUCH_LARGE);
+	touch_each(memory, whole, LARGE_PAGE / PAGE);
+	REGION_END(TOUCH_LARGE);
+}
+
+static void unmap_large(char *memory, size_t whole)
+{
+	REGION_BEGIN(UNMAP_LARGE);
+	munmap(memory, whole * PAGE);
+	REGION_END(UNMAP_LARGE);
+}
+
+static void touch_huge(char *memory, size_t whole)
+{
+	REGION_BEGIN(TOUCH_HUGE);
+	touch_each(memory, whole, HUGE_PAGE / PAGE);
+	REGION_END(TOUCH_HUGE);
+}
+
+static void unmap_huge(char *memory, size_t whole)
+{
+	REGION_BEGIN(UNMAP_HUGE);
+	munmap(memory, whole * PAGE);
+	REGION_END(UNMAP_HUGE);
+}
+
+struct size {
+	const char *enabled, *faults;
+	size_t bytes;
+	void (*touch)(char *memory, size_t whole);
+	void (*unmap)(char *memory, size_t whole);
+	const char *touched, *unmapped;
+};
+
+static const struct size sizes[] = {
+	{ LARGE "enabled", LARGE "stats/anon_fault_alloc", LARGE_PAGE, touch_large, unmap_large,
+	  "touch, 64 KiB", "unmap, 64 KiB" },
+	{ HUGE "enabled", HUGE "stats/anon_fault_alloc", HUGE_PAGE, touch_huge, unmap_huge,
+	  "touch, 2 MiB", "unmap, 2 MiB" },
+};
+
+/* As many whole pages of one larger size as there are, of which none may be missing. */
+static void larger_pages(uint64_t round, const struct size *size)
+{
+	size_t part = size->bytes / PAGE, whole = pages / part * part;
+	char *memory = map_large(whole * PAGE);
+	uint64_t before = lab_read_number(size->faults);
+
+	lab_write(size->enabled, "madvise");
+	settle();
+	size->touch(memory, whole);
+	lab_write(size->enabled, "never");
+	if (lab_read_number(size->faults) - before != whole / part)
+		lab_fail("%zu pages are not all in pages of %zu", whole, part);
+	tell_pages(size->touched, round, whole);
+	size->unmap(memory, whole);
+	tell_pages(size->unmapped, round, whole);
 }
 
 /* A child copies all pages, and frees them as it ends. */
@@ -143,6 +222,7 @@ int main(int argc, char **argv)
 		lab_fail("pages=%zu is no whole number of %lu KiB", pages, AGE_PIECE >> 10);
 	order = lab_map(pages * sizeof(*order));
 	age_order(&random, order, pages);
+	lab_write(HUGE "enabled", "never");
 	for (uint64_t round = 0; round < rounds; round++) {
 		lab_note("round %" PRIu64 " of %" PRIu64, round + 1, rounds);
 		touch_in_order(round);
@@ -150,6 +230,8 @@ int main(int argc, char **argv)
 		copy_on_write(round);
 		write_file(round);
 		read_disk(round);
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+			larger_pages(round, &sizes[i]);
 	}
 	lab_done();
 }

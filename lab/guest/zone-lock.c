@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include "coloring.h"
+#include "large_pages.h"
 #include "settle.h"
 
 #include <inttypes.h>
@@ -95,20 +96,9 @@ static void unmap(uint32_t cpu)
 	munmap(memory[cpu], share * PAGE);
 }
 
-/* At an address where huge pages fit; the rest of the mapping goes. */
 static void fill_large(uint32_t cpu)
 {
-	size_t bytes = share * PAGE;
-	char *mapped = lab_map(bytes + HUGE_PAGE);
-	size_t before = -(uintptr_t)mapped & (HUGE_PAGE - 1);
-
-	if (before)
-		munmap(mapped, before);
-	if (HUGE_PAGE - before)
-		munmap(mapped + before + bytes, HUGE_PAGE - before);
-	memory[cpu] = mapped + before;
-	if (madvise(memory[cpu], bytes, MADV_HUGEPAGE))
-		lab_fail("ask for huge pages");
+	memory[cpu] = map_large(share * PAGE);
 	touch(cpu);
 }
 
@@ -160,11 +150,11 @@ int main(int argc, char **argv)
 	for (round_number = 0; round_number <= rounds; round_number++) {
 		lab_note("round %" PRIu64 " of %" PRIu64, round_number, rounds);
 		fill_and_free("fill, 4 KiB", fill_small, "free, 4 KiB");
-		lab_write(THP "hugepages-2048kB/enabled", "never");
-		lab_write(THP "hugepages-64kB/enabled", "always");
+		lab_write(HUGE "enabled", "never");
+		lab_write(LARGE "enabled", "always");
 		fill_and_free("fill, 64 KiB", fill_large, "free, 64 KiB");
-		lab_write(THP "hugepages-64kB/enabled", "never");
-		lab_write(THP "hugepages-2048kB/enabled", "always");
+		lab_write(LARGE "enabled", "never");
+		lab_write(HUGE "enabled", "always");
 		fill_and_free("fill, 2 MiB", fill_large, "free, 2 MiB");
 		work("small loops", small_loops);
 		work("write files", write_file);

@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Kinds of work with the guest's regions.
-const WORKS: [(&str, u32); 9] = [
+const WORKS: [(&str, u32); 13] = [
     ("touch in order", 1),
     ("unmap", 2),
     ("touch at random", 3),
@@ -27,14 +27,20 @@ const WORKS: [(&str, u32); 9] = [
     ("free a file", 6),
     ("read a disk", 7),
     ("forget a disk", 9),
+    ("touch, 64 KiB", 10),
+    ("unmap, 64 KiB", 11),
+    ("touch, 2 MiB", 12),
+    ("unmap, 2 MiB", 13),
 ];
 
 /// From nothing to nothing: what one work takes, another gives back.
-const LIVES: [[&str; 2]; 4] = [
+const LIVES: [[&str; 2]; 6] = [
     ["touch in order", "unmap"],
     ["touch at random", "unmap after random"],
     ["write a file", "free a file"],
     ["read a disk", "forget a disk"],
+    ["touch, 64 KiB", "unmap, 64 KiB"],
+    ["touch, 2 MiB", "unmap, 2 MiB"],
 ];
 
 /// The experiment.
@@ -71,9 +77,10 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let rounds: u64 = settings.only("rounds")?;
     ensure!(rounds > 0, "setting rounds=0: there is nothing to count");
     ensure!(
-        pages > 0 && pages.is_multiple_of(32),
+        pages.is_multiple_of(32),
         "setting pages={pages}: files are read in pieces of 32 pages"
     );
+    ensure!(pages >= 512, "setting pages={pages}: a page of 2 MiB has 512 of them");
     // Copied once, beside the kernel and its tables.
     ensure!(
         pages * PAGE * 5 / 2 <= memory.0,
