@@ -35,7 +35,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     remarks: include_str!("two_guests.md"),
     settings: &[
         ("arch", "x86_64", "x86_64"),
-        ("seed", "1,2,3,4,5", "1"),
+        ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
         // Of other work, on the host and in each guest.
         ("days", "1", "1"),
         // Direct-mapped, of the host.
