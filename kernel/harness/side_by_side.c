@@ -24,6 +24,7 @@ struct both {
 	unsigned long busy;
 	/* Colors are taken in turn, so that none has rested for long. */
 	bool in_turn;
+	u32 turn;
 };
 
 #define SAME(got, wanted)                                                              \
@@ -96,11 +97,8 @@ static void begin(struct both *both, struct numbers *numbers)
 	}
 	both->live = zeroed(page_color_live_bytes(colors, planes));
 	page_color_live_init(both->live, colors, planes);
-	if (numbers_one_in(numbers, 2)) {
-		planes = 1 + numbers_below(numbers, 4);
-		both->live->lately = zeroed(page_color_live_bytes(colors, planes));
-		page_color_live_init(both->live->lately, colors, planes);
-	}
+	both->live->lately = zeroed(page_color_lately_bytes(colors));
+	page_color_lately_init(both->live->lately, colors);
 	both->held = zeroed(sizeof(*both->held) + words * sizeof(u64));
 	both->held->colors = colors;
 	both->set.colors = colors;
@@ -124,6 +122,8 @@ static void begin(struct both *both, struct numbers *numbers)
 		both->memory.copies = BUSY / colors < PAGE_COLOR_COPIES ?
 				      BUSY / colors + 1 : PAGE_COLOR_COPIES;
 	}
+	both->memory.last = both->memory.first * colors;
+	both->memory.last_block = both->memory.last;
 }
 
 static void end(struct both *both)
@@ -199,91 +199,121 @@ static u64 random_mask(struct both *both, u32 word)
 }
 
 /* What the level promises is counted again. */
-static void check_level(struct both *both, struct page_color_live *live, const u32 *counts)
+static void check_level(struct both *both)
 {
+	struct page_color_live *live = both->live;
 	u32 colors = both->twin.colors, level = live->level;
 	u32 most = (1U << live->planes) - 1;
 	int left = 0, below = 0, few = colors / 512 + 1;
 
 	for (u32 i = 0; i < colors; i++) {
-		left += counts[i] <= level;
-		below += counts[i] < level;
+		left += both->twin.live[i] <= level;
+		below += both->twin.live[i] < level;
 	}
 	SAME(atomic_read(&live->left), left);
 	SAME(atomic_read(&live->below), below);
 	/* A change moves it by one at most: then it is not yet there. */
 	SAME(level <= most, true);
 	for (int i = 0; i < 300; i++)
-		page_color_live_adjust(both->live);
+		page_color_live_adjust(live);
 	SAME(atomic_read(&live->left) >= few || live->level == most, true);
 	SAME(atomic_read(&live->below) < 2 * few, true);
 }
 
-static void look_at_counts(struct both *both, struct page_color_live *live, const u32 *counts,
-			   u32 word)
+static void look_at_counts(struct both *both, u32 word)
 {
-	u32 most = (1U << live->planes) - 1;
+	u32 most = (1U << both->live->planes) - 1;
 
 	for (u32 level = 0; level <= most + 1; level++)
-		SAME(page_color_live_at_most(live, word, level),
-		     twin_at_most(&both->twin, counts, word, level));
-	SAME(page_color_live_few(live, word),
-	     twin_at_most(&both->twin, counts, word, live->level));
+		SAME(page_color_live_at_most(both->live, word, level),
+		     twin_at_most(&both->twin, both->twin.live, word, level));
+	SAME(page_color_live_few(both->live, word),
+	     twin_at_most(&both->twin, both->twin.live, word, both->live->level));
 	if (numbers_one_in(both->numbers, 64))
-		check_level(both, live, counts);
+		check_level(both);
 }
 
-/* Those that were not taken lately are now. */
-static void claim_old(struct both *both)
+/* The same of when colors were taken; of what is not told apart nothing is promised. */
+static void check_old(struct both *both)
 {
-	struct page_color_live *lately = both->live->lately;
-	u32 word = random_word(both);
-	u64 mask = random_mask(both, word), old = mask;
-	u32 most = numbers_below(both->numbers, 9);
+	struct page_color_lately *lately = both->live->lately;
+	u64 oldest = both->twin.now - PAGE_COLOR_LATELY_MOST, level = lately->level;
+	int few = both->twin.colors / 512 + 1, left = 0, below = 0;
 
-	if (lately)
-		old &= twin_at_most(&both->twin, both->twin.lately, word, most);
-	SAME(page_color_live_claim_old(both->live, word, mask, most), old);
-	if (!lately)
-		return;
+	for (u32 i = 0; i < both->twin.colors; i++) {
+		left += both->twin.lately[i] <= level;
+		below += both->twin.lately[i] < level;
+	}
+	if (level >= oldest)
+		SAME(atomic_read(&lately->left), left);
+	if (level > oldest)
+		SAME(atomic_read(&lately->below), below);
+	for (u64 i = 0; i <= PAGE_COLOR_LATELY_MOST; i++)
+		page_color_lately_adjust(lately);
+	level = page_color_lately_level(lately);
+	SAME(level >= oldest && level <= lately->now, true);
+	left = 0;
+	below = 0;
+	for (u32 i = 0; i < both->twin.colors; i++) {
+		left += both->twin.lately[i] <= level;
+		below += both->twin.lately[i] < level;
+	}
+	SAME(left >= few, true);
+	SAME(below < 2 * few || level == oldest, true);
+}
+
+static void look_at_lately(struct both *both, u32 word)
+{
+	struct page_color_lately *lately = both->live->lately;
+
+	SAME(lately->now, both->twin.now);
+	for (u64 age = 0; age <= PAGE_COLOR_LATELY_MOST + 1; age++)
+		SAME(page_color_lately_until(lately, word, lately->now - age),
+		     twin_until(&both->twin, word, lately->now - age));
+	if (numbers_one_in(both->numbers, 64))
+		check_old(both);
+}
+
+static void note_taken(struct both *both, u32 word, u64 mask, u64 when)
+{
 	for (int i = 0; i < 64; i++)
-		if (old >> i & 1)
-			both->twin.lately[64 * word + i] = (1U << lately->planes) - 1;
-	look_at_counts(both, lately, both->twin.lately, word);
+		if (mask >> i & 1)
+			both->twin.lately[64 * word + i] = when;
+	look_at_lately(both, word);
+}
+
+static u64 random_time(struct both *both)
+{
+	return both->twin.now - numbers_below(both->numbers, PAGE_COLOR_LATELY_MOST + 2);
 }
 
 static void take_color(struct both *both)
 {
-	struct page_color_live *lately = both->live->lately;
-	u32 word = random_word(both), before = both->twin.noted;
-	u64 mask = random_mask(both, word);
+	struct page_color_lately *lately = both->live->lately;
+	u32 word = random_word(both);
+	u64 mask = random_mask(both, word), until = random_time(both), old, when;
 
 	if (both->in_turn) {
-		word = both->twin.noted / 64 % page_color_words(both->twin.colors);
+		word = both->turn++ % page_color_words(both->twin.colors);
 		mask = page_color_valid(both->twin.colors, word);
 	}
-	if (numbers_one_in(both->numbers, 8)) {
-		claim_old(both);
-		return;
+	when = both->twin.now;
+	switch (numbers_below(both->numbers, 8)) {
+	case 0:
+		old = mask & twin_until(&both->twin, word, until);
+		SAME(page_color_lately_claim(lately, word, mask, until), old);
+		note_taken(both, word, old, when);
+		break;
+	case 1:
+		page_color_lately_forget(lately, word, mask);
+		note_taken(both, word, mask, 0);
+		break;
+	default:
+		page_color_lately_take(lately, word, mask);
+		twin_pass(&both->twin, hweight64(mask));
+		note_taken(both, word, mask, when);
 	}
-	page_color_live_taken(both->live, word, mask);
-	if (!lately)
-		return;
-	for (int i = 0; i < 64; i++)
-		if (mask >> i & 1)
-			twin_taken(&both->twin, 64 * word + i, (1U << lately->planes) - 1);
-	twin_sink(&both->twin, before);
-	look_at_counts(both, lately, both->twin.lately, word);
-	look_at_counts(both, lately, both->twin.lately, random_word(both));
-	if (!numbers_one_in(both->numbers, 4))
-		return;
-	/* Who held some of them ends. */
-	mask &= random_mask(both, word);
-	page_color_live_ended(both->live, word, mask);
-	for (unsigned int i = 0; i < 64; i++)
-		if (mask >> i & 1)
-			both->twin.lately[64 * word + i] = 0;
-	look_at_counts(both, lately, both->twin.lately, word);
+	look_at_lately(both, random_word(both));
 }
 
 static void change_live(struct both *both)
@@ -305,7 +335,7 @@ static void change_live(struct both *both)
 	for (int i = 0; i < 64; i++)
 		if (mask >> i & 1)
 			twin_live(&both->twin, 64 * word + i, more, most);
-	look_at_counts(both, both->live, both->twin.live, word);
+	look_at_counts(both, word);
 }
 
 static void change_held(struct both *both)
@@ -346,7 +376,7 @@ static struct page_color_wish random_wish(struct both *both)
 		.held = numbers_one_in(both->numbers, 4) ? NULL : both->held,
 		.live = numbers_one_in(both->numbers, 4) ? NULL : both->live,
 		.set = numbers_one_in(both->numbers, 2) ? NULL : &both->set,
-		.old = numbers_below(both->numbers, 9),
+		.old = random_time(both),
 		.cursor = numbers_below(both->numbers, both->twin.colors),
 		.count = 1 + numbers_below(both->numbers, 100),
 		.looks = numbers_one_in(both->numbers, 4) ?
@@ -362,8 +392,8 @@ static bool twin_wants(struct both *both, const struct page_color_wish *wish, u3
 		return false;
 	if (want & PAGE_COLOR_LACKED && wish->held && both->twin.held[color])
 		return false;
-	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately &&
-	    both->twin.lately[color] > wish->old)
+	if (want & PAGE_COLOR_OLD && wish->live &&
+	    !(twin_until(&both->twin, color / 64, wish->old) >> color % 64 & 1))
 		return false;
 	return !(want & PAGE_COLOR_FEW && wish->live) ||
 	       both->twin.live[color] <= both->live->level;
@@ -510,6 +540,28 @@ static bool twin_block_free(struct both *both, unsigned long frame, unsigned lon
 	return true;
 }
 
+/* Whether a pageblock in use has a block of a color, from the copy of @last on. */
+static bool may_stay(struct both *both, unsigned long last, u32 color, unsigned long size)
+{
+	unsigned long whole = 1UL << both->twin.block_order, copy = last / both->twin.colors;
+	unsigned int in_block = twin_in_block(&both->twin, last), tries = 0;
+
+	if (!in_block || in_block == whole)
+		return false;
+	for (; copy < both->memory.first + both->memory.copies && tries < PAGE_COLOR_GO_ON; copy++) {
+		unsigned long frame = copy * both->twin.colors + color;
+
+		if (frame / whole > last / whole)
+			break;
+		if (frame / whole < last / whole)
+			continue;
+		tries++;
+		if (twin_block_free(both, frame, size))
+			return true;
+	}
+	return false;
+}
+
 /* The best stretch of colors that has a free block, by what is lacked of it at least. */
 static void choose_block(struct both *both)
 {
@@ -521,6 +573,7 @@ static void choose_block(struct both *both)
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
 	u64 least = UINT64_MAX;
+	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last_block;
 	unsigned int looks = wish.looks;
 	bool found;
 
@@ -537,6 +590,10 @@ static void choose_block(struct both *both)
 				     pages[frame % colors / size]);
 
 		SAME(twin_block_free(both, frame, size), true);
+		if (size < whole && may_stay(both, last, frame % colors, size))
+			SAME(frame / whole, last / whole);
+		if (size < whole)
+			SAME(both->memory.last_block, frame);
 		SAME(stay, rank >> 32 & 0xffff);
 		u64 worse = (rank >> 32 & 0xffff) + (u32)rank;
 

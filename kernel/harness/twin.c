@@ -7,7 +7,8 @@
 
 struct twin twin_new(unsigned long start, unsigned int block_order, u32 colors)
 {
-	struct twin twin = { .start = start, .block_order = block_order, .colors = colors };
+	struct twin twin = { .start = start, .block_order = block_order, .colors = colors,
+			     .now = PAGE_COLOR_LATELY_MOST + 1 };
 
 	twin.free = calloc(TWIN_FRAMES, sizeof(*twin.free));
 	twin.live = calloc(colors, sizeof(*twin.live));
@@ -93,23 +94,25 @@ void twin_live(struct twin *twin, u32 color, bool more, u32 most)
 		twin->live[color]--;
 }
 
-void twin_taken(struct twin *twin, u32 color, u32 most)
+u64 twin_until(const struct twin *twin, u32 word, u64 until)
 {
-	twin->lately[color] = most;
-	twin->noted++;
+	u64 some = 0, oldest = twin->now - PAGE_COLOR_LATELY_MOST;
+
+	for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
+		some |= (u64)(twin->lately[64 * word + i] <= (until > oldest ? until : oldest))
+			<< i;
+	return some;
 }
 
-void twin_sink(struct twin *twin, u32 before)
+void twin_pass(struct twin *twin, u32 taken)
 {
-	for (u32 nr = before + 1; nr <= twin->noted; nr++) {
-		u32 word = (nr / PAGE_COLOR_SINK - 1) % ((twin->colors + 63) / 64);
+	u32 quarter = twin->colors < 4 ? 1 : twin->colors / 4;
 
-		if (nr % PAGE_COLOR_SINK)
-			continue;
-		for (u32 i = 0; i < 64 && 64 * word + i < twin->colors; i++)
-			if (twin->lately[64 * word + i])
-				twin->lately[64 * word + i]--;
-	}
+	twin->noted += taken;
+	if (!taken || twin->noted < quarter)
+		return;
+	twin->noted -= quarter;
+	twin->now++;
 }
 
 u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level)

@@ -23,8 +23,9 @@ struct twin {
 	bool there[TWIN_CHUNKS];
 	bool *free;
 	u32 *live;
-	/* Large where a color was taken lately, and how many were in all. */
-	u32 *lately;
+	/* When each color was taken, the time, and how many were taken in it. */
+	u64 *lately;
+	u64 now;
 	u32 noted;
 	bool *held;
 	u32 taken;
@@ -45,9 +46,10 @@ unsigned long twin_lowest(const struct twin *twin, unsigned long frame);
 /* Counts stay between 0 and @most. */
 void twin_live(struct twin *twin, u32 color, bool more, u32 most);
 u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level);
-/* A color was taken; with each PAGE_COLOR_SINK of them, those of the next word sink. */
-void twin_taken(struct twin *twin, u32 color, u32 most);
-void twin_sink(struct twin *twin, u32 before);
+/* Colors of a word that were taken then or before; what is older is not told apart. */
+u64 twin_until(const struct twin *twin, u32 word, u64 until);
+/* Time goes on by one if a quarter of all colors was taken. */
+void twin_pass(struct twin *twin, u32 taken);
 
 u64 twin_held_word(const struct twin *twin, u32 word);
 /* Whether that changed anything; all held is none held. */

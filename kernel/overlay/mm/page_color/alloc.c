@@ -49,7 +49,8 @@ static u64 take_wanted(struct page_color_space *space,
 	u64 fresh;
 
 	if (want & PAGE_COLOR_OLD) {
-		some = page_color_live_claim_old(live, word, some, wish->old);
+		some = page_color_lately_claim(live->lately, word, some,
+					       wish->old);
 		if (!some)
 			return 0;
 	}
@@ -142,7 +143,7 @@ static unsigned int gather(const struct page_color_place *place,
 		return nr;
 	}
 	if (space && place->node->live)
-		page_color_live_adjust(place->node->live);
+		page_color_adjust(place->node->live);
 	wish->cursor = 64 * parts[nr - 1].word +
 			       fls64(parts[nr - 1].mask);
 	if (wish->cursor >= colors)
@@ -160,10 +161,16 @@ static unsigned int enough(unsigned int count)
 	return min(count, 512U);
 }
 
-/* Pageblocks in use have enough: whole ones are for huge pages. */
-static bool has_partial(const struct page_color_free *free, unsigned int count)
+/*
+ * Pageblocks in use have enough: whole ones are for huge pages. Where they have less than
+ * one frame of 64 on average, it takes too many looks to find one.
+ */
+static bool has_partial(const struct page_color_memory *memory, unsigned int count)
 {
-	return READ_ONCE(free->partial) >= 4 * enough(count);
+	unsigned long frames = memory->copies * memory->colors;
+
+	return READ_ONCE(memory->free->partial) >=
+	       max(4UL * enough(count), frames / 64);
 }
 
 /* Less than half of what would be enough was found. */
@@ -178,10 +185,9 @@ static unsigned int gather_best(const struct page_color_place *place,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
 {
-	const struct page_color_free *free = place->zone->memory.free;
 	unsigned int count = wish->count, nr = 0;
 
-	wish->part = has_partial(free, count);
+	wish->part = has_partial(&place->zone->memory, count);
 	if (wish->part)
 		nr = gather(place, space, wish, want, parts, 0);
 	wish->part = false;
@@ -297,7 +303,7 @@ static bool takes_rest(struct zone *zone,
 	/* Else a word of colors is not a word of frames. */
 	if (memory->colors % 64)
 		return false;
-	return has_partial(memory->free, count) &&
+	return has_partial(memory, count) &&
 	       page_color_pages(current->page_color.whom, space->kind) > many;
 }
 
@@ -347,17 +353,17 @@ static const unsigned int wants[] = {
  * taken longest ago come first: who holds them may be at rest.
  */
 static unsigned int old_first(const struct page_color_space *space,
-			      const struct page_color_wish *wish, unsigned int want)
+			      struct page_color_wish *wish, unsigned int want)
 {
-	if (!space || !wish->live || !wish->live->lately ||
-	    !(want & PAGE_COLOR_LACKED))
+	if (!space || !wish->live || !(want & PAGE_COLOR_LACKED))
 		return want;
 	if (want & PAGE_COLOR_FEW && !READ_ONCE(wish->live->level))
 		return want;
+	wish->old = page_color_lately_level(wish->live->lately);
 	return want | PAGE_COLOR_OLD;
 }
 
-/* Those that were taken next to longest ago are next. */
+/* Those of the next generations are next. */
 #define PAGE_COLOR_OLDER	2
 
 /* Pageblocks in use matter for the best ones only. */
@@ -366,18 +372,16 @@ static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
 {
-	const struct page_color_live *lately;
-	unsigned int nr = 0;
+	unsigned int nr;
+	u64 now;
 
 	want = old_first(space, wish, want);
-	lately = want & PAGE_COLOR_OLD ? wish->live->lately : NULL;
-	wish->old = lately ? READ_ONCE(lately->level) : 0;
-	while (!nr && lately && !((wish->old + 1) >> lately->planes)) {
+	now = want & PAGE_COLOR_OLD ? READ_ONCE(wish->live->lately->now) : 0;
+	for (; wish->old < now; wish->old += PAGE_COLOR_OLDER) {
 		nr = gather_best(place, space, wish, want, parts);
-		wish->old += PAGE_COLOR_OLDER;
+		if (nr)
+			return nr;
 	}
-	if (nr)
-		return nr;
 	want &= ~PAGE_COLOR_OLD;
 	if (want == wants[0])
 		return gather_best(place, space, wish, want, parts);
@@ -526,8 +530,6 @@ unsigned int page_color_reuse(struct zone *zone,
 	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
 	want = old_first(space, &wish, wants[0]);
-	if (want & PAGE_COLOR_OLD)
-		wish.old = READ_ONCE(wish.live->lately->level);
 	if (space)
 		count = fair_share(space, wish.live, count);
 	colors = place.zone->memory.colors;
@@ -557,7 +559,7 @@ unsigned int page_color_reuse(struct zone *zone,
 		return 0;
 	if (space) {
 		if (place.node->live)
-			page_color_live_adjust(place.node->live);
+			page_color_adjust(place.node->live);
 		count_vm_events(PAGE_COLOR_BEST, nr);
 	}
 	trace_page_color_choose(zone, 0, count, nr);
@@ -882,7 +884,7 @@ bool page_color_gather_block(struct zone *zone,
 						  order, wish.fresh);
 	} while (!*claimed && --claims);
 	if (*claimed && place.node->live)
-		page_color_live_adjust(place.node->live);
+		page_color_adjust(place.node->live);
 	return true;
 }
 

@@ -90,6 +90,10 @@ static struct page_color_live *make_live(struct kunit *test, u32 colors)
 	live = kunit_kzalloc(test, page_color_live_bytes(colors, 8), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, live);
 	page_color_live_init(live, colors, 8);
+	live->lately = kunit_kzalloc(test, page_color_lately_bytes(colors),
+				     GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, live->lately);
+	page_color_lately_init(live->lately, colors);
 	return live;
 }
 

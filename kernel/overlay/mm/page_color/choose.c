@@ -35,8 +35,8 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		return 0;
 	if (want & PAGE_COLOR_FEW && wish->live)
 		some &= page_color_live_few(wish->live, word);
-	if (want & PAGE_COLOR_OLD && wish->live && wish->live->lately)
-		some &= page_color_live_at_most(wish->live->lately, word,
+	if (want & PAGE_COLOR_OLD && wish->live)
+		some &= page_color_lately_until(wish->live->lately, word,
 						wish->old);
 	return some;
 }
@@ -56,6 +56,27 @@ static bool is_taken(const struct page_color_part *taken, unsigned int nr,
 	return false;
 }
 
+/* A pageblock has frames that are free, and others that are not. */
+static bool is_partial(const struct page_color_memory *memory, unsigned long frame)
+{
+	unsigned int free = page_color_free_in_block(memory->free, frame);
+
+	return free && !(free >> memory->free->block_order);
+}
+
+/* Where @color is in a pageblock, from the copy of @last on; and where that ends. */
+static unsigned long in_block_of(const struct page_color_memory *memory,
+				 unsigned long last, u32 color,
+				 unsigned long *end)
+{
+	unsigned long whole = 1UL << memory->free->block_order;
+	unsigned long start = last & ~(whole - 1);
+	unsigned long frame = last / memory->colors * memory->colors + color;
+
+	*end = min(copy_frame(memory, memory->copies, 0), start + whole);
+	return frame < start ? frame + memory->colors : frame;
+}
+
 /*
  * A pageblock in use that was the best remains so as frames are taken from it:
  * the others need not be compared with it for each word.
@@ -65,21 +86,13 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 		  const struct page_color_part *taken, unsigned int nr_taken,
 		  struct page_color_part *part)
 {
-	unsigned long last = READ_ONCE(memory->last);
-	unsigned long whole = 1UL << memory->free->block_order;
-	unsigned long start = last & ~(whole - 1);
-	unsigned long frame = last / memory->colors * memory->colors +
-			      64 * word;
-	unsigned long end = copy_frame(memory, memory->copies, 0);
-	unsigned int free = page_color_free_in_block(memory->free, last);
+	unsigned long last = READ_ONCE(memory->last), frame, end;
 	unsigned int count = min_t(u32, wish->count, hweight64(some));
 	unsigned int tries;
 
-	if (!free || free == whole)
+	if (!is_partial(memory, last))
 		return false;
-	if (frame < start)
-		frame += memory->colors;
-	end = min(end, start + whole);
+	frame = in_block_of(memory, last, 64 * word, &end);
 	for (tries = 0; tries < PAGE_COLOR_GO_ON && frame < end;
 	     tries++, frame += memory->colors) {
 		u64 mask = page_color_free_word(memory->free, frame) & some;
@@ -164,26 +177,53 @@ static bool is_free(const struct page_color_memory *memory, unsigned long frame,
 	return true;
 }
 
+/* In the pageblock in use that the last block was taken from. */
+static bool go_on_block(const struct page_color_memory *memory, u32 color,
+			unsigned int order, unsigned long *frame)
+{
+	unsigned long last = READ_ONCE(memory->last_block), at, end;
+	unsigned int tries;
+
+	if (!is_partial(memory, last))
+		return false;
+	at = in_block_of(memory, last, color, &end);
+	for (tries = 0; tries < PAGE_COLOR_GO_ON && at < end;
+	     tries++, at += memory->colors) {
+		if (is_free(memory, at, order)) {
+			*frame = at;
+			return true;
+		}
+	}
+	return false;
+}
+
 /* Copies that are looked at for a block. */
 #define PAGE_COLOR_BLOCK_COPIES	(8UL * PAGE_COLOR_COPIES)
 
-/* The copy in the pageblock with the fewest free frames. */
+/*
+ * The copy in the pageblock with the fewest free frames, of those of which a block was
+ * found; any that is free as a whole, for a block of that size.
+ */
 static bool find_free(const struct page_color_memory *memory,
 		      struct page_color_wish *wish, u32 color,
 		      unsigned int order, unsigned long *frame)
 {
 	bool is_block = order == memory->free->block_order;
 	unsigned long copies = memory->copies, copy = 0, most;
-	unsigned int least = UINT_MAX;
+	unsigned int least = UINT_MAX, looked;
 
+	if (!is_block && go_on_block(memory, color, order, frame))
+		return true;
 	if (copies > PAGE_COLOR_BLOCK_COPIES)
 		copy = memory->next_block % copies;
 	most = min3(copies, PAGE_COLOR_BLOCK_COPIES, (unsigned long)wish->looks);
-	wish->looks -= most;
-	for (; most; most--) {
+	for (looked = 0; looked < most; looked++) {
 		unsigned long at = copy_frame(memory, copy, color);
 		unsigned int nr = page_color_free_in_block(memory->free, at);
 
+		/* One that is free as a whole is as good as another. */
+		if (least != UINT_MAX && (is_block || looked >= PAGE_COLOR_COPIES))
+			break;
 		if (++copy == copies)
 			copy = 0;
 		if (nr >= least)
@@ -194,6 +234,7 @@ static bool find_free(const struct page_color_memory *memory,
 		least = nr;
 		*frame = at;
 	}
+	wish->looks -= looked;
 	return least != UINT_MAX;
 }
 
@@ -311,6 +352,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*stay = now >> 32 & 0xffff;
 	}
 	wish->fresh = size - min_t(u64, size, (least >> 32 & 0xffff) + (u32)least);
+	if (least != U64_MAX && order < memory->free->block_order)
+		WRITE_ONCE(memory->last_block, *frame);
 	/* None, or none of which all is in the set and is lacked. */
 	if (least >> 32)
 		go_on_later(memory, wish, at < stretches ? at : 0, order);

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 #include "free.h"
 #include "held.h"
+#include "lately.h"
 #include "leaving.h"
 #include "live.h"
 
@@ -49,7 +50,8 @@ struct page_color_part {
  * @copies: how many there are
  * @next: the copy that is looked at first where not all are
  * @next_block: the same for a block
- * @last: first frame of the copy that was chosen last
+ * @last: first frame of the copy that was chosen last; at first of the first one
+ * @last_block: first frame of the block that was chosen last; the same
  * @poor: it was the best, and had less than a quarter of what was wanted
  */
 struct page_color_memory {
@@ -60,6 +62,7 @@ struct page_color_memory {
 	unsigned long next;
 	unsigned long next_block;
 	unsigned long last;
+	unsigned long last_block;
 	bool poor;
 };
 
@@ -75,7 +78,7 @@ struct page_color_set;
  * @held: colors that it holds; NULL if that does not matter
  * @live: how many hold each color; NULL if that does not matter
  * @set: colors that it may use; NULL for all
- * @old: colors whose count in the second set is at most that were not taken lately
+ * @old: colors that were taken in that generation or before were not taken lately
  * @leaving: pages whose place a block will take, of stretches of its size, that
  *           still count in @held and @live; NULL if there are none
  * @cursor: color to begin with
@@ -91,7 +94,7 @@ struct page_color_wish {
 	const struct page_color_live *live;
 	const struct page_color_set *set;
 	const struct page_color_leaving *leaving;
-	u32 old;
+	u64 old;
 	u32 cursor;
 	unsigned int count;
 	unsigned int looks;

@@ -41,18 +41,6 @@ static struct page_color_zone *zone_get(struct zone *zone)
 					 lockdep_is_held(&page_color_mutex));
 }
 
-static struct page_color_live *make_counts(int nid, u32 colors,
-					   unsigned int planes)
-{
-	struct page_color_live *live;
-
-	live = kvzalloc_node(page_color_live_bytes(colors, planes), GFP_KERNEL,
-			     nid);
-	if (live)
-		page_color_live_init(live, colors, planes);
-	return live;
-}
-
 static void free_live(struct page_color_live *live)
 {
 	if (live)
@@ -66,16 +54,20 @@ static void free_live(struct page_color_live *live)
  */
 static struct page_color_live *make_live(int nid, u32 colors)
 {
-	struct page_color_live *live = make_counts(nid, colors,
-						   PAGE_COLOR_PLANES_MAX);
+	struct page_color_live *live;
 
+	live = kvzalloc_node(page_color_live_bytes(colors, PAGE_COLOR_PLANES_MAX),
+			     GFP_KERNEL, nid);
 	if (!live)
 		return NULL;
-	live->lately = make_counts(nid, colors, PAGE_COLOR_PLANES_LATELY);
+	page_color_live_init(live, colors, PAGE_COLOR_PLANES_MAX);
+	live->lately = kvzalloc_node(page_color_lately_bytes(colors), GFP_KERNEL,
+				     nid);
 	if (!live->lately) {
 		free_live(live);
 		return NULL;
 	}
+	page_color_lately_init(live->lately, colors);
 	return live;
 }
 
@@ -169,6 +161,8 @@ static struct page_color_zone *make_zone(struct zone *zone,
 	coloring->memory.free = free;
 	coloring->memory.colors = node->colors;
 	coloring->memory.first = zone->zone_start_pfn / node->colors;
+	coloring->memory.last = coloring->memory.first * node->colors;
+	coloring->memory.last_block = coloring->memory.last;
 	coloring->rest = free->start;
 	coloring->memory.copies = (zone_end_pfn(zone) - 1) / node->colors -
 				  coloring->memory.first + 1;

@@ -14,14 +14,11 @@ size_t page_color_live_bytes(u32 colors, unsigned int planes)
 void page_color_live_init(struct page_color_live *live, u32 colors,
 			  unsigned int planes)
 {
-	int i;
-
 	live->colors = colors;
 	live->planes = planes;
 	atomic_set(&live->used, 1);
 	atomic_set(&live->left, colors);
-	for (i = 0; i < PAGE_COLOR_LIVE_LOCKS; i++)
-		spin_lock_init(&live->locks[i].lock);
+	page_color_word_locks_init(live->locks);
 }
 
 /* Bits below, and bits at or below, a level. */
@@ -77,12 +74,6 @@ u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
 	return compare(live, word, level).at_most;
 }
 
-/* So many colors shall be left before the next level is begun. */
-static int few(const struct page_color_live *live)
-{
-	return live->colors / 512 + 1;
-}
-
 /*
  * One level up or down. Counts that change meanwhile may be missed: the next
  * change of the level counts all of them again.
@@ -103,29 +94,18 @@ static void change_level(struct page_color_live *live, u32 level)
 	atomic_set(&live->below, below);
 }
 
-static void adjust(struct page_color_live *live)
+void page_color_live_adjust(struct page_color_live *live)
 {
 	u32 level = READ_ONCE(live->level);
+	int few = page_color_few(live->colors);
 	/* At the largest count, all are left. */
-	bool up = atomic_read(&live->left) < few(live);
-	bool down = atomic_read(&live->below) >= 2 * few(live) && level;
+	bool up = atomic_read(&live->left) < few;
+	bool down = atomic_read(&live->below) >= 2 * few && level;
 
 	if ((!up && !down) || atomic_cmpxchg(&live->leveling, 0, 1))
 		return;
 	change_level(live, up ? level + 1 : level - 1);
 	atomic_set(&live->leveling, 0);
-}
-
-void page_color_live_adjust(struct page_color_live *live)
-{
-	adjust(live);
-	if (live->lately)
-		adjust(live->lately);
-}
-
-static spinlock_t *lock_of(struct page_color_live *live, u32 word)
-{
-	return &live->locks[word % PAGE_COLOR_LIVE_LOCKS].lock;
 }
 
 /* So many colors came to the level or below, and so many are below it now. */
@@ -223,7 +203,7 @@ static __always_inline void change(struct page_color_live *live, u32 word,
 				   u64 mask, bool up)
 {
 	u64 *plane = &live->plane[(size_t)word * live->planes];
-	spinlock_t *lock = lock_of(live, word);
+	spinlock_t *lock = page_color_word_lock(live->locks, word);
 	unsigned long flags;
 
 	if (!mask)
@@ -249,7 +229,7 @@ void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask)
 u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask)
 {
 	u64 *plane = &live->plane[(size_t)word * live->planes];
-	spinlock_t *lock = lock_of(live, word);
+	spinlock_t *lock = page_color_word_lock(live->locks, word);
 	unsigned long flags;
 
 	spin_lock_irqsave(lock, flags);
@@ -265,84 +245,9 @@ void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit)
 {
 	u64 *plane = &live->plane[(size_t)word * live->planes];
-	spinlock_t *lock = lock_of(live, word);
+	spinlock_t *lock = page_color_word_lock(live->locks, word);
 
 	spin_lock(lock);
 	change_one(live, plane, bit, false);
 	spin_unlock(lock);
-}
-
-/* Counts of at most @most become the largest. Returns which. */
-static u64 fill(struct page_color_live *live, u32 word, u64 mask, u32 most)
-{
-	u64 *plane = &live->plane[(size_t)word * live->planes];
-	spinlock_t *lock = lock_of(live, word);
-	struct compared before;
-	unsigned long flags;
-	unsigned int p;
-	u32 level;
-
-	spin_lock_irqsave(lock, flags);
-	level = READ_ONCE(live->level);
-	before = compare(live, word, level);
-	if (!((most + 1) >> live->planes))
-		mask &= page_color_live_at_most(live, word, most);
-	use_plane(live, live->planes - 1);
-	for (p = 0; p < live->planes; p++)
-		WRITE_ONCE(plane[p], plane[p] | mask);
-	/* Nothing is above the largest level. */
-	if ((level + 1) >> live->planes)
-		before.at_most = 0;
-	count(live, -(int)hweight64(before.at_most & mask),
-	      -(int)hweight64(before.below & mask));
-	spin_unlock_irqrestore(lock, flags);
-	return mask;
-}
-
-/* Counts become 0. */
-static void clear(struct page_color_live *live, u32 word, u64 mask)
-{
-	u64 *plane = &live->plane[(size_t)word * live->planes];
-	spinlock_t *lock = lock_of(live, word);
-	struct compared before;
-	unsigned long flags;
-	unsigned int p;
-	u32 level;
-
-	spin_lock_irqsave(lock, flags);
-	level = READ_ONCE(live->level);
-	before = compare(live, word, level);
-	for (p = 0; p < live->planes; p++)
-		WRITE_ONCE(plane[p], plane[p] & ~mask);
-	count(live, hweight64(mask & ~before.at_most),
-	      level ? hweight64(mask & ~before.below) : 0);
-	spin_unlock_irqrestore(lock, flags);
-}
-
-void page_color_live_ended(struct page_color_live *live, u32 word, u64 mask)
-{
-	if (live->lately && mask)
-		clear(live->lately, word, mask);
-}
-
-u64 page_color_live_claim_old(struct page_color_live *live, u32 word, u64 mask,
-			      u32 old)
-{
-	return live->lately ? fill(live->lately, word, mask, old) : mask;
-}
-
-void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask)
-{
-	struct page_color_live *lately = live->lately;
-	u32 words = page_color_words(live->colors), sunk, sink;
-
-	if (!lately || !mask)
-		return;
-	fill(lately, word, mask, (1U << lately->planes) - 1);
-	sink = atomic_add_return(hweight64(mask), &lately->taken);
-	sunk = (sink - hweight64(mask)) / PAGE_COLOR_SINK;
-	for (sink /= PAGE_COLOR_SINK; sunk != sink; sunk++) {
-		word = sunk % words;
-		change(lately, word, page_color_valid(live->colors, word), false);
-	}
 }

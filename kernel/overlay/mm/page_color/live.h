@@ -8,35 +8,19 @@
  *
  * A count that cannot go up or down any more stays: it tells which colors to
  * prefer, and nothing depends on it being exact.
- *
- * Where address spaces hold more than the cache has room for, it matters who uses
- * what he holds. Nobody tells of that, but who takes pages is at work. So a color
- * that is taken gets the largest count in a second set of counts, and these sink by
- * one each time that a quarter of all colors was taken: those taken longest ago
- * have the smallest. Those of an address space that has ended have none: whoever else
- * holds them may be at rest.
  */
 #ifndef _MM_PAGE_COLOR_LIVE_H
 #define _MM_PAGE_COLOR_LIVE_H
 
 #include <linux/atomic.h>
-#include <linux/cache.h>
-#include <linux/spinlock.h>
+#include <linux/compiler.h>
 #include <linux/types.h>
+#include "words.h"
 
 /* Counts up to 2^8 - 1. */
 #define PAGE_COLOR_PLANES_MAX	8
-/* Of counts that sink: nearly two caches of colors are told apart. */
-#define PAGE_COLOR_PLANES_LATELY	3
-/* Those of one word sink for so many colors that are taken. */
-#define PAGE_COLOR_SINK		16
-/* Locks that words share. */
-#define PAGE_COLOR_LIVE_LOCKS	64
 
-struct page_color_live_lock {
-	/* Of the words whose number has the same remainder. */
-	spinlock_t lock;
-} ____cacheline_aligned;
+struct page_color_lately;
 
 /**
  * struct page_color_live - counts by color
@@ -48,9 +32,7 @@ struct page_color_live_lock {
  * @left: colors that have the level or are below
  * @below: colors below the level
  * @leveling: the level is being changed
- * @lately: how lately each color was taken, as counts that sink; NULL if that is
- *          not noted
- * @taken: of the counts that sink: how many colors were taken
+ * @lately: how lately each color was taken
  * @locks: of words, by their number
  * @plane: the counts, @planes words for each 64 colors
  */
@@ -62,9 +44,8 @@ struct page_color_live {
 	atomic_t left;
 	atomic_t below;
 	atomic_t leveling;
-	struct page_color_live *lately;
-	atomic_t taken;
-	struct page_color_live_lock locks[PAGE_COLOR_LIVE_LOCKS];
+	struct page_color_lately *lately;
+	struct page_color_word_lock locks[PAGE_COLOR_WORD_LOCKS];
 	u64 plane[];
 };
 
@@ -84,16 +65,6 @@ void page_color_live_sub_one(struct page_color_live *live, u32 word,
 /* Counts of those colors of a word that few hold now go up by one. Returns which. */
 u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
-/* Those with at most @old of how lately are taken now, by one at a time. Returns which. */
-u64 page_color_live_claim_old(struct page_color_live *live, u32 word, u64 mask,
-			      u32 old);
-
-/* Colors of a word were taken: others were so longer ago. */
-void page_color_live_taken(struct page_color_live *live, u32 word, u64 mask);
-
-/* Who held colors of a word has ended: that they were taken says nothing any more. */
-void page_color_live_ended(struct page_color_live *live, u32 word, u64 mask);
-
 /* Find the level again if it is due: looks at all words, so without a lock. */
 void page_color_live_adjust(struct page_color_live *live);
 
@@ -101,7 +72,7 @@ void page_color_live_adjust(struct page_color_live *live);
 u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
 			    u32 level);
 
-/* Colors of a word that few hold; of @lately, those taken longest ago. */
+/* Colors of a word that few hold. */
 static inline u64 page_color_live_few(const struct page_color_live *live,
 				      u32 word)
 {

@@ -62,7 +62,7 @@ static __always_inline u64 take(struct page_color_space *space,
 	u64 fresh = mark(space, live, word, mask, claim);
 
 	if (live && !page_color_full(space))
-		page_color_live_taken(live, word, fresh);
+		page_color_lately_take(live->lately, word, fresh);
 	return fresh;
 }
 
@@ -481,8 +481,14 @@ static void adjust_level(const struct page_color_space *space)
 	rcu_read_lock();
 	node = space_node(space);
 	if (node && node->live)
-		page_color_live_adjust(node->live);
+		page_color_adjust(node->live);
 	rcu_read_unlock();
+}
+
+/* Who held them has ended. */
+static void forget_taken(struct page_color_live *live, u32 word, u64 mask)
+{
+	page_color_lately_forget(live->lately, word, mask);
 }
 
 /* Nobody uses them any more but for CPUs that have pages ready for them. */
@@ -498,7 +504,7 @@ static void retire_spaces(struct page_color_space *space)
 		if (refcount_read(&space->refs) > 1)
 			page_color_drop_runs(space);
 		count_held(space, page_color_live_sub);
-		count_held(space, page_color_live_ended);
+		count_held(space, forget_taken);
 		adjust_level(space);
 		page_color_space_put(space);
 	}

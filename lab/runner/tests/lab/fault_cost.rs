@@ -56,3 +56,16 @@ fn what_is_not_free_is_not_searched_for_page_by_page() {
         assert!(beyond < most, "{work}: {beyond} times");
     }
 }
+
+#[test]
+fn a_fault_takes_no_longer_in_larger_memory() {
+    // Frames of one color are in 128 places, and in 2,048.
+    let [small, large] = ["256M", "4G"].map(|memory| {
+        let memory = format!("memory={memory}");
+        quick("fault-cost", &["arch=x86_64", "policy=on", "cache=2M", "rounds=2", &memory])
+    });
+    for work in ["touch in order", "touch at random", "touch, 64 KiB", "touch, 2 MiB"] {
+        let beyond = cost(&large, "x86_64", work) / cost(&small, "x86_64", work);
+        assert!(beyond < 1.15, "{work}: {beyond} times");
+    }
+}
