@@ -178,6 +178,7 @@ static void look_at_free(struct both *both)
 	SAME(page_color_free_in_block(both->free, frame), twin_in_block(&both->twin, frame));
 	if (!numbers_one_in(both->numbers, 256))
 		return;
+	SAME(both->free->count, twin_count(&both->twin));
 	SAME(both->free->partial, twin_partial(&both->twin));
 	/* Nothing is free before the mark. */
 	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
@@ -251,7 +252,8 @@ static void check_old(struct both *both)
 	for (u64 i = 0; i <= PAGE_COLOR_LATELY_MOST; i++)
 		page_color_lately_adjust(lately);
 	level = page_color_lately_level(lately);
-	SAME(level >= oldest && level <= lately->now, true);
+	SAME(level, lately->level);
+	SAME(level >= oldest && level <= page_color_lately_now(lately), true);
 	left = 0;
 	below = 0;
 	for (u32 i = 0; i < both->twin.colors; i++) {
@@ -266,10 +268,10 @@ static void look_at_lately(struct both *both, u32 word)
 {
 	struct page_color_lately *lately = both->live->lately;
 
-	SAME(lately->now, both->twin.now);
+	SAME(page_color_lately_now(lately), both->twin.now);
 	for (u64 age = 0; age <= PAGE_COLOR_LATELY_MOST + 1; age++)
-		SAME(page_color_lately_until(lately, word, lately->now - age),
-		     twin_until(&both->twin, word, lately->now - age));
+		SAME(page_color_lately_until(lately, word, page_color_lately_now(lately) - age),
+		     twin_until(&both->twin, word, page_color_lately_now(lately) - age));
 	if (numbers_one_in(both->numbers, 64))
 		check_old(both);
 }
@@ -562,6 +564,27 @@ static bool may_stay(struct both *both, unsigned long last, u32 color, unsigned 
 	return false;
 }
 
+/* Of pageblocks that have a block of a color, one with the fewest free frames is cut. */
+static void check_cut(struct both *both, unsigned long frame, unsigned long size)
+{
+	unsigned long whole = 1UL << both->twin.block_order, copies = both->memory.copies;
+	u32 colors = both->twin.colors, color = frame % colors;
+	unsigned long looks = copies * colors / 64, half = twin_count(&both->twin) / 2;
+	bool many = twin_partial(&both->twin) >= (looks / 2 < half ? looks / 2 : half);
+	unsigned int fewest = whole;
+
+	for (unsigned long copy = 0; copy < copies; copy++) {
+		unsigned long at = (both->memory.first + copy) * colors + color;
+
+		if (twin_in_block(&both->twin, at) < fewest && twin_block_free(both, at, size))
+			fewest = twin_in_block(&both->twin, at);
+	}
+	if (copies <= PAGE_COLOR_COPIES)
+		SAME(twin_in_block(&both->twin, frame), fewest);
+	else if (many && copies <= 512)
+		SAME(twin_in_block(&both->twin, frame) < whole, fewest < whole);
+}
+
 /* The best stretch of colors that has a free block, by what is lacked of it at least. */
 static void choose_block(struct both *both)
 {
@@ -592,6 +615,8 @@ static void choose_block(struct both *both)
 		SAME(twin_block_free(both, frame, size), true);
 		if (size < whole && may_stay(both, last, frame % colors, size))
 			SAME(frame / whole, last / whole);
+		else if (size < whole && looks == PAGE_COLOR_SEARCHED && wish.looks)
+			check_cut(both, frame, size);
 		if (size < whole)
 			SAME(both->memory.last_block, frame);
 		SAME(stay, rank >> 32 & 0xffff);

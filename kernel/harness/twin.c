@@ -63,6 +63,15 @@ unsigned int twin_in_block(const struct twin *twin, unsigned long frame)
 	return count;
 }
 
+unsigned long twin_count(const struct twin *twin)
+{
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < TWIN_FRAMES; i++)
+		sum += twin->free[i];
+	return sum;
+}
+
 unsigned long twin_partial(const struct twin *twin)
 {
 	unsigned long size = 1UL << twin->block_order, sum = 0;

@@ -39,6 +39,7 @@ bool twin_free(const struct twin *twin, unsigned long frame);
 void twin_set_free(struct twin *twin, unsigned long frame, bool free);
 u64 twin_free_word(const struct twin *twin, unsigned long frame);
 unsigned int twin_in_block(const struct twin *twin, unsigned long frame);
+unsigned long twin_count(const struct twin *twin);
 /* Free frames of pageblocks that are not free as a whole. */
 unsigned long twin_partial(const struct twin *twin);
 unsigned long twin_lowest(const struct twin *twin, unsigned long frame);

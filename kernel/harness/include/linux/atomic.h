@@ -36,4 +36,23 @@ static inline int atomic_cmpxchg(atomic_t *v, int old, int value)
 	return before;
 }
 
+typedef struct {
+	unsigned long long counter;
+} atomic64_t;
+
+static inline unsigned long long atomic64_read(const atomic64_t *v)
+{
+	return v->counter;
+}
+
+static inline void atomic64_set(atomic64_t *v, unsigned long long value)
+{
+	v->counter = value;
+}
+
+static inline void atomic64_inc(atomic64_t *v)
+{
+	v->counter++;
+}
+
 #endif

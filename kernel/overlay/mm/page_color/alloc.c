@@ -143,7 +143,7 @@ static unsigned int gather(const struct page_color_place *place,
 		return nr;
 	}
 	if (space && place->node->live)
-		page_color_adjust(place->node->live);
+		page_color_live_adjust(place->node->live);
 	wish->cursor = 64 * parts[nr - 1].word +
 			       fls64(parts[nr - 1].mask);
 	if (wish->cursor >= colors)
@@ -161,16 +161,10 @@ static unsigned int enough(unsigned int count)
 	return min(count, 512U);
 }
 
-/*
- * Pageblocks in use have enough: whole ones are for huge pages. Where they have less than
- * one frame of 64 on average, it takes too many looks to find one.
- */
-static bool has_partial(const struct page_color_memory *memory, unsigned int count)
+/* Pageblocks in use have enough: whole ones are for huge pages. */
+static bool has_partial(const struct page_color_free *free, unsigned int count)
 {
-	unsigned long frames = memory->copies * memory->colors;
-
-	return READ_ONCE(memory->free->partial) >=
-	       max(4UL * enough(count), frames / 64);
+	return READ_ONCE(free->partial) >= 4 * enough(count);
 }
 
 /* Less than half of what would be enough was found. */
@@ -185,9 +179,11 @@ static unsigned int gather_best(const struct page_color_place *place,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
 {
+	const struct page_color_memory *memory = &place->zone->memory;
 	unsigned int count = wish->count, nr = 0;
 
-	wish->part = has_partial(&place->zone->memory, count);
+	wish->part = has_partial(memory->free, count) &&
+		     page_color_many_partial(memory);
 	if (wish->part)
 		nr = gather(place, space, wish, want, parts, 0);
 	wish->part = false;
@@ -303,7 +299,7 @@ static bool takes_rest(struct zone *zone,
 	/* Else a word of colors is not a word of frames. */
 	if (memory->colors % 64)
 		return false;
-	return has_partial(memory, count) &&
+	return has_partial(memory->free, count) &&
 	       page_color_pages(current->page_color.whom, space->kind) > many;
 }
 
@@ -359,6 +355,7 @@ static unsigned int old_first(const struct page_color_space *space,
 		return want;
 	if (want & PAGE_COLOR_FEW && !READ_ONCE(wish->live->level))
 		return want;
+	page_color_lately_adjust(wish->live->lately);
 	wish->old = page_color_lately_level(wish->live->lately);
 	return want | PAGE_COLOR_OLD;
 }
@@ -372,12 +369,12 @@ static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
 {
+	u64 now = wish->live ? page_color_lately_now(wish->live->lately) : 0;
 	unsigned int nr;
-	u64 now;
 
 	want = old_first(space, wish, want);
-	now = want & PAGE_COLOR_OLD ? READ_ONCE(wish->live->lately->now) : 0;
-	for (; wish->old < now; wish->old += PAGE_COLOR_OLDER) {
+	for (; want & PAGE_COLOR_OLD && wish->old < now;
+	     wish->old += PAGE_COLOR_OLDER) {
 		nr = gather_best(place, space, wish, want, parts);
 		if (nr)
 			return nr;
@@ -559,7 +556,7 @@ unsigned int page_color_reuse(struct zone *zone,
 		return 0;
 	if (space) {
 		if (place.node->live)
-			page_color_adjust(place.node->live);
+			page_color_live_adjust(place.node->live);
 		count_vm_events(PAGE_COLOR_BEST, nr);
 	}
 	trace_page_color_choose(zone, 0, count, nr);
@@ -884,7 +881,7 @@ bool page_color_gather_block(struct zone *zone,
 						  order, wish.fresh);
 	} while (!*claimed && --claims);
 	if (*claimed && place.node->live)
-		page_color_adjust(place.node->live);
+		page_color_live_adjust(place.node->live);
 	return true;
 }
 

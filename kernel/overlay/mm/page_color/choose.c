@@ -201,8 +201,8 @@ static bool go_on_block(const struct page_color_memory *memory, u32 color,
 #define PAGE_COLOR_BLOCK_COPIES	(8UL * PAGE_COLOR_COPIES)
 
 /*
- * The copy in the pageblock with the fewest free frames, of those of which a block was
- * found; any that is free as a whole, for a block of that size.
+ * The copy in the pageblock with the fewest free frames; any that is free as a whole, for
+ * a block of that size. Others are cut only where few are in use, or none of those has it.
  */
 static bool find_free(const struct page_color_memory *memory,
 		      struct page_color_wish *wish, u32 color,
@@ -210,6 +210,9 @@ static bool find_free(const struct page_color_memory *memory,
 {
 	bool is_block = order == memory->free->block_order;
 	unsigned long copies = memory->copies, copy = 0, most;
+	unsigned int whole = 1U << memory->free->block_order;
+	/* One that is free as a whole is as good as another. */
+	bool any = is_block || !page_color_many_partial(memory);
 	unsigned int least = UINT_MAX, looked;
 
 	if (!is_block && go_on_block(memory, color, order, frame))
@@ -221,8 +224,8 @@ static bool find_free(const struct page_color_memory *memory,
 		unsigned long at = copy_frame(memory, copy, color);
 		unsigned int nr = page_color_free_in_block(memory->free, at);
 
-		/* One that is free as a whole is as good as another. */
-		if (least != UINT_MAX && (is_block || looked >= PAGE_COLOR_COPIES))
+		if ((is_block || looked >= PAGE_COLOR_COPIES) &&
+		    least < whole + any)
 			break;
 		if (++copy == copies)
 			copy = 0;

@@ -51,7 +51,7 @@ struct page_color_part {
  * @next: the copy that is looked at first where not all are
  * @next_block: the same for a block
  * @last: first frame of the copy that was chosen last; at first of the first one
- * @last_block: first frame of the block that was chosen last; the same
+ * @last_block: the same of the last block smaller than a pageblock
  * @poor: it was the best, and had less than a quarter of what was wanted
  */
 struct page_color_memory {
@@ -102,6 +102,18 @@ struct page_color_wish {
 	unsigned int fresh;
 };
 
+/*
+ * Whether free frames of pageblocks in use are worth a search: there is one for each two
+ * words of frames, or they are half of all that is free.
+ */
+static inline bool page_color_many_partial(const struct page_color_memory *memory)
+{
+	unsigned long looks = memory->copies * memory->colors / 64;
+
+	return READ_ONCE(memory->free->partial) >=
+	       min(looks / 2, READ_ONCE(memory->free->count) / 2);
+}
+
 /* Colors of a word that are wanted. */
 u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		      unsigned int want);
@@ -122,11 +134,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 /*
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
  * the set, the wish lacks the most and few others hold the most. @stay is how many it
- * does not lack, other than those of the pages that leave. 512 copies are looked at, and
- * others the next time if none has a block of which all is in the set and is lacked; the
- * cursor is where no more copies might be looked at. False if no block was found, or if
- * those of this order do not divide the colors. Of a set, only stretches that have colors
- * of it are looked at.
+ * does not lack, other than those of the pages that leave. Those in the pageblock of the
+ * last block are looked at first, then up to 512 copies, and others the next time if none
+ * has a block of which all is in the set and is lacked; the cursor is where no more copies
+ * might be looked at. False if no block was found, or if those of this order do not divide
+ * the colors. Of a set, only stretches that have colors of it are looked at.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     struct page_color_wish *wish,

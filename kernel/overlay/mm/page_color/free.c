@@ -22,6 +22,7 @@ void page_color_free_adopt(struct page_color_free *to,
 
 	for (i = 0; i < from->chunks; i++)
 		to->chunk[skip + i] = from->chunk[i];
+	to->count = from->count;
 	to->partial = from->partial;
 	to->lowest = min(to->lowest, from->lowest);
 }
@@ -61,6 +62,7 @@ static __always_inline void change_word(struct page_color_free *free,
 	before = chunk->in_block[block];
 	after = set ? before + hweight64(changed) : before - hweight64(changed);
 	WRITE_ONCE(chunk->in_block[block], after);
+	WRITE_ONCE(free->count, free->count - before + after);
 	WRITE_ONCE(free->partial, free->partial - in_part(free, before) +
 				  in_part(free, after));
 	if (!set)

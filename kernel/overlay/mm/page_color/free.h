@@ -39,7 +39,8 @@ struct page_color_chunk {
  * @chunks: how many chunks there may be
  * @block_order: a pageblock has 2^@block_order frames
  * @lowest: no pageblock before this frame has a free one
- * @partial: free frames of pageblocks that are not free as a whole
+ * @count: free frames
+ * @partial: those of pageblocks that are not free as a whole
  * @chunk: NULL where there is no memory
  */
 struct page_color_free {
@@ -47,6 +48,7 @@ struct page_color_free {
 	unsigned long chunks;
 	unsigned int block_order;
 	unsigned long lowest;
+	unsigned long count;
 	unsigned long partial;
 	struct page_color_chunk *chunk[];
 };

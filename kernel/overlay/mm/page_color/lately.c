@@ -2,8 +2,11 @@
 /* When 64 colors at a time were taken. */
 
 #include <linux/bitops.h>
+#include <linux/build_bug.h>
 #include <linux/limits.h>
+#include <linux/math.h>
 #include "lately.h"
+#include "words.h"
 
 size_t page_color_lately_bytes(u32 colors)
 {
@@ -16,7 +19,7 @@ void page_color_lately_init(struct page_color_lately *lately, u32 colors)
 	lately->colors = colors;
 	lately->quarter = max(colors / 4, 1U);
 	/* There is one before the oldest one. */
-	lately->now = PAGE_COLOR_LATELY_MOST + 1;
+	atomic64_set(&lately->now, PAGE_COLOR_LATELY_MOST + 1);
 	lately->level = 1;
 	atomic_set(&lately->left, colors);
 	page_color_word_locks_init(lately->locks);
@@ -29,26 +32,25 @@ struct compared {
 };
 
 /* Of what colors have left. */
-static struct compared compare(const struct page_color_lately_word *word,
-			       unsigned int number)
+static __always_inline struct compared
+compare(const struct page_color_lately_word *word, unsigned int number)
 {
-	unsigned int p = PAGE_COLOR_LATELY_PLANES;
-	u64 below = 0, same = ~0ULL;
+	u64 low = READ_ONCE(word->plane[0]), bit_0 = -(u64)(number & 1);
+	u64 mid = READ_ONCE(word->plane[1]), bit_1 = -(u64)(number >> 1 & 1);
+	u64 high = READ_ONCE(word->plane[2]), bit_2 = -(u64)(number >> 2);
+	u64 same = ~(high ^ bit_2), below = ~high & bit_2;
 
-	while (p--) {
-		u64 bits = READ_ONCE(word->plane[p]);
-		/* All bits, or none. */
-		u64 one = -(u64)(number >> p & 1);
-
-		below |= same & ~bits & one;
-		same &= ~(bits ^ one);
-	}
+	BUILD_BUG_ON(PAGE_COLOR_LATELY_PLANES != 3);
+	below |= same & ~mid & bit_1;
+	same &= ~(mid ^ bit_1);
+	below |= same & ~low & bit_0;
+	same &= ~(low ^ bit_0);
 	return (struct compared) { below, below | same };
 }
 
 /* Of a word on which nothing has changed since @now began, before and until @until. */
-static struct compared compare_time(const struct page_color_lately_word *word,
-				    u64 now, u64 until)
+static __always_inline struct compared
+compare_time(const struct page_color_lately_word *word, u64 now, u64 until)
 {
 	u64 age = now > until ? now - until : 0;
 
@@ -61,10 +63,14 @@ u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
 			    u64 until)
 {
 	const struct page_color_lately_word *w = &lately->word[word];
+	u64 some = page_color_valid(lately->colors, word);
+	u64 latest = READ_ONCE(w->latest);
 
 	until = max(until, page_color_lately_oldest(lately));
-	return compare_time(w, READ_ONCE(w->latest), until).at_most &
-	       page_color_valid(lately->colors, word);
+	/* Most have not changed for long where it matters. */
+	if (until < latest)
+		some &= compare_time(w, latest, until).at_most;
+	return some;
 }
 
 /*
@@ -73,7 +79,7 @@ u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
  */
 static u64 go_on(struct page_color_lately_word *word, u64 now)
 {
-	u64 passed = now - word->latest, borrow = 0;
+	u64 passed = now - word->latest, borrow = 0, left[PAGE_COLOR_LATELY_PLANES];
 	unsigned int p;
 
 	if (now <= word->latest)
@@ -83,11 +89,11 @@ static u64 go_on(struct page_color_lately_word *word, u64 now)
 	for (p = 0; p < PAGE_COLOR_LATELY_PLANES; p++) {
 		u64 bits = word->plane[p], one = -(passed >> p & 1);
 
-		word->plane[p] = bits ^ one ^ borrow;
+		left[p] = bits ^ one ^ borrow;
 		borrow = (~bits & (one | borrow)) | (one & borrow);
 	}
 	for (p = 0; p < PAGE_COLOR_LATELY_PLANES; p++)
-		WRITE_ONCE(word->plane[p], word->plane[p] & ~borrow);
+		WRITE_ONCE(word->plane[p], left[p] & ~borrow);
 	WRITE_ONCE(word->latest, now);
 	return now;
 }
@@ -116,7 +122,7 @@ static __always_inline u64 change(struct page_color_lately *lately, u32 word,
 	u64 now, level;
 
 	spin_lock_irqsave(lock, flags);
-	now = go_on(w, READ_ONCE(lately->now));
+	now = go_on(w, page_color_lately_now(lately));
 	level = READ_ONCE(lately->level);
 	if (until < now)
 		mask &= compare_time(w, now, until).at_most;
@@ -155,7 +161,7 @@ void page_color_lately_take(struct page_color_lately *lately, u32 word, u64 mask
 	/* One of those who see that a generation is over begins the next. */
 	if (taken >= lately->quarter &&
 	    atomic_cmpxchg(&lately->taken, taken, taken - lately->quarter) == taken)
-		WRITE_ONCE(lately->now, lately->now + 1);
+		atomic64_inc(&lately->now);
 }
 
 void page_color_lately_forget(struct page_color_lately *lately, u32 word,
@@ -165,25 +171,54 @@ void page_color_lately_forget(struct page_color_lately *lately, u32 word,
 		change(lately, word, mask, U64_MAX, false);
 }
 
-void page_color_lately_adjust(struct page_color_lately *lately)
+/* Words that are looked at for the level; of more, some. */
+#define PAGE_COLOR_LATELY_LOOKS	1024
+
+/* The level that is right by what is counted, one step from it, or the same. */
+static u64 next_level(const struct page_color_lately *lately, u64 now)
+{
+	u64 oldest = now - PAGE_COLOR_LATELY_MOST, level = READ_ONCE(lately->level);
+	int few = page_color_few(lately->colors);
+
+	/* Before that none is told apart. So it is counted again now and then. */
+	if (level < oldest)
+		return oldest;
+	if (level < now && atomic_read(&lately->left) < few)
+		return level + 1;
+	if (level > oldest && atomic_read(&lately->below) >= 2 * few)
+		return level - 1;
+	return level;
+}
+
+/* What changes meanwhile may be missed: with the next level it is counted again. */
+static void set_level(struct page_color_lately *lately, u64 level)
 {
 	u32 words = page_color_words(lately->colors), word;
-	u64 level = READ_ONCE(lately->level);
-	u64 oldest = page_color_lately_oldest(lately);
-	int few = page_color_few(lately->colors), left = 0, below = 0;
-	bool up = atomic_read(&lately->left) < few;
-	/* Before the oldest one none is told apart. */
-	bool down = atomic_read(&lately->below) >= 2 * few && level > oldest;
+	u32 step = DIV_ROUND_UP(words, PAGE_COLOR_LATELY_LOOKS);
+	int left = 0, below = 0;
 
-	if ((!up && !down) || atomic_cmpxchg(&lately->leveling, 0, 1))
-		return;
-	level = up ? max(level + 1, oldest) : level - 1;
-	for (word = 0; word < words; word++) {
-		left += hweight64(page_color_lately_until(lately, word, level));
-		below += hweight64(page_color_lately_until(lately, word, level - 1));
+	for (word = level % step; word < words; word += step) {
+		u64 old = page_color_lately_until(lately, word, level);
+		u64 older = page_color_lately_until(lately, word, level - 1);
+
+		left += step * hweight64(old);
+		below += step * hweight64(older);
 	}
 	WRITE_ONCE(lately->level, level);
 	atomic_set(&lately->left, left);
 	atomic_set(&lately->below, below);
+}
+
+void page_color_lately_adjust(struct page_color_lately *lately)
+{
+	u64 now = page_color_lately_now(lately), level;
+
+	if (next_level(lately, now) == READ_ONCE(lately->level) ||
+	    atomic_cmpxchg(&lately->leveling, 0, 1))
+		return;
+	/* Somebody else may have been quicker. */
+	level = next_level(lately, now);
+	if (level != lately->level)
+		set_level(lately, level);
 	atomic_set(&lately->leveling, 0);
 }

@@ -19,7 +19,7 @@
 #include <linux/compiler.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
-#include "words.h"
+#include "word_lock.h"
 
 /* Bits of a color. */
 #define PAGE_COLOR_LATELY_PLANES	3
@@ -41,8 +41,8 @@ struct page_color_lately_word {
  * @colors: how many there are
  * @quarter: so many are taken in a generation
  * @now: the generation
- * @level: colors that were taken in it or before are old: the first one since which
- *         one color in 512 was not taken, if it is told apart
+ * @level: colors that were taken in that generation or before are old: the first for
+ *         which these are one color in 512, of those that are told apart
  * @taken: colors taken in this generation
  * @left: colors that are old
  * @below: those that were taken before @level
@@ -53,9 +53,10 @@ struct page_color_lately_word {
 struct page_color_lately {
 	u32 colors;
 	int quarter;
-	u64 now;
+	atomic64_t now;
 	u64 level;
-	atomic_t taken;
+	/* Written whenever a color is taken. */
+	atomic_t taken ____cacheline_aligned;
 	atomic_t left;
 	atomic_t below;
 	atomic_t leveling;
@@ -67,10 +68,16 @@ size_t page_color_lately_bytes(u32 colors);
 /* @lately is zeroed. */
 void page_color_lately_init(struct page_color_lately *lately, u32 colors);
 
+/* The generation. */
+static inline u64 page_color_lately_now(const struct page_color_lately *lately)
+{
+	return atomic64_read(&lately->now);
+}
+
 /* The last generation of those that are not told apart. */
 static inline u64 page_color_lately_oldest(const struct page_color_lately *lately)
 {
-	return READ_ONCE(lately->now) - PAGE_COLOR_LATELY_MOST;
+	return page_color_lately_now(lately) - PAGE_COLOR_LATELY_MOST;
 }
 
 /* Colors that were taken in this generation or before are old. */
@@ -95,7 +102,7 @@ u64 page_color_lately_claim(struct page_color_lately *lately, u32 word, u64 mask
 void page_color_lately_forget(struct page_color_lately *lately, u32 word,
 			      u64 mask);
 
-/* Find the level again if it is due: looks at all words, so without a lock. */
+/* Find the level again if it is due: looks at many words, so without a lock. */
 void page_color_lately_adjust(struct page_color_lately *lately);
 
 #endif /* _MM_PAGE_COLOR_LATELY_H */

@@ -15,7 +15,7 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
-#include "words.h"
+#include "word_lock.h"
 
 /* Counts up to 2^8 - 1. */
 #define PAGE_COLOR_PLANES_MAX	8

@@ -293,13 +293,6 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 /* As taken, but only those that the space lacks and, where it counts, few hold. */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
-/* Whoever has taken colors, or given them up, lets the levels follow. */
-static inline void page_color_adjust(struct page_color_live *live)
-{
-	page_color_live_adjust(live);
-	page_color_lately_adjust(live->lately);
-}
-
 /*
  * All colors of a block that current has got are taken, of which so many are @claimed;
  * those held already are a crowd.

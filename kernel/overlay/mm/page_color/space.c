@@ -481,7 +481,7 @@ static void adjust_level(const struct page_color_space *space)
 	rcu_read_lock();
 	node = space_node(space);
 	if (node && node->live)
-		page_color_adjust(node->live);
+		page_color_live_adjust(node->live);
 	rcu_read_unlock();
 }
 

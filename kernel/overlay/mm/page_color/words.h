@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Colors and frames by 64: what is asked of one word of bits, and locks of words. */
+/* Colors and frames by 64: what is asked of one word of bits. */
 #ifndef _MM_PAGE_COLOR_WORDS_H
 #define _MM_PAGE_COLOR_WORDS_H
 
 #include <linux/bitops.h>
-#include <linux/cache.h>
-#include <linux/spinlock.h>
 #include <linux/types.h>
-
-/* Locks that words share. */
-#define PAGE_COLOR_WORD_LOCKS	64
-
-struct page_color_word_lock {
-	/* Of the words whose number has the same remainder. */
-	spinlock_t lock;
-} ____cacheline_aligned;
-
-static inline void page_color_word_locks_init(struct page_color_word_lock *locks)
-{
-	int i;
-
-	for (i = 0; i < PAGE_COLOR_WORD_LOCKS; i++)
-		spin_lock_init(&locks[i].lock);
-}
-
-static inline spinlock_t *
-page_color_word_lock(struct page_color_word_lock *locks, u32 word)
-{
-	return &locks[word % PAGE_COLOR_WORD_LOCKS].lock;
-}
 
 /* The lowest @count bits; @count may be 64 or more. */
 static inline u64 page_color_low_bits(unsigned long count)

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef HARNESS_LINUX_MATH_H
+#define HARNESS_LINUX_MATH_H
+
+#define DIV_ROUND_UP(n, d) (((n) + (d) - 1) / (d))
+
+#endif
