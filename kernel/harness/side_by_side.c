@@ -476,9 +476,12 @@ static void choose_copy(struct both *both)
 			mine = score;
 	}
 	/* A search may end before it has found what is free: the next ones go on. */
-	if (!found && best && looks == PAGE_COLOR_SEARCHED)
+	if (!found && best && looks == PAGE_COLOR_SEARCHED && wish.part)
+		SAME(both->memory.copies > PAGE_COLOR_COPIES &&
+		     wish.looks == looks - PAGE_COLOR_COPIES, true);
+	else if (!found && best && looks == PAGE_COLOR_SEARCHED)
 		SAME(both->memory.copies > PAGE_COLOR_SEARCHED && !wish.looks, true);
-	for (unsigned long more = 1 + both->memory.copies / PAGE_COLOR_SEARCHED;
+	for (unsigned long more = 1 + both->memory.copies / PAGE_COLOR_COPIES;
 	     !found && best && more; more--) {
 		wish.looks = PAGE_COLOR_SEARCHED;
 		found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);

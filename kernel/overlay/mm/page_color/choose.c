@@ -127,6 +127,9 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	if (copies > PAGE_COLOR_COPIES)
 		copy = memory->next % copies;
 	most = min_t(unsigned long, copies, wish->looks);
+	/* What is left of pageblocks is not worth more. */
+	if (wish->part)
+		most = min_t(unsigned long, most, PAGE_COLOR_COPIES);
 	for (looked = 0; looked < most; looked++) {
 		unsigned long frame = copy_frame(memory, copy, 64 * word);
 		u64 free = page_color_free_word(memory->free, frame) & some;
@@ -138,14 +141,14 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			break;
 		if (++copy == copies)
 			copy = 0;
-		if (!nr || is_taken(taken, nr_taken, frame))
+		if (!nr)
 			continue;
 		used = whole - page_color_free_in_block(memory->free, frame);
 		if (wish->part && !used)
 			continue;
 		/* Less than a quarter takes too many holds of the lock. */
 		score = (u64)(4 * nr >= count) << 32 | used << 8 | nr;
-		if (score <= best)
+		if (score <= best || is_taken(taken, nr_taken, frame))
 			continue;
 		best = score;
 		part->frame = frame;

@@ -85,7 +85,8 @@ struct page_color_set;
  * @count: frames that are wanted
  * @looks: copies that may still be looked at: memory may be large, and have few free
  *         frames
- * @part: not from pageblocks that are free as a whole
+ * @part: not from pageblocks that are free as a whole; of a word no more copies are looked
+ *        at than are compared
  * @fresh: of a block that was chosen: at least so many of its colors are lacked, and few
  *         hold them
  */
