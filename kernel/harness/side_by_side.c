@@ -504,7 +504,7 @@ static void choose_copy(struct both *both)
 static void let_leave(struct both *both, struct page_color_leaving *leaving, u32 *pages,
 		      u32 stretches)
 {
-	u32 told_apart = 0, left = numbers_below(both->numbers, 600), at = 0;
+	u32 told_apart = 0, left = numbers_below(both->numbers, 1200), at = 0;
 
 	page_color_leaving_begin(leaving, 0);
 	while (left--) {
