@@ -481,7 +481,8 @@ static void choose_copy(struct both *both)
 		     wish.looks == looks - PAGE_COLOR_COPIES, true);
 	else if (!found && best && looks == PAGE_COLOR_SEARCHED)
 		SAME(both->memory.copies > PAGE_COLOR_SEARCHED && !wish.looks, true);
-	for (unsigned long more = 1 + both->memory.copies / PAGE_COLOR_COPIES;
+	for (unsigned long more = 1 + both->memory.copies /
+				  (wish.part ? PAGE_COLOR_COPIES : PAGE_COLOR_SEARCHED);
 	     !found && best && more; more--) {
 		wish.looks = PAGE_COLOR_SEARCHED;
 		found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
