@@ -179,7 +179,8 @@ fn a_geometry_that_cannot_be_measured_is_told_with_the_one_that_is_declared() {
         return println!("skipped: no cache to color is declared");
     }
     let output = colors(&["--cache", "size=2G,ways=16"]);
-    assert_refused(&output, 1, ", which declares an L");
+    let text = assert_refused(&output, 1, ", which declares an L");
+    assert!(text.contains("taken as size=2048M,ways=16,line=64,level=2 by --cache"), "{text}");
 }
 
 #[test]

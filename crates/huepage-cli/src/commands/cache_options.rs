@@ -72,10 +72,16 @@ impl WhichCache {
     pub fn of_cpu(&self, cpu: u32) -> String {
         let declared =
             || Topology::read(&LiveMachine::open(cpu).ok()?).ok()?.cache_to_color(cpu).ok();
-        match self.cache.and_then(|given| declared().filter(|&cache| cache != given.geometry())) {
-            Some(cache) => {
+        let unlike = self.cache.and_then(|given| {
+            declared().filter(|&cache| cache != given.geometry()).map(|cache| (given, cache))
+        });
+        match unlike {
+            Some((given, cache)) => {
                 let (level, size, ways) = (cache.level(), cache.size(), cache.ways());
-                format!("CPU {cpu}, which declares an L{level} of {size} and {ways} ways")
+                format!(
+                    "CPU {cpu}, which declares an L{level} of {size} and {ways} ways, taken as \
+                     {given} by --cache"
+                )
             }
             None => format!("CPU {cpu}"),
         }

@@ -71,10 +71,7 @@ pub enum Distrust {
     #[error("no pages evict each other: the cache is not indexed by page frame, or too noisy")]
     NoColors,
     /// Not as many colors as the geometry says.
-    #[error(
-        "another number of colors than the geometry gives; if that is wrong, give the true one by \
-         hand"
-    )]
+    #[error("another number of colors than the geometry gives, which may be wrong")]
     ColorCount,
     /// Two independent runs found different numbers of colors.
     #[error("two independent runs found different numbers of colors")]
@@ -87,15 +84,23 @@ pub enum Distrust {
     Disagreement,
 }
 
+/// A line for each attempt, then each reason once, with how many attempts it ended.
 impl fmt::Display for Evidence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut reasons: Vec<(Distrust, usize)> = Vec::new();
         for (number, attempt) in self.attempts.iter().enumerate() {
             write!(f, "\n  attempt {}: {attempt}", number + 1)?;
-            // Attempts mostly fail for one reason, told once after the last.
-            let next = self.attempts.get(number + 1).map(|next| next.distrust);
-            match attempt.distrust {
-                Some(reason) if next != Some(Some(reason)) => write!(f, "\n  {reason}")?,
-                _ => {}
+            let Some(reason) = attempt.distrust else { continue };
+            match reasons.iter_mut().find(|(seen, _)| *seen == reason) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((reason, 1)),
+            }
+        }
+        for (reason, count) in &reasons {
+            match (reasons.len(), count) {
+                (1, _) => write!(f, "\n  {reason}")?,
+                (_, 1) => write!(f, "\n  once: {reason}")?,
+                _ => write!(f, "\n  {count} times: {reason}")?,
             }
         }
         Ok(())
@@ -149,16 +154,24 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_told_once_after_the_attempts_it_ended() {
+    fn each_reason_is_told_once_after_all_attempts() {
         use Distrust::{ColorCount, NoContrast};
-        let attempts = [ColorCount, ColorCount, NoContrast].map(attempt).to_vec();
-        let text = Evidence { attempts }.to_string();
-        let starts: Vec<&str> =
-            text.lines().skip(1).map(|line| &line[..line.len().min(11)]).collect();
+        let starts = |reasons: &[Distrust]| -> Vec<String> {
+            let attempts = reasons.iter().copied().map(attempt).collect();
+            let text = Evidence { attempts }.to_string();
+            text.lines().skip(1).map(|line| line[..line.len().min(20)].to_owned()).collect()
+        };
         assert_eq!(
-            starts,
-            ["  attempt 1", "  attempt 2", "  another n", "  attempt 3", "  hits and "]
+            starts(&[ColorCount, NoContrast, ColorCount]),
+            [
+                "  attempt 1: 16 and ",
+                "  attempt 2: 16 and ",
+                "  attempt 3: 16 and ",
+                "  2 times: another n",
+                "  once: hits and mis"
+            ]
         );
+        assert_eq!(starts(&[NoContrast; 2])[2..], ["  hits and misses of"]);
     }
 
     #[test]
