@@ -4,7 +4,7 @@
 
 mod support;
 
-use support::{assert_done, assert_refused, huepage, stdout};
+use support::{Unprivileged, assert_done, assert_refused, huepage, stderr, stdout};
 
 #[test]
 fn processes_that_are_not_there_are_named() {
@@ -33,4 +33,14 @@ fn a_process_is_told_with_what_the_kernel_says() {
     assert_done(&output);
     assert!(text.contains(&own), "{text}");
     assert!(text.contains("The kernel, of all processes") || text.contains("no KSM"), "{text}");
+}
+
+#[test]
+fn without_privileges_the_process_of_another_user_is_refused_as_by_map() {
+    let Some(user) = Unprivileged::new() else { return };
+    let own = std::process::id().to_string();
+    let merged = user.command(&["merged", &own]).output().unwrap();
+    let map = user.command(&["map", &own]).output().unwrap();
+    assert_refused(&merged, 1, "CAP_SYS_PTRACE");
+    assert_eq!(stderr(&merged), stderr(&map));
 }

@@ -17,7 +17,7 @@ const BOTH: &str = "CAP_DAC_READ_SEARCH,CAP_SYS_PTRACE";
 const ADMIN: &str = "CAP_SYS_ADMIN";
 
 /// Why one of the files of a process is not to be had.
-pub(super) fn refused(pid: u32, file: &str, source: io::Error) -> MapError {
+pub(crate) fn refused(pid: u32, file: &str, source: io::Error) -> MapError {
     match source.kind() {
         io::ErrorKind::PermissionDenied => denied(pid),
         io::ErrorKind::NotFound if std::fs::exists(format!("/proc/{pid}")).unwrap_or(false) => {

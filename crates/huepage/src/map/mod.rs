@@ -65,6 +65,7 @@ mod spread;
 mod tally;
 
 pub use crate::proc::{KernelCounts, Name};
+pub(crate) use access::refused;
 pub use area::{Area, Backing, FileId};
 pub use balance::{Balance, MappedCache, Trust};
 pub use cells::{Cell, Cells, KindCount, RunPages};

@@ -11,7 +11,7 @@ use std::{
 use super::{Ksm, Merged, MergedPages, MergedProcess, Reads};
 use crate::{
     frames::{FrameNodes, PageFlags, PageState, Pagemap, for_flags_of},
-    map::{MapError, NodeCount},
+    map::{MapError, NodeCount, refused},
     proc::{self, AreaLine, Stat, numeric_entries},
     topology::{MachineSource, Topology},
     units::{Bytes, Pfn},
@@ -74,7 +74,7 @@ impl Merged {
             }
         }
         if let (true, Some((pid, source))) = (merged.processes.is_empty(), failed) {
-            return Err(MapError::System { action: format!("read process {pid}"), source });
+            return Err(refused(pid, "pagemap", source));
         }
         merged.pages = flags.is_some().then(|| pages.sum(topology.page_size));
         Ok(merged)
