@@ -43,6 +43,7 @@ pub use output::{LOOK, Look, write_all};
 pub use placement::Placement;
 pub use placements::Placements;
 pub use plain::Plain;
+pub use progress::Preparation;
 #[cfg(test)]
 pub use report::VerdictKind;
 pub use report::{BenchReport, SCHEMA};

@@ -5,6 +5,32 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+/// What is done before a measurement begins. Nothing draws it again while it lasts: a
+/// thread that did would disturb what is timed.
+pub struct Preparation(ProgressBar);
+
+impl Preparation {
+    /// Shows what is done until the next call, or until this is dropped.
+    pub fn new(what: &'static str) -> Self {
+        let style = ProgressStyle::with_template("{msg} …").expect("the template is a constant");
+        let preparation = Preparation(ProgressBar::new_spinner().with_style(style));
+        preparation.next(what);
+        preparation
+    }
+
+    /// Shows the next thing that is done.
+    pub fn next(&self, what: &'static str) {
+        self.0.set_message(what);
+        self.0.tick();
+    }
+}
+
+impl Drop for Preparation {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A measurement that ends when there is enough, or with its time.
 pub struct Progress {
     bar: ProgressBar,

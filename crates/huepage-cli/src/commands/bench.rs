@@ -23,8 +23,8 @@ use huepage_present::destination::{Destination, check_file};
 
 use super::cache_options::CacheOptions;
 use crate::bench::{
-    BenchReport, CacheShare, Host, LOOK, Placement, Placements, Plain, Plan, SCHEMA, Samples,
-    Suite, Workbench, command_line, measure, memory, moments, rows, verdict, write_all,
+    BenchReport, CacheShare, Host, LOOK, Placement, Placements, Plain, Plan, Preparation, SCHEMA,
+    Samples, Suite, Workbench, command_line, measure, memory, moments, rows, verdict, write_all,
 };
 
 /// Options of `huepage bench`.
@@ -161,6 +161,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     }
     let mut options = resolved.measure_options();
     options.palette = common.palette.then(PaletteOptions::new);
+    let preparation = Preparation::new("finding the colors of the cache");
     let mut chosen = choose(common.cache.colors_by, &options)
         .context("no colors to place by (--placements default,thp needs none)")?;
     let whole = resolved.geometry_or_measured(&mut chosen.oracle)?;
@@ -171,7 +172,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     };
     let placements = chosen_placements(&common.placements, suite, &Placement::ALL);
     let jobs = suite.jobs(cache, &placements);
+    preparation.next("placing the allocations that are compared");
     let mut workbench = Placements::new(chosen, &jobs, &placements, allocations, count, seed)?;
+    drop(preparation);
     run_on(&mut workbench, suite, cache, plan, &common)
 }
 
