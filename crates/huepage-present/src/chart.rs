@@ -3,7 +3,7 @@
 
 use crate::{
     axis::Axis,
-    svg::{Anchor, Svg},
+    svg::{Anchor, Svg, width},
 };
 
 /// Text.
@@ -30,11 +30,9 @@ pub mod palette {
 }
 
 /// Letters at ticks and axes.
-const SIZE: u32 = 14;
+pub const SIZE: u32 = 14;
 /// The length of the mark at a tick.
 const MARK: f64 = 4.0;
-/// How wide a letter is, about.
-pub const LETTER: f64 = 7.5;
 /// From a line of labels to the next.
 pub const LABEL_LINE: f64 = 17.0;
 /// Labels reach no farther to the right of a frame: every picture has as much there.
@@ -68,8 +66,7 @@ impl Frame {
             let y = self.bottom + 19.0 + (number % lines) as f64 * LABEL_LINE;
             svg.line((x, self.top), (x, self.bottom), 1.0, GRID);
             svg.line((x, self.bottom), (x, self.bottom + MARK), 1.0, LINE);
-            let half = text.chars().count() as f64 * LETTER / 2.0;
-            let x = x.min(self.right + SPARE - half);
+            let x = x.min(self.right + SPARE - width(text, SIZE) / 2.0);
             svg.text((x, y), SIZE, PALE, Anchor::Middle, text);
         }
         svg.line((self.left, self.bottom), (self.right, self.bottom), 1.0, LINE);
@@ -127,6 +124,7 @@ mod tests {
             label.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
         };
         assert_eq!(label_at("short"), 300.0);
-        assert_eq!(label_at("a long label") + 6.0 * LETTER, 320.0);
+        let half = width("a long label", SIZE) / 2.0;
+        assert!((label_at("a long label") + half - 320.0).abs() < 0.05, "{half}");
     }
 }

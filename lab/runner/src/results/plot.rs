@@ -4,9 +4,9 @@
 
 use huepage_present::{
     axis,
-    chart::{Frame, INK, LABEL_LINE, LETTER, PALE, palette},
+    chart::{self, Frame, INK, LABEL_LINE, PALE, palette},
     number::trimmed,
-    svg::{Anchor, Svg, lines},
+    svg::{Anchor, Svg, lines, width},
 };
 
 use super::Figures;
@@ -245,9 +245,9 @@ impl Panel {
     /// In how many lines names stand, so that none reaches into the next.
     fn lines_of_names(&self, ticks: &[(f64, String)]) -> usize {
         let Axis::Names(_) = self.x else { return 1 };
-        let widest = ticks.iter().map(|(_, name)| name.chars().count()).max().unwrap_or(0);
+        let widest = ticks.iter().map(|(_, name)| width(name, chart::SIZE)).fold(0.0, f64::max);
         let apart = (PANEL.0 - LEFT - RIGHT) / ticks.len() as f64;
-        (widest as f64 * LETTER / apart).ceil().max(1.0) as usize
+        (widest / apart).ceil().max(1.0) as usize
     }
 
     /// How far beside its name a series has its marks, so that none hides another.
