@@ -113,6 +113,9 @@ pub struct Options {
     must: bool,
 
     /// Say how pages are placed and why so, and at the end what it came to, if any were
+    ///
+    /// The end is said on the program's own standard error: where the program closes that
+    /// before it ends, as sort and ls do, only --report tells.
     #[arg(short, long)]
     verbose: bool,
 
