@@ -34,11 +34,6 @@ impl Toolchain {
         let version = text.lines().next().unwrap_or_default().to_owned();
         Ok(Toolchain { prefix, version, ccache: in_path("ccache") })
     }
-
-    /// For `CC=`.
-    pub fn cc(&self) -> String {
-        format!("{}{}gcc", if self.ccache { "ccache " } else { "" }, self.prefix)
-    }
 }
 
 /// Whether a program of that name can be run.
