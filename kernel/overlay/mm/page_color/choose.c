@@ -252,6 +252,19 @@ static unsigned int weight(u64 bits)
 	return hweight64(bits);
 }
 
+/* rank() of some colors of a word. */
+static u64 rank_word(const struct page_color_wish *wish, u32 word, u64 mask,
+		     u64 least)
+{
+	u64 score = (u64)weight(mask & unwanted_word(wish, word)) << 32;
+
+	if (wish->set)
+		score += (u64)weight(mask & outside_word(wish, word)) << 48;
+	if (wish->live && score < least)
+		score += weight(mask & ~page_color_live_few(wish->live, word));
+	return score;
+}
+
 /*
  * How many colors of a stretch are not in the set, how many are held, and how many
  * are held by many. Pages that leave are not counted among the held colors, nor among
@@ -261,27 +274,21 @@ static unsigned int weight(u64 bits)
 static u64 rank(const struct page_color_wish *wish, u32 color,
 		unsigned int order, u64 least)
 {
-	u32 first = color / 64, last = (color + (1U << order) - 1) / 64, word;
-	unsigned int outside = 0, held = 0, many = 0, leaving = 0;
-	u64 mask = ~0ULL, score;
+	u32 word = color / 64, end = word + (order < 6 ? 1 : 1U << (order - 6));
+	u64 mask = page_color_low_bits(1UL << order) << color % 64;
+	u64 leaving, score = 0;
 
-	if (order < 6)
-		mask = page_color_low_bits(1UL << order) << color % 64;
+	/* Some of it may be taken off again. */
 	if (wish->leaving)
-		leaving = page_color_leaving_pages(wish->leaving, color >> order);
-	for (word = first; word <= last; word++)
-		held += weight(mask & unwanted_word(wish, word));
-	for (word = first; word <= last && wish->set; word++)
-		outside += weight(mask & outside_word(wish, word));
-	held -= min(held, leaving);
-	score = (u64)outside << 48 | (u64)held << 32;
-	for (word = first; word <= last && wish->live && score < least; word++) {
-		many += weight(mask & ~page_color_live_few(wish->live, word));
-		if (many > leaving && (score | (many - leaving)) >= least)
-			break;
-	}
-	many -= min(many, leaving);
-	return score | many;
+		least = U64_MAX;
+	do
+		score += rank_word(wish, word, mask, least - score);
+	while (++word < end && score < least);
+	if (!wish->leaving)
+		return score;
+	leaving = page_color_leaving_pages(wish->leaving, color >> order);
+	score -= min(score >> 32 & 0xffff, leaving) << 32;
+	return score - min((u64)(u32)score, leaving);
 }
 
 /*
@@ -305,15 +312,48 @@ static u64 rank_free(const struct page_color_memory *memory,
 	return now;
 }
 
-/* On to a stretch that has colors of the set; true if that is none of those left. */
-static bool skip_outside(const struct page_color_wish *wish, unsigned int order,
-			 u32 stretches, u32 *at, u32 *tries)
-{
-	u32 next = page_color_set_next(wish->set, *at << order) >> order;
+/* Where a search is: a stretch of colors, and how many are behind it. */
+struct page_color_stretch {
+	u32 at;
+	u32 tries;
+};
 
-	*tries += next < *at ? stretches - *at + next : next - *at;
-	*at = next;
-	return *tries >= stretches;
+/* On to a stretch that has colors of the set. */
+static void skip_outside(const struct page_color_wish *wish, unsigned int order,
+			 u32 stretches, struct page_color_stretch *stretch)
+{
+	u32 next = page_color_set_next(wish->set, stretch->at << order) >> order;
+
+	if (next < stretch->at)
+		stretch->tries += stretches;
+	stretch->tries += next - stretch->at;
+	stretch->at = next;
+}
+
+/*
+ * On to a stretch of which a color is lacked, where one has been found: near the end of
+ * a round most words have none.
+ */
+static void skip_held(struct page_color_wish *wish, u32 colors,
+		      unsigned int order, u32 end,
+		      struct page_color_stretch *stretch)
+{
+	bool found = false;
+
+	while (!found && stretch->tries < end && wish->looks) {
+		u32 color = stretch->at << order, word = color / 64, next;
+		u64 some = page_color_wanted(wish, colors, word,
+					     PAGE_COLOR_LACKED);
+
+		some &= ~0ULL << color % 64;
+		found = some;
+		if (!found)
+			wish->looks--;
+		next = found ? 64 * word + __ffs64(some) : 64 * (word + 1);
+		next = min(next, colors) >> order;
+		stretch->tries += next - stretch->at;
+		stretch->at = next < colors >> order ? next : 0;
+	}
 }
 
 /* The next search begins with the next stretch; after the last one with other copies. */
@@ -332,27 +372,30 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			     unsigned int *stay)
 {
 	u32 colors = memory->colors, size = 1U << order;
-	u32 stretches = colors >> order, at, tries, more = PAGE_COLOR_STRETCHES;
+	u32 stretches = colors >> order, end = stretches;
+	struct page_color_stretch stretch = { .at = wish->cursor >> order };
 	u64 least = U64_MAX, now;
 	unsigned long one;
 
 	/* Then the frames of a color are not aligned in each copy. */
 	if (!stretches || colors % size)
 		return false;
-	at = wish->cursor >> order;
-	for (tries = 0; tries < stretches && more && least; tries++, at++) {
-		if (at >= stretches)
-			at = 0;
-		if (!wish->looks)
+	for (; stretch.tries < end && least; stretch.tries++, stretch.at++) {
+		if (stretch.at >= stretches)
+			stretch.at = 0;
+		if (wish->set)
+			skip_outside(wish, order, stretches, &stretch);
+		if (order < 6 && !wish->leaving && least < (u64)size << 32)
+			skip_held(wish, colors, order, end, &stretch);
+		if (stretch.tries >= end || !wish->looks)
 			break;
-		if (wish->set && skip_outside(wish, order, stretches, &at, &tries))
-			break;
-		/* Of those with only lacked colors, not all are compared. */
-		if (least < 1ULL << 32)
-			more--;
-		now = rank_free(memory, wish, at << order, order, least, &one);
+		now = rank_free(memory, wish, stretch.at << order, order, least,
+				&one);
 		if (now >= least)
 			continue;
+		/* Of those with only lacked colors, not all are compared. */
+		if (now < 1ULL << 32 && least >= 1ULL << 32)
+			end = min(end, stretch.tries + 1 + PAGE_COLOR_STRETCHES);
 		least = now;
 		*frame = one;
 		*stay = now >> 32 & 0xffff;
@@ -362,6 +405,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		WRITE_ONCE(memory->last_block, *frame);
 	/* None, or none of which all is in the set and is lacked. */
 	if (least >> 32)
-		go_on_later(memory, wish, at < stretches ? at : 0, order);
+		go_on_later(memory, wish,
+			    stretch.at < stretches ? stretch.at : 0, order);
 	return least != U64_MAX;
 }
