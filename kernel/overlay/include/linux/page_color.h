@@ -20,6 +20,7 @@ struct mm_struct;
 struct page;
 struct page_color_leaving;
 struct task_struct;
+struct vm_area_struct;
 struct zone;
 
 /*
@@ -113,22 +114,14 @@ static __always_inline void page_color_huge_mapped(void)
 	smp_store_release(&current->page_color.coming, NULL);
 }
 
-/* An address space that is small becomes large by @more pages, which come now. */
-void __page_color_expect(struct mm_struct *mm, unsigned long more);
+void __page_color_huge_begin(struct vm_area_struct *vma, unsigned int order);
 
-/*
- * A fault is about to allocate a page of @nr small ones, which was @asked for or not. It
- * does not move afterwards: so its color is chosen, even if it is the first one.
- */
-static __always_inline void page_color_huge_begin(struct mm_struct *mm,
-						  unsigned long nr, bool asked)
+/* A fault is about to allocate a page of 2^@order small ones, which may be asked for. */
+static __always_inline void page_color_huge_begin(struct vm_area_struct *vma,
+						  unsigned int order)
 {
-	if (!page_color_enabled())
-		return;
-	current->page_color.asked = asked;
-	current->page_color.huge = asked ? PAGE_COLOR_HUGE :
-					   PAGE_COLOR_HUGE_OR_SMALL;
-	__page_color_expect(mm, nr);
+	if (page_color_enabled())
+		__page_color_huge_begin(vma, order);
 }
 
 static __always_inline void page_color_huge_end(void)
@@ -237,8 +230,8 @@ static inline bool page_color_begin(struct mm_struct *whom,
 static inline void page_color_end(struct mm_struct *whom,
 				  enum page_color_kind kind, gfp_t gfp,
 				  struct folio *folio) { }
-static inline void page_color_huge_begin(struct mm_struct *mm,
-					 unsigned long nr, bool asked) { }
+static inline void page_color_huge_begin(struct vm_area_struct *vma,
+					 unsigned int order) { }
 static inline void page_color_huge_end(void) { }
 static inline void page_color_huge_comes(void) { }
 static inline void page_color_huge_mapped(void) { }

@@ -540,11 +540,12 @@ static bool becomes_large(struct mm_struct *mm, unsigned long more)
 }
 
 /*
- * Once: if there is no memory for it, it is made where it is found to have grown. Whoever
+ * An address space that is small becomes large by @more pages, which come now. Once: if
+ * there is no memory for it, it is made where it is found to have grown. Whoever
  * changes the list has @counting. No space is dropped: others may look at the list under
  * mmap_lock alone. Without CONFIG_NUMA nobody says for whom anonymous memory is.
  */
-void __page_color_expect(struct mm_struct *mm, unsigned long more)
+static void expect(struct mm_struct *mm, unsigned long more)
 {
 	struct page_color_space *space;
 
@@ -558,6 +559,17 @@ void __page_color_expect(struct mm_struct *mm, unsigned long more)
 			WRITE_ONCE(space->recount, true);
 	/* Whoever counts next sees what this has changed. */
 	smp_store_release(&mm->page_color.counting, 0);
+}
+
+/* The page does not move afterwards: so its color is chosen, even if it is the first one. */
+void __page_color_huge_begin(struct vm_area_struct *vma, unsigned int order)
+{
+	bool asked = vma->vm_flags & VM_HUGEPAGE;
+
+	current->page_color.asked = asked;
+	current->page_color.huge = asked ? PAGE_COLOR_HUGE :
+					   PAGE_COLOR_HUGE_OR_SMALL;
+	expect(vma->vm_mm, 1UL << order);
 }
 
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
