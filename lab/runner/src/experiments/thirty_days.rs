@@ -38,7 +38,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         // on takes the kernel variant huepage; compact is stock, compacted each evening.
         ("policy", "stock,compact,shuffle,on", "stock,on"),
         ("kind", "mixed,cache-heavy,stream", "mixed,cache-heavy,stream"),
-        ("seed", "1,2,3,4,5", "1"),
+        ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
         ("days", "30", "2"),
         ("cache", "16M", "16M"),
         ("ways", "1", "1"),
