@@ -67,6 +67,7 @@ struct description {
 	bool color_conflicts;
 	bool page_times;
 	bool frames;
+	bool addresses;
 	bool skip_strings;
 	bool pairs; /* see hierarchy.h */
 	char *out;

@@ -198,6 +198,8 @@ static bool add(struct reader *reader, struct description *d, const char *key)
 		return take_switch(reader, "off", "on", &d->page_times);
 	if (!strcmp(key, "frames"))
 		return take_switch(reader, "off", "on", &d->frames);
+	if (!strcmp(key, "addresses"))
+		return take_switch(reader, "off", "on", &d->addresses);
 	if (!strcmp(key, "pairs"))
 		return take_switch(reader, "off", "on", &d->pairs);
 	if (!strcmp(key, "strings"))

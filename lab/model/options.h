@@ -13,6 +13,7 @@
  *   colors=on|off             misses by color
  *   pages=on|off              access times by page
  *   frames=on|off             accesses and misses by page frame, over all regions
+ *   addresses=on|off          executions by address of the instruction, by region
  *   pairs=on|off              a line that the last level lacks brings the other line
  *                             of its pair of lines along: hierarchy.h
  *   strings=on|off            count each repetition of an x86 string instruction

@@ -59,6 +59,22 @@ static void region_ends(unsigned int cpu, void *data)
 	region_end(&regions, (uintptr_t)data);
 }
 
+static void address_executed(unsigned int cpu, void *times)
+{
+	(void)cpu;
+	if (regions.inside)
+		++*(uint64_t *)times;
+}
+
+static void follow_address(struct qemu_plugin_insn *insn)
+{
+	uint64_t *times = addresses_count_of(&regions.addresses, qemu_plugin_insn_vaddr(insn));
+
+	if (times)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, address_executed,
+						       QEMU_PLUGIN_CB_NO_REGS, times);
+}
+
 /* The instruction's bytes: room for them is in `bytes`. NULL if there is too little. */
 static const uint8_t *bytes_of(const struct qemu_plugin_insn *insn, uint8_t bytes[16])
 {
@@ -91,8 +107,11 @@ static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 			continue;
 		}
 		if (!(description.skip_strings && bytes && is_x86 &&
-		      repeats_in_x86(bytes, size)))
+		      repeats_in_x86(bytes, size))) {
 			instructions_count(insn);
+			if (description.addresses)
+				follow_address(insn);
+		}
 		qemu_plugin_register_vcpu_mem_cb(insn, memory_accessed, QEMU_PLUGIN_CB_NO_REGS,
 						 QEMU_PLUGIN_MEM_RW, NULL);
 	}

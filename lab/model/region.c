@@ -98,6 +98,8 @@ void region_begin(struct regions *regions, unsigned int id)
 	hierarchy->counted_frames = hierarchy->description->frames ? &hierarchy->frames : NULL;
 	for (size_t i = 0; i < hierarchy->cpu_count; i++)
 		regions->instructions_before[i] = regions->instructions(i);
+	if (hierarchy->description->addresses)
+		addresses_clear(&regions->addresses);
 }
 
 void region_end(struct regions *regions, unsigned int id)
@@ -123,6 +125,10 @@ void region_end(struct regions *regions, unsigned int id)
 		if (hierarchy->cpus[i].pages.incomplete)
 			report(regions, "region %u: not enough memory for its page times", id);
 	}
+	if (hierarchy->description->addresses)
+		addresses_print(&regions->addresses, regions->out);
+	if (regions->addresses.incomplete)
+		report(regions, "region %u: not enough memory for its addresses", id);
 	regions->sequence++;
 	if (fflush(regions->out) || ferror(regions->out))
 		fprintf(stderr, "huepage model: region %u could not be written: see that there "

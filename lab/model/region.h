@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "addresses.h"
 #include "hierarchy.h"
 
 struct regions {
@@ -13,6 +14,7 @@ struct regions {
 	/* Instructions that a CPU executed so far, without the marks. */
 	uint64_t (*instructions)(unsigned int cpu);
 	uint64_t *instructions_before; /* by CPU, at the latest begin */
+	struct addresses addresses; /* of which executions inside are counted */
 	bool inside;
 	unsigned int current; /* while inside */
 	unsigned int sequence;

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = (
-    "cache check frames hierarchy hierarchy_init options pages reader recency region"
+    "addresses cache check frames hierarchy hierarchy_init options pages reader recency region"
 )
 
 

@@ -37,6 +37,7 @@ mod sample;
 mod selftests;
 mod series;
 mod source;
+mod symbols;
 mod toolchain;
 mod tree;
 
@@ -52,3 +53,4 @@ pub use kunit::run as run_kunit;
 pub use request::{Config, Request, Variant};
 pub use selftests::Selftests;
 pub use source::{Archive, Source};
+pub(crate) use symbols::Symbols;

@@ -2,6 +2,7 @@
 //! Runs QEMU and listens to it.
 
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{BufRead, BufReader, Read},
     path::{Path, PathBuf},
@@ -19,6 +20,7 @@ use super::{BootError, Case, Content, Machine, Request, console::Console, disks,
 use crate::{
     arch::Arch,
     guest,
+    kernel::Symbols,
     model::{FrameCounts, Record, Records, plugin},
     workspace::Workspace,
 };
@@ -32,6 +34,9 @@ pub struct Report {
     pub records: Vec<Record>,
     /// What the model counted of each page frame, where asked for.
     pub frames: Vec<FrameCounts>,
+    /// Of each region that ended, in order, how many instructions each function of the
+    /// kernel executed, where asked for.
+    pub functions: Vec<BTreeMap<String, u64>>,
     /// What was read from the disks, in order.
     pub requests: Vec<Request>,
     /// The guest program's words for people.
@@ -84,6 +89,13 @@ pub fn boot(
         Some(_) => plugin::read_records(&records)?,
         None => Records::default(),
     };
+    let functions = match found.addresses.is_empty() {
+        true => Vec::new(),
+        false => {
+            let symbols = Symbols::read(&kernel.with_file_name("System.map"))?;
+            found.addresses.iter().map(|executed| symbols.by_function(executed)).collect()
+        }
+    };
     let requests = match disks.is_empty() {
         true => Vec::new(),
         false => requests::read(&trace)?,
@@ -101,6 +113,7 @@ pub fn boot(
         results: console.results,
         records: found.regions,
         frames: found.frames,
+        functions,
         requests,
         notes: console.notes,
     })

@@ -2,6 +2,7 @@
 //! `fault-cost`: instructions that the kernel executes per page, with page coloring
 //! left out, off and on.
 
+mod functions;
 mod page;
 mod rows;
 
@@ -59,6 +60,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         // That pages are colored for; direct-mapped.
         ("cache", "32M", "32M"),
         ("seed", "1", "1"),
+        // Whether to tell by function of the kernel; then boots take longer.
+        ("functions", "false", "false"),
     ],
     cases: |settings, _| case_of_each(settings, &["arch", "policy"], case),
     rows: |_, report| rows::of(report),
@@ -100,7 +103,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         arch,
         variant: placement.variant(),
         arguments,
-        model: Some(model()),
+        model: Some(model(settings.only("functions")?)),
         regions: WORKS.iter().map(|(_, region)| *region).collect(),
         settings: shown,
         ..Case::of("fault-cost", machine)
@@ -108,8 +111,9 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
 }
 
 /// No caches: only instructions are of interest.
-fn model() -> Model {
+fn model(functions: bool) -> Model {
     Model {
+        addresses: functions,
         // A page that is cleared or copied would be hundreds of them.
         count_strings: false,
         ..Model::uncached(1)

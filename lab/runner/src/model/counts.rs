@@ -42,6 +42,9 @@ pub struct Records {
     pub regions: Vec<Record>,
     /// Of each page frame that was accessed in a region, ascending, where asked for.
     pub frames: Vec<FrameCounts>,
+    /// Of each region that ended, in order, how often the instruction at each address was
+    /// executed on all CPUs; addresses ascending, where asked for.
+    pub addresses: Vec<Vec<(u64, u64)>>,
 }
 
 /// What the accesses to one page frame came to, over all regions and CPUs.

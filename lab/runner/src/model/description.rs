@@ -31,6 +31,9 @@ pub struct Model {
     /// Report accesses and misses by page frame, over all regions.
     #[serde(default, skip_serializing_if = "is_false")]
     pub frames: bool,
+    /// Report how often the instruction at each address was executed, by region.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub addresses: bool,
     /// Count each repetition of an x86 string instruction, as QEMU executes it; a page
     /// that is cleared is up to 4096 of them. Otherwise such instructions do not count.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
@@ -52,6 +55,7 @@ impl Model {
             color_conflicts: false,
             page_times: false,
             frames: false,
+            addresses: false,
             count_strings: true,
         }
     }

@@ -24,6 +24,7 @@ impl Model {
         options.push(format!("colors={}", switch(self.color_conflicts)));
         options.push(format!("pages={}", switch(self.page_times)));
         options.push(format!("frames={}", switch(self.frames)));
+        options.push(format!("addresses={}", switch(self.addresses)));
         options.push(format!("strings={}", switch(self.count_strings)));
         options.join(",")
     }

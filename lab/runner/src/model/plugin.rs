@@ -64,6 +64,7 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
 enum Line {
     Error { error: String },
     Frames { frames: Vec<Vec<u64>> },
+    Addresses { addresses: Vec<(u64, u64)> },
     Record(Box<Record>),
 }
 
@@ -83,6 +84,7 @@ pub fn read_records(path: &Path) -> anyhow::Result<Records> {
             Ok(Line::Frames { frames }) => {
                 records.frames = frames.into_iter().map(frame_counts).collect::<Result<_, _>>()?;
             }
+            Ok(Line::Addresses { addresses }) => records.addresses.push(addresses),
             Ok(Line::Error { error }) => bail!("the model reported: {error}"),
             Err(_) => bail!("line {} of {} is no record: {line}", number + 1, path.display()),
         }

@@ -29,7 +29,7 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         assert!(cost("free a file") < cost("write a file"), "{arch}");
     }
     // The disk answers when it likes, and what comes after it in a round is moved by that.
-    let again = quick("fault-cost", &["rounds=1"]);
+    let again = quick("fault-cost", &["rounds=1", "functions=true"]);
     let once = quick("fault-cost", &["rounds=1"]);
     for row in once.rows.iter().filter(|row| row.setting("work") != "read a disk") {
         let work = row.setting("work");
@@ -38,6 +38,16 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         // The disk has moved the boot a little, and with it a tick into the work or out of
         // it: 2,488 and 3,168 instructions have been seen, and nothing else.
         assert!((one - other).abs() * PAGES < 8000.0, "{work}: {one} and {other}");
+    }
+    // By function, but for those that hardly execute.
+    for row in &again.rows {
+        let functions = row.metrics["functions"].as_object().unwrap();
+        let sum: f64 = functions.values().map(|number| number.as_f64().unwrap()).sum();
+        let share = sum / number(row, "instructions_per_page");
+        assert!((0.9..1.0001).contains(&share), "{:?}: {share}", row.settings);
+        if row.setting("work").starts_with("touch") {
+            assert!(functions.contains_key("get_page_from_freelist"), "{functions:?}");
+        }
     }
 }
 

@@ -112,6 +112,32 @@ fn instructions_and_accesses_are_those_of_each_cpu() {
     assert_eq!(first.instructions, 7 + 2 * first.accesses);
 }
 
+#[test]
+fn executions_by_address_are_all_instructions_of_a_region() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("records.jsonl");
+    let model = Model { addresses: true, ..model() };
+    for arch in [Arch::X86_64, Arch::Arm64] {
+        let guest = assemble(arch, &[], folder.path());
+        qemu(arch, &guest, &model.plugin_options(&out), &[]);
+        let text = std::fs::read_to_string(&out).unwrap();
+        let (mut instructions, mut regions) = (0, 0);
+        for line in text.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            if let Some(executed) = line["addresses"].as_array() {
+                let times = |pair: &serde_json::Value| pair[1].as_u64().unwrap();
+                assert_eq!(executed.iter().map(times).sum::<u64>(), instructions);
+                // The loops of region 9 are 4 instructions around 4 for each of 9 lines.
+                let rounds = executed.iter().filter(|pair| times(pair) == 100_000).count();
+                assert_eq!(rounds > 0, regions < 2, "{arch:?}: region {regions}");
+                (instructions, regions) = (0, regions + 1);
+            }
+            instructions += line["instructions"].as_u64().unwrap_or(0);
+        }
+        assert!(regions > 2, "{arch:?}: {regions}");
+    }
+}
+
 /// QEMU 7.2 reports offsets into its memory blocks, which with a block per node
 /// are no physical addresses.
 fn memory_of_a_node_is_found_at_its_address(arch: Arch) {

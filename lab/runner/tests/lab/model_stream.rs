@@ -24,6 +24,7 @@ static STREAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let stream = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stream");
     let pure = [
         "tests/stream",
+        "addresses",
         "cache",
         "check",
         "frames",
@@ -191,6 +192,7 @@ fn model() -> impl Strategy<Value = (Model, u64)> {
                 page_times,
                 // Frames beyond 64 GiB are not told apart.
                 frames: frames && base < 1 << 36,
+                addresses: false,
                 count_strings: true,
             };
             (model, base)

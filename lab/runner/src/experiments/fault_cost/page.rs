@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! `fault-cost` as tables and picture.
 
-use super::{LIVES, WORKS};
+use super::{LIVES, WORKS, functions::beside};
 use crate::results::{Page, Panel, Plot, Results, Row, Table, cell};
 
 pub(super) fn page(results: &Results) -> Page {
@@ -57,7 +57,37 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
         tables.push(("Beyond the stock kernel".to_owned(), more));
         tables.push(("A page from taken to given back, beyond the stock kernel".to_owned(), lives));
     }
+    let functions = functions(results);
+    if !functions.is_empty() {
+        let title =
+            "Instructions per page by function, those that differ most from the stock kernel";
+        tables.push((title.to_owned(), functions));
+    }
     tables
+}
+
+/// Functions that are shown of each work.
+const FUNCTIONS: usize = 12;
+
+fn functions(results: &Results) -> Table {
+    let mut table = Table::new(["arch", "work", "policy", "function", "stock", "here", "change"]);
+    for arch in results.values("arch") {
+        for (work, _) in WORKS {
+            let Some(stock) = row(results, &arch, "stock", work) else { continue };
+            for policy in results.values("policy").iter().filter(|policy| *policy != "stock") {
+                let Some(here) = row(results, &arch, policy, work) else { continue };
+                let beside = beside(stock, here).into_iter().take(FUNCTIONS);
+                for (name, [stock, here]) in
+                    beside.filter(|(_, [stock, here])| (here - stock).abs() >= 0.05)
+                {
+                    let change = format!("{:+.1}", here - stock);
+                    let [stock, here] = [stock, here].map(|number| format!("{number:.1}"));
+                    table.row([&arch, work, policy, &name, &stock, &here, &change]);
+                }
+            }
+        }
+    }
+    table
 }
 
 /// Of two works together, percent beyond stock.

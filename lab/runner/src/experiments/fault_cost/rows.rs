@@ -4,7 +4,7 @@
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-use super::WORKS;
+use super::{WORKS, functions::Functions};
 use crate::{
     boot::Report,
     experiment::{Found, map},
@@ -23,7 +23,8 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
     let (said, seen) = (report.results.len(), report.records.len());
     ensure!(said == seen, "the model saw {seen} regions, the guest tells of {said}");
     let mut of_work: Vec<Vec<f64>> = vec![Vec::new(); WORKS.len()];
-    for (said, record) in report.said::<Said>().zip(&report.records) {
+    let mut functions: Vec<Functions> = vec![Functions::default(); WORKS.len()];
+    for (number, (said, record)) in report.said::<Said>().zip(&report.records).enumerate() {
         let said = said?;
         let work = WORKS.iter().position(|(name, _)| *name == said.work);
         let work = work.with_context(|| format!("the guest did '{}'", said.work))?;
@@ -34,14 +35,20 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
             said.work
         );
         of_work[work].push(record.instructions as f64 / said.pages as f64);
+        if let Some(executed) = report.functions.get(number) {
+            functions[work].add(executed, said.pages);
+        }
     }
-    let rows = WORKS.iter().zip(of_work).map(|((work, _), rounds)| {
+    let rows = WORKS.iter().zip(of_work).zip(functions).map(|(((work, _), rounds), functions)| {
         let figures = Figures::of(rounds).with_context(|| format!("the guest did not '{work}'"))?;
-        let metrics = map([
+        let mut metrics = map([
             ("instructions_per_page", rounded(figures.mean).into()),
             ("least", rounded(figures.least).into()),
             ("most", rounded(figures.most).into()),
         ]);
+        if let Some(functions) = functions.per_page() {
+            metrics.insert("functions".into(), functions);
+        }
         Ok((map([("work", (*work).into())]), metrics))
     });
     rows.collect()

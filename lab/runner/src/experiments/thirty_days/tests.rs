@@ -20,7 +20,7 @@ fn report(shares: [f64; 3]) -> Report {
 #[test]
 fn a_boot_is_one_policy_one_kind_of_day_and_one_seed() {
     let cases = cases(&EXPERIMENT, &[]).unwrap();
-    assert_eq!(cases.len(), 3 * 4 * 5);
+    assert_eq!(cases.len(), 3 * 4 * 10);
     let argument = |case: &Case, name: &str| case.argument(name).unwrap().to_owned();
     let compact = cases.iter().find(|case| case.settings["policy"] == "compact").unwrap();
     assert_eq!((argument(compact, "compact"), compact.variant), ("1".into(), Variant::Stock));
@@ -30,7 +30,7 @@ fn a_boot_is_one_policy_one_kind_of_day_and_one_seed() {
     let mut kept: Vec<_> = cases.iter().map(|case| case.machine.kernel_options.last()).collect();
     kept.sort();
     kept.dedup();
-    assert_eq!(kept.len(), 5, "{kept:?}");
+    assert_eq!(kept.len(), 10, "{kept:?}");
 }
 
 #[test]
