@@ -535,7 +535,13 @@ static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 
 	}
 	held = held > leaving ? held - leaving : 0;
 	many = many > leaving ? many - leaving : 0;
-	return outside << 48 | held << 32 | many;
+	return outside << 48 | (held * (size < 8 ? 1 : size / 8) + many) << 16 | held;
+}
+
+/* All of it is in the set, and is lacked. */
+static bool twin_is_lacked(u64 rank)
+{
+	return !(rank >> 48) && !(rank & 0xffff);
 }
 
 static bool twin_block_free(struct both *both, unsigned long frame, unsigned long size)
@@ -600,6 +606,7 @@ static void choose_block(struct both *both)
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
 	u64 least = UINT64_MAX;
+	bool lacked = false;
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last_block;
 	unsigned int looks = wish.looks;
 	bool found;
@@ -623,8 +630,10 @@ static void choose_block(struct both *both)
 			check_cut(both, frame, size);
 		if (size < whole)
 			SAME(both->memory.last_block, frame);
-		SAME(stay, rank >> 32 & 0xffff);
-		u64 worse = (rank >> 32 & 0xffff) + (u32)rank;
+		u64 held = rank & 0xffff;
+		u64 worse = held + (u32)(rank >> 16) - held * (size < 8 ? 1 : size / 8);
+
+		SAME(stay, held);
 
 		SAME(wish.fresh, worse < size ? size - worse : 0);
 	}
@@ -637,10 +646,14 @@ static void choose_block(struct both *both)
 		if (rank >> 48 == size)
 			continue;
 
-		for (unsigned long copy = 0; rank < least && copy < both->memory.copies; copy++)
-			if (twin_block_free(both, (both->memory.first + copy) * colors + color,
-					    size))
-				least = rank;
+		for (unsigned long copy = 0; copy < both->memory.copies; copy++) {
+			if (!twin_block_free(both, (both->memory.first + copy) * colors + color,
+					     size))
+				continue;
+			least = rank < least ? rank : least;
+			lacked = lacked || twin_is_lacked(rank);
+			break;
+		}
 	}
 	/* A search may end before it has found a block: the next ones go on. */
 	if (looks < stretches * (1 + both->memory.copies)) {
@@ -660,10 +673,13 @@ static void choose_block(struct both *both)
 		return;
 	u64 mine = twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]);
 
-	SAME(mine >> 32, least >> 32);
-	/* Of more, not all with only lacked colors are compared. */
-	if (stretches <= 64)
+	/* Once one with only lacked colors is found, 64 more are compared. */
+	if (stretches <= 64 || !lacked)
 		SAME(mine, least);
+	else
+		SAME(mine >> 48, 0);
+	if (lacked)
+		SAME((u32)(mine >> 16) <= size, true);
 }
 
 static void operation(struct both *both)

@@ -252,17 +252,51 @@ static unsigned int weight(u64 bits)
 	return hweight64(bits);
 }
 
+/*
+ * A rank has the colors that are not in the set above these bits, and in the lowest ones
+ * those that are held. Between them is what sharing costs: a color that the address space
+ * holds itself counts as much as an eighth of the stretch that others hold.
+ */
+#define PAGE_COLOR_RANK_OUTSIDE	48
+#define PAGE_COLOR_RANK_COST	16
+
+static inline u64 rank_of_held(unsigned int order)
+{
+	return (u64)max((1U << order) / 8, 1U) << PAGE_COLOR_RANK_COST | 1;
+}
+
+static inline unsigned int rank_held(u64 rank)
+{
+	return rank & ((1U << PAGE_COLOR_RANK_COST) - 1);
+}
+
+/* All of a stretch is in the set, and is lacked. */
+static inline bool rank_is_lacked(u64 rank)
+{
+	return !(rank >> PAGE_COLOR_RANK_OUTSIDE) && !rank_held(rank);
+}
+
+static inline unsigned int rank_many(u64 rank, unsigned int order)
+{
+	u64 inside = rank & ((1ULL << PAGE_COLOR_RANK_OUTSIDE) - 1);
+
+	return (inside - rank_held(rank) * rank_of_held(order)) >>
+	       PAGE_COLOR_RANK_COST;
+}
+
 /* rank() of some colors of a word. */
 static u64 rank_word(const struct page_color_wish *wish, u32 word, u64 mask,
-		     u64 least)
+		     unsigned int order, u64 least)
 {
-	u64 score = (u64)weight(mask & unwanted_word(wish, word)) << 32;
+	u64 rank = weight(mask & unwanted_word(wish, word)) * rank_of_held(order);
 
 	if (wish->set)
-		score += (u64)weight(mask & outside_word(wish, word)) << 48;
-	if (wish->live && score < least)
-		score += weight(mask & ~page_color_live_few(wish->live, word));
-	return score;
+		rank += (u64)weight(mask & outside_word(wish, word)) <<
+			PAGE_COLOR_RANK_OUTSIDE;
+	if (wish->live && rank < least)
+		rank += (u64)weight(mask & ~page_color_live_few(wish->live, word)) <<
+			PAGE_COLOR_RANK_COST;
+	return rank;
 }
 
 /*
@@ -276,19 +310,20 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 {
 	u32 word = color / 64, end = word + (order < 6 ? 1 : 1U << (order - 6));
 	u64 mask = page_color_low_bits(1UL << order) << color % 64;
-	u64 leaving, score = 0;
+	u64 leaving, rank = 0;
 
 	/* Some of it may be taken off again. */
 	if (wish->leaving)
 		least = U64_MAX;
 	do
-		score += rank_word(wish, word, mask, least - score);
-	while (++word < end && score < least);
+		rank += rank_word(wish, word, mask, order, least - rank);
+	while (++word < end && rank < least);
 	if (!wish->leaving)
-		return score;
+		return rank;
 	leaving = page_color_leaving_pages(wish->leaving, color >> order);
-	score -= min(score >> 32 & 0xffff, leaving) << 32;
-	return score - min((u64)(u32)score, leaving);
+	rank -= min_t(u64, rank_many(rank, order), leaving) <<
+		PAGE_COLOR_RANK_COST;
+	return rank - min_t(u64, rank_held(rank), leaving) * rank_of_held(order);
 }
 
 /*
@@ -385,7 +420,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			stretch.at = 0;
 		if (wish->set)
 			skip_outside(wish, order, stretches, &stretch);
-		if (order < 6 && !wish->leaving && least < (u64)size << 32)
+		if (order < 6 && !wish->leaving &&
+		    least < size * rank_of_held(order))
 			skip_held(wish, colors, order, end, &stretch);
 		if (stretch.tries >= end || !wish->looks)
 			break;
@@ -394,17 +430,19 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		if (now >= least)
 			continue;
 		/* Of those with only lacked colors, not all are compared. */
-		if (now < 1ULL << 32 && least >= 1ULL << 32)
+		if (rank_is_lacked(now) && !rank_is_lacked(least))
 			end = min(end, stretch.tries + 1 + PAGE_COLOR_STRETCHES);
 		least = now;
 		*frame = one;
-		*stay = now >> 32 & 0xffff;
+		*stay = rank_held(now);
 	}
-	wish->fresh = size - min_t(u64, size, (least >> 32 & 0xffff) + (u32)least);
+	wish->fresh = 0;
+	if (least != U64_MAX)
+		wish->fresh = size - min(size, *stay + rank_many(least, order));
 	if (least != U64_MAX && order < memory->free->block_order)
 		WRITE_ONCE(memory->last_block, *frame);
 	/* None, or none of which all is in the set and is lacked. */
-	if (least >> 32)
+	if (!rank_is_lacked(least))
 		go_on_later(memory, wish,
 			    stretch.at < stretches ? stretch.at : 0, order);
 	return least != U64_MAX;
