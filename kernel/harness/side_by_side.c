@@ -605,7 +605,7 @@ static void choose_block(struct both *both)
 	u32 colors = both->twin.colors, stretches = colors >> order;
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
-	u64 least = UINT64_MAX;
+	u64 least = UINT64_MAX, worst_lacked = 0;
 	bool lacked = false;
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last_block;
 	unsigned int looks = wish.looks;
@@ -634,7 +634,6 @@ static void choose_block(struct both *both)
 		u64 worse = held + (u32)(rank >> 16) - held * (size < 8 ? 1 : size / 8);
 
 		SAME(stay, held);
-
 		SAME(wish.fresh, worse < size ? size - worse : 0);
 	}
 	if (colors % size || both->memory.copies > 512)
@@ -651,7 +650,10 @@ static void choose_block(struct both *both)
 					     size))
 				continue;
 			least = rank < least ? rank : least;
-			lacked = lacked || twin_is_lacked(rank);
+			if (twin_is_lacked(rank)) {
+				lacked = true;
+				worst_lacked = rank > worst_lacked ? rank : worst_lacked;
+			}
 			break;
 		}
 	}
@@ -677,9 +679,7 @@ static void choose_block(struct both *both)
 	if (stretches <= 64 || !lacked)
 		SAME(mine, least);
 	else
-		SAME(mine >> 48, 0);
-	if (lacked)
-		SAME((u32)(mine >> 16) <= size, true);
+		SAME(mine <= worst_lacked, true);
 }
 
 static void operation(struct both *both)
