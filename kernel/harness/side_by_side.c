@@ -521,6 +521,11 @@ static void let_leave(struct both *both, struct page_color_leaving *leaving, u32
 	SAME(page_color_leaving_pages(leaving, at), pages[at]);
 }
 
+static u64 eighth(u32 size)
+{
+	return size < 8 ? 1 : size / 8;
+}
+
 static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 color,
 		     u32 size, u32 leaving)
 {
@@ -530,12 +535,13 @@ static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 
 	of_all.set = NULL;
 	for (u32 i = color; i < color + size; i++) {
 		outside += wish->set && !both->set.has[i];
-		held += !twin_wants(both, wish, i, PAGE_COLOR_LACKED);
-		many += !twin_wants(both, &of_all, i, PAGE_COLOR_FEW);
+		if (!twin_wants(both, wish, i, PAGE_COLOR_LACKED))
+			held++;
+		else
+			many += !twin_wants(both, &of_all, i, PAGE_COLOR_FEW);
 	}
 	held = held > leaving ? held - leaving : 0;
-	many = many > leaving ? many - leaving : 0;
-	return outside << 48 | (held * (size < 8 ? 1 : size / 8) + many) << 16 | held;
+	return outside << 48 | (held * eighth(size) + many) << 16 | held;
 }
 
 /* All of it is in the set, and is lacked. */
@@ -544,12 +550,28 @@ static bool twin_is_lacked(u64 rank)
 	return !(rank >> 48) && !(rank & 0xffff);
 }
 
+/* And fewer than an eighth are held by many. */
+static bool twin_is_good(u64 rank, u32 size)
+{
+	return rank >> 16 < eighth(size);
+}
+
 static bool twin_block_free(struct both *both, unsigned long frame, unsigned long size)
 {
 	for (unsigned long i = 0; i < size; i++)
 		if (!twin_free(&both->twin, frame + i))
 			return false;
 	return true;
+}
+
+static bool twin_any_free(struct both *both, u32 color, unsigned long size)
+{
+	unsigned long copy = both->memory.first, end = copy + both->memory.copies;
+
+	for (; copy < end; copy++)
+		if (twin_block_free(both, copy * both->twin.colors + color, size))
+			return true;
+	return false;
 }
 
 /* Whether a pageblock in use has a block of a color, from the copy of @last on. */
@@ -605,10 +627,11 @@ static void choose_block(struct both *both)
 	u32 colors = both->twin.colors, stretches = colors >> order;
 	static u32 pages[MOST_COLORS];
 	struct page_color_leaving leaving;
-	u64 least = UINT64_MAX, worst_lacked = 0;
-	bool lacked = false;
+	u64 least = UINT64_MAX;
+	bool any = false;
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last_block;
 	unsigned int looks = wish.looks;
+	u32 cursor = wish.cursor, first = cursor >> order, end = stretches;
 	bool found;
 
 	memset(pages, 0, sizeof(pages));
@@ -631,55 +654,53 @@ static void choose_block(struct both *both)
 		if (size < whole)
 			SAME(both->memory.last_block, frame);
 		u64 held = rank & 0xffff;
-		u64 worse = held + (u32)(rank >> 16) - held * (size < 8 ? 1 : size / 8);
+		u64 worse = held + (u32)(rank >> 16) - held * eighth(size);
 
 		SAME(stay, held);
 		SAME(wish.fresh, worse < size ? size - worse : 0);
 	}
 	if (colors % size || both->memory.copies > 512)
 		return;
-	for (u32 color = 0; color < colors; color += size) {
-		u64 rank = twin_rank(both, &wish, color, size, pages[color / size]);
+	for (u32 tries = 0; tries < end; tries++) {
+		u32 at = (first + tries) % stretches, color = at * size;
+		u64 rank = twin_rank(both, &wish, color, size, pages[at]);
 
 		/* None of the set: it is not looked at. */
-		if (rank >> 48 == size)
+		if (rank >> 48 == size || !twin_any_free(both, color, size))
 			continue;
-
-		for (unsigned long copy = 0; copy < both->memory.copies; copy++) {
-			if (!twin_block_free(both, (both->memory.first + copy) * colors + color,
-					     size))
-				continue;
-			least = rank < least ? rank : least;
-			if (twin_is_lacked(rank)) {
-				lacked = true;
-				worst_lacked = rank > worst_lacked ? rank : worst_lacked;
-			}
-			break;
-		}
+		any = true;
+		if (rank >= least)
+			continue;
+		if (twin_is_lacked(rank) && !twin_is_lacked(least))
+			end = end < tries + 513 ? end : tries + 513;
+		if (twin_is_good(rank, size) && !twin_is_good(least, size))
+			end = end < tries + 65 ? end : tries + 65;
+		least = rank;
 	}
 	/* A search may end before it has found a block: the next ones go on. */
 	if (looks < stretches * (1 + both->memory.copies)) {
 		SAME(wish.looks <= looks, true);
-		for (u32 more = stretches; !found && least != UINT64_MAX && more; more--) {
+		for (u32 more = stretches; !found && any && more; more--) {
 			SAME(wish.looks, 0);
 			/* At one stretch of colors. */
 			wish.looks = 1 + both->memory.copies;
 			found = page_color_choose_block(&both->memory, &wish, order, &frame,
 							&stay);
 		}
-		SAME(found, least != UINT64_MAX);
+		SAME(found, any);
 		return;
 	}
-	SAME(found, least != UINT64_MAX);
+	SAME(found, any);
 	if (!found)
 		return;
-	u64 mine = twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]);
+	SAME(twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]), least);
+	/* What lies behind stretches of others is looked at next; words may be passed over. */
+	u32 behind = (wish.cursor / size + 2 * stretches - (first + end) % stretches) % stretches;
 
-	/* Once one with only lacked colors is found, 64 more are compared. */
-	if (stretches <= 64 || !lacked)
-		SAME(mine, least);
-	else
-		SAME(mine <= worst_lacked, true);
+	if (!twin_is_lacked(least) || twin_is_good(least, size))
+		SAME(wish.cursor, cursor);
+	else if (!wish.set)
+		SAME(behind < 64, true);
 }
 
 static void operation(struct both *both)

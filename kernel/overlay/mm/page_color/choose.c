@@ -7,8 +7,12 @@
 #include "set.h"
 #include "words.h"
 
-/* Places with all the colors wanted that are compared for a block of many colors. */
+/*
+ * Stretches of colors that are compared with one of which hardly anything is held, and with
+ * one of which the address space itself holds nothing.
+ */
 #define PAGE_COLOR_STRETCHES	64
+#define PAGE_COLOR_MOST_STRETCHES	(8 * PAGE_COLOR_STRETCHES)
 
 /* Of a word, colors that are not in the set: none if there is no set. */
 static inline u64 outside_word(const struct page_color_wish *wish, u32 word)
@@ -125,7 +129,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	if (go_on(memory, word, some, wish, taken, nr_taken, part))
 		return true;
 	if (copies > PAGE_COLOR_COPIES)
-		copy = memory->next % copies;
+		copy = READ_ONCE(memory->next) % copies;
 	most = min_t(unsigned long, copies, wish->looks);
 	/* What is left of pageblocks is not worth more. */
 	if (wish->part)
@@ -153,11 +157,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		best = score;
 		part->frame = frame;
 		part->mask = free;
-		memory->next = copy;
+		WRITE_ONCE(memory->next, copy);
 	}
 	wish->looks -= looked;
 	if (!best) {
-		memory->next = copy;
+		WRITE_ONCE(memory->next, copy);
 		return false;
 	}
 	WRITE_ONCE(memory->last, part->frame);
@@ -221,7 +225,7 @@ static bool find_free(const struct page_color_memory *memory,
 	if (!is_block && go_on_block(memory, color, order, frame))
 		return true;
 	if (copies > PAGE_COLOR_BLOCK_COPIES)
-		copy = memory->next_block % copies;
+		copy = READ_ONCE(memory->next_block) % copies;
 	most = min3(copies, PAGE_COLOR_BLOCK_COPIES, (unsigned long)wish->looks);
 	for (looked = 0; looked < most; looked++) {
 		unsigned long at = copy_frame(memory, copy, color);
@@ -255,14 +259,19 @@ static unsigned int weight(u64 bits)
 /*
  * A rank has the colors that are not in the set above these bits, and in the lowest ones
  * those that are held. Between them is what sharing costs: a color that the address space
- * holds itself counts as much as an eighth of the stretch that others hold.
+ * holds itself counts as much as an eighth of the stretch that others hold, or as one.
  */
 #define PAGE_COLOR_RANK_OUTSIDE	48
 #define PAGE_COLOR_RANK_COST	16
 
+static inline u64 cost_of_held(unsigned int order)
+{
+	return max((1U << order) / 8, 1U);
+}
+
 static inline u64 rank_of_held(unsigned int order)
 {
-	return (u64)max((1U << order) / 8, 1U) << PAGE_COLOR_RANK_COST | 1;
+	return cost_of_held(order) << PAGE_COLOR_RANK_COST | 1;
 }
 
 static inline unsigned int rank_held(u64 rank)
@@ -274,6 +283,12 @@ static inline unsigned int rank_held(u64 rank)
 static inline bool rank_is_lacked(u64 rank)
 {
 	return !(rank >> PAGE_COLOR_RANK_OUTSIDE) && !rank_held(rank);
+}
+
+/* And less than an eighth is held by others. */
+static inline bool rank_is_good(u64 rank, unsigned int order)
+{
+	return rank >> PAGE_COLOR_RANK_COST < cost_of_held(order);
 }
 
 static inline unsigned int rank_many(u64 rank, unsigned int order)
@@ -288,22 +303,24 @@ static inline unsigned int rank_many(u64 rank, unsigned int order)
 static u64 rank_word(const struct page_color_wish *wish, u32 word, u64 mask,
 		     unsigned int order, u64 least)
 {
-	u64 rank = weight(mask & unwanted_word(wish, word)) * rank_of_held(order);
+	u64 unwanted = mask & unwanted_word(wish, word);
+	u64 rank = weight(unwanted) * rank_of_held(order);
 
 	if (wish->set)
 		rank += (u64)weight(mask & outside_word(wish, word)) <<
 			PAGE_COLOR_RANK_OUTSIDE;
 	if (wish->live && rank < least)
-		rank += (u64)weight(mask & ~page_color_live_few(wish->live, word)) <<
+		rank += (u64)weight(mask & ~unwanted &
+				    ~page_color_live_few(wish->live, word)) <<
 			PAGE_COLOR_RANK_COST;
 	return rank;
 }
 
 /*
- * How many colors of a stretch are not in the set, how many are held, and how many
- * are held by many. Pages that leave are not counted among the held colors, nor among
- * those of many: for the latter this is a guess, since others may hold them, too.
- * What is not below @least is only told to be so: counts take the most time.
+ * How many colors of a stretch are not in the set, how many are held, and how many of
+ * the others are held by many. Pages that leave are not counted among the held colors:
+ * this is a guess, since others may hold them, too. What is not below @least is only
+ * told to be so: counts take the most time.
  */
 static u64 rank(const struct page_color_wish *wish, u32 color,
 		unsigned int order, u64 least)
@@ -321,8 +338,6 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 	if (!wish->leaving)
 		return rank;
 	leaving = page_color_leaving_pages(wish->leaving, color >> order);
-	rank -= min_t(u64, rank_many(rank, order), leaving) <<
-		PAGE_COLOR_RANK_COST;
 	return rank - min_t(u64, rank_held(rank), leaving) * rank_of_held(order);
 }
 
@@ -366,19 +381,21 @@ static void skip_outside(const struct page_color_wish *wish, unsigned int order,
 }
 
 /*
- * On to a stretch of which a color is lacked, where one has been found: near the end of
- * a round most words have none.
+ * On to a stretch that may be better than @least: near the end of a round most words have
+ * no color that is lacked, and beside others many have none that few hold.
  */
-static void skip_held(struct page_color_wish *wish, u32 colors,
-		      unsigned int order, u32 end,
-		      struct page_color_stretch *stretch)
+static void skip_worse(struct page_color_wish *wish, u32 colors,
+		       unsigned int order, u64 least, u32 end,
+		       struct page_color_stretch *stretch)
 {
+	unsigned int want = PAGE_COLOR_LACKED;
 	bool found = false;
 
+	if (least <= 1ULL << order << PAGE_COLOR_RANK_COST)
+		want |= PAGE_COLOR_FEW;
 	while (!found && stretch->tries < end && wish->looks) {
 		u32 color = stretch->at << order, word = color / 64, next;
-		u64 some = page_color_wanted(wish, colors, word,
-					     PAGE_COLOR_LACKED);
+		u64 some = page_color_wanted(wish, colors, word, want);
 
 		some &= ~0ULL << color % 64;
 		found = some;
@@ -396,7 +413,8 @@ static void go_on_later(struct page_color_memory *memory,
 			struct page_color_wish *wish, u32 at, unsigned int order)
 {
 	if (wish->looks || at <= wish->cursor >> order)
-		memory->next_block += PAGE_COLOR_BLOCK_COPIES;
+		WRITE_ONCE(memory->next_block, READ_ONCE(memory->next_block) +
+					       PAGE_COLOR_BLOCK_COPIES);
 	if (!wish->looks)
 		wish->cursor = at << order;
 }
@@ -422,15 +440,17 @@ bool page_color_choose_block(struct page_color_memory *memory,
 			skip_outside(wish, order, stretches, &stretch);
 		if (order < 6 && !wish->leaving &&
 		    least < size * rank_of_held(order))
-			skip_held(wish, colors, order, end, &stretch);
+			skip_worse(wish, colors, order, least, end, &stretch);
 		if (stretch.tries >= end || !wish->looks)
 			break;
 		now = rank_free(memory, wish, stretch.at << order, order, least,
 				&one);
 		if (now >= least)
 			continue;
-		/* Of those with only lacked colors, not all are compared. */
 		if (rank_is_lacked(now) && !rank_is_lacked(least))
+			end = min(end, stretch.tries + 1 +
+				       PAGE_COLOR_MOST_STRETCHES);
+		if (rank_is_good(now, order) && !rank_is_good(least, order))
 			end = min(end, stretch.tries + 1 + PAGE_COLOR_STRETCHES);
 		least = now;
 		*frame = one;
@@ -441,9 +461,13 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		wish->fresh = size - min(size, *stay + rank_many(least, order));
 	if (least != U64_MAX && order < memory->free->block_order)
 		WRITE_ONCE(memory->last_block, *frame);
+	if (stretch.at == stretches)
+		stretch.at = 0;
 	/* None, or none of which all is in the set and is lacked. */
 	if (!rank_is_lacked(least))
-		go_on_later(memory, wish,
-			    stretch.at < stretches ? stretch.at : 0, order);
+		go_on_later(memory, wish, stretch.at, order);
+	/* Behind what others hold may be one that nobody does. */
+	else if (!rank_is_good(least, order))
+		wish->cursor = stretch.at << order;
 	return least != U64_MAX;
 }

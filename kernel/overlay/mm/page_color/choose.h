@@ -136,10 +136,11 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * A block of 2^@order frames, aligned to its size, of whose colors the most are in
  * the set, and of the others the fewest are held by the address space of the wish or by
  * many; one of its own counts as much as an eighth of the block of others. @stay is how
- * many it does not lack, but for those of pages that leave. Those in the pageblock of the
- * last block are looked at first, then up to 512 copies, and others the next time if none
- * has a block of which all is in the set and is lacked; the cursor is where no more copies
- * might be looked at. False if no block was found, or if those of this order do not divide
+ * many it does not lack, but for those of pages that leave. Not all stretches of colors are
+ * compared where one is lacked. Of each, the pageblock of the last block is looked at
+ * first, then up to 512 copies, and others the next time if none has a block of which all
+ * is in the set and is lacked. The cursor moves to where no more copies might be looked
+ * at, or no more stretches where others hold an eighth or more of the block. False if no block was found, or if those of this order do not divide
  * the colors. Of a set, only stretches that have colors of it are looked at.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
