@@ -208,11 +208,11 @@ static void check_space(struct page_color_space *space,
 	slack = node->colors / 64 + 64 * num_online_cpus() +
 		(unsigned long)run * refcount_read(&space->refs);
 
-	if (space->marked < slack)
+	if (READ_ONCE(space->marked) < slack)
 		return;
 	pages = slack + page_color_pages(mm, space->kind);
 	if (page_color_holds_less(space, pages)) {
-		space->marked = 0;
+		WRITE_ONCE(space->marked, 0);
 		WRITE_ONCE(space->recount, true);
 	}
 }

@@ -330,6 +330,8 @@ static void page_color_drop(void)
 		attach(zone, NULL);
 	for (nid = 0; nid < MAX_NUMNODES; nid++)
 		drop_node(nid);
+	/* Nobody looks at a set of theirs when another geometry comes. */
+	synchronize_rcu();
 }
 
 /* Pages that CPUs have ready are given back: nobody takes them any more. */

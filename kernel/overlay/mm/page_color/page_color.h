@@ -130,14 +130,15 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @nid: the node
  * @kind: of the pages
  * @node: id of the node's cache
- * @lock: for @held, @rounded, @full_from, @gone and @marked. Nested in zone->lock, and
- *        outside of the locks of page_color_live.
+ * @lock: for @held, @rounded, @full_from and @gone, and where @marked grows. Nested in
+ *        zone->lock, and outside of the locks of page_color_live.
  * @gone: replaced, or its address space is gone; it holds nothing any more
  * @recount: what it holds is not what its page tables say
  * @counted: what its page tables have is marked, by whoever counts
  * @direct: as that of the node's cache
  * @fresh: what its page tables had when it was made has not been counted yet
- * @marked: colors marked since it was counted
+ * @marked: colors marked since it was counted; begins anew without the lock, now and
+ *          then in vain
  * @crowd: colors of huge pages that the space held already, since it was counted
  * @crowded: the same before that
  * @crowds: how often it was counted for few of them

@@ -243,7 +243,7 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 		space->walked = page_color_make_held(space->held.colors);
 	spin_lock_irq(&space->lock);
 	space->seen = seen;
-	space->marked = 0;
+	WRITE_ONCE(space->marked, 0);
 	spin_unlock_irq(&space->lock);
 	WRITE_ONCE(space->counted, true);
 	page_color_drop_runs(space);

@@ -36,7 +36,7 @@ static __always_inline u64 mark(struct page_color_space *space,
 		if (unlikely(space->seen))
 			page_color_held_mark(space->seen, word, mask);
 		fresh = page_color_held_mark(&space->held, word, mask);
-		space->marked += hweight64(fresh);
+		WRITE_ONCE(space->marked, space->marked + hweight64(fresh));
 		if (!claim && counts)
 			page_color_live_add(live, word, fresh);
 		if (page_color_held_round(&space->held)) {
