@@ -54,6 +54,7 @@ static const struct load {
 	{ "huge-threads", load_huge_threads, false },
 	{ "huge-processes", load_huge_processes, false },
 	{ "huge-beside-small", load_huge_beside_small, false },
+	{ "mthp-behind", load_mthp_behind, false },
 	{ "turnover", load_turnover, false },
 	{ "turnover-huge", load_turnover_huge, false },
 	{ "nodes-2", load_on_node, false },

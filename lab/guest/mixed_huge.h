@@ -8,6 +8,7 @@
 
 #define MTHP THP "hugepages-64kB/"
 #define KHUGEPAGED THP "khugepaged/"
+static const char mthp_faults[] = MTHP "stats/anon_fault_alloc";
 #define HUGE (HUGE_PAGE / PAGE)
 #define MTHP_PAGES 16
 
@@ -181,13 +182,11 @@ static inline void load_huge_threads(struct mixed *mixed)
 
 static inline void load_mthp(struct mixed *mixed)
 {
-	static const char faults[] = MTHP "stats/anon_fault_alloc";
-
 	thp_set(mixed, MTHP "enabled", "always");
-	uint64_t before = lab_read_number(faults);
+	uint64_t before = lab_read_number(mthp_faults);
 
 	half_of(mixed, any_pages(mixed->pages / 2), MTHP_PAGES);
-	mixed->tally->huge_pages = (lab_read_number(faults) - before) * MTHP_PAGES;
+	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
 }
 
 /* The first quarter, small pages until then, is made into pages of 2 MiB. */

@@ -104,6 +104,43 @@ static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool smal
 }
 
 /*
+ * Two programs with pages of 64 KiB: one has a tenth when the other takes half. What the
+ * first one takes then lies behind what the other has.
+ */
+static inline void load_mthp_behind(struct mixed *mixed)
+{
+	size_t all = mixed->pages / MTHP_PAGES, first = all / 10 * MTHP_PAGES;
+	size_t half = all / 2 * MTHP_PAGES, rest = all * MTHP_PAGES - first - half;
+
+	thp_set(mixed, MTHP "enabled", "always");
+	uint64_t before = lab_read_number(mthp_faults);
+
+	tally_expect(mixed->tally, 2);
+	pid_t one = lab_fork();
+
+	if (!one) {
+		char *memory = any_pages(first + rest);
+
+		touch(memory, first);
+		raise(SIGSTOP);
+		touch(memory + first * PAGE, rest);
+		count_together(mixed, memory, first + rest);
+		_exit(0);
+	}
+	wait_stopped(one);
+	if (!lab_fork()) {
+		char *memory = any_pages(half);
+
+		touch(memory, half);
+		kill(one, SIGCONT);
+		count_together(mixed, memory, half);
+		_exit(0);
+	}
+	mixed_wait_all(2);
+	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
+}
+
+/*
  * Of four programs one after the other ends, and another one of its size begins; one in
  * `huge` of them has huge pages, if that is not 0.
  */

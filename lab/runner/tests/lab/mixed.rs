@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 39] = [
+const LOADS: [(&str, usize); 40] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -44,6 +44,7 @@ const LOADS: [(&str, usize); 39] = [
     ("huge-threads", 1),
     ("huge-processes", 1),
     ("huge-beside-small", 1),
+    ("mthp-behind", 1),
     ("turnover", 1),
     ("turnover-huge", 1),
     ("thp-faults", 1),
@@ -86,6 +87,7 @@ fn every_load_is_there(results: &Results, archs: &[&str]) {
                 "server",
                 "huge-processes",
                 "huge-beside",
+                "mthp-behind",
                 "turnover",
             ];
             let several = several.iter().any(|load| row.setting("load").starts_with(load));
@@ -210,6 +212,20 @@ fn huge_pages_that_are_taken_at_once_share_no_color() {
             };
             assert!(number(row, "huge_share") >= huge, "{row:?}");
         }
+    }
+}
+
+#[test]
+fn larger_pages_find_what_lies_behind_those_of_another_program() {
+    let set = ["arch=x86_64,arm64", "nodes=1", "policy=on", "load=mthp-behind"];
+    let results = quick("mixed", &[&set[..], &["seed=1,2"]].concat());
+    let rows: Vec<_> = results.with(&[("load", "mthp-behind")]).collect();
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    for row in rows {
+        assert!(number(row, "huge_share") > 0.95, "{row:?}");
+        assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
+        // The first pages of each, while it was small.
+        assert!(number(row, "conflict_across") <= 0.02, "{row:?}");
     }
 }
 

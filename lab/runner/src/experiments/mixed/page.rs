@@ -21,9 +21,17 @@ fn percent_of_mean_and_least(figures: Figures) -> String {
 
 /// Loads that run as several processes.
 fn several(kind: &Kind) -> bool {
-    ["processes", "copy-on-write", "server", "huge-processes", "huge-beside-small", "turnover"]
-        .iter()
-        .any(|load| kind.load.starts_with(load))
+    [
+        "processes",
+        "copy-on-write",
+        "server",
+        "huge-processes",
+        "huge-beside-small",
+        "mthp-behind",
+        "turnover",
+    ]
+    .iter()
+    .any(|load| kind.load.starts_with(load))
 }
 
 fn fits(kind: &Kind) -> bool {
@@ -42,6 +50,7 @@ fn has_larger(kind: &Kind) -> bool {
         "huge-beside-small",
         "turnover-huge",
         "mthp",
+        "mthp-behind",
         "collapse",
         "khugepaged",
     ]
