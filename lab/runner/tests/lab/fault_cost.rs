@@ -28,17 +28,16 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         assert!(cost("unmap") < cost("touch in order"), "{arch}");
         assert!(cost("free a file") < cost("write a file"), "{arch}");
     }
-    // The disk answers when it likes, and what comes after it in a round is moved by that.
+    // The disk answers when it likes, and what comes after it in a round is moved by that: a
+    // tick into the work or out of it, 2,488 and 3,168 instructions, and in one of some hundred
+    // boots of stock as many as clearing a huge page. So one of three may be another.
     let again = quick("fault-cost", &["rounds=1", "functions=true"]);
-    let once = quick("fault-cost", &["rounds=1"]);
-    for row in once.rows.iter().filter(|row| row.setting("work") != "read a disk") {
-        let work = row.setting("work");
-        let other = again.find(&[("arch", &row.setting("arch")), ("work", &work)]).unwrap();
-        let [one, other] = [row, other].map(|row| number(row, "instructions_per_page"));
-        // The disk has moved the boot a little, and with it a tick into the work or out of
-        // it: 2,488 and 3,168 instructions have been seen, and nothing else.
-        assert!((one - other).abs() * PAGES < 8000.0, "{work}: {one} and {other}");
+    let mut differ = differing(&quick("fault-cost", &["rounds=1"]), &again);
+    if !differ.is_empty() {
+        println!("repeated: {differ:?}");
+        differ = differing(&quick("fault-cost", &["rounds=1"]), &again);
     }
+    assert!(differ.is_empty(), "{differ:?}");
     // By function, but for those that hardly execute.
     for row in &again.rows {
         let functions = row.metrics["functions"].as_object().unwrap();
@@ -49,6 +48,19 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
             assert!(functions.contains_key("get_page_from_freelist"), "{functions:?}");
         }
     }
+}
+
+/// What takes another number of instructions in one boot than in the other, but for the disk.
+fn differing(one: &Results, other: &Results) -> Vec<String> {
+    let mut differ = Vec::new();
+    for row in one.rows.iter().filter(|row| row.setting("work") != "read a disk") {
+        let (arch, work) = (row.setting("arch"), row.setting("work"));
+        let pair = [number(row, "instructions_per_page"), cost(other, &arch, &work)];
+        if (pair[0] - pair[1]).abs() * PAGES >= 8000.0 {
+            differ.push(format!("{arch}, {work}: {pair:?}"));
+        }
+    }
+    differ
 }
 
 #[test]
