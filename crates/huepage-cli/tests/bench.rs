@@ -64,12 +64,18 @@ fn usage_errors_exit_with_2_and_say_what_is_valid() {
 
 #[test]
 fn an_argument_that_is_no_text_is_a_usage_error_and_no_panic() {
-    for option in ["--output", "--cache"] {
-        let mut command = bench(&["repeat", option]);
-        let output = command.arg(OsStr::from_bytes(b"\xff.svg")).output().unwrap();
-        let text = assert_refused(&output, 2, "invalid UTF-8");
-        assert!(!text.contains("panicked"), "{option}: {text}");
-    }
+    let with = |option, bytes: &[u8]| {
+        bench(&["repeat", option]).arg(OsStr::from_bytes(bytes)).output().unwrap()
+    };
+    let text = assert_refused(&with("--cache", b"\xff.svg"), 2, "invalid UTF-8");
+    assert!(!text.contains("panicked"), "{text}");
+    // The name of a file may be any.
+    assert_refused(&with("--output", b"\xff.pdf"), 2, "use .svg, .png, .json or .txt");
+    assert_refused(
+        &with("--output", b"/nonexistent/\xff.svg"),
+        1,
+        "is no directory: make it first",
+    );
 }
 
 #[test]

@@ -2,17 +2,22 @@
 //! Where a result goes: the suffix of a file name picks the format.
 
 use std::{
+    ffi::OsString,
     fs::{self, OpenOptions},
     io::Write,
     path::{Path, PathBuf},
-    str::FromStr,
 };
 
 use anyhow::{Context, bail};
+use clap::builder::{OsStringValueParser, TryMapValueParser, TypedValueParser, ValueParserFactory};
+use rustix::{
+    fs::{Access, AtFlags, CWD, accessat},
+    io::Errno,
+};
 
 use crate::{
     png,
-    replace::{named, replace},
+    replace::{Named, folder_of, named, replace},
     stdout::print,
 };
 
@@ -38,10 +43,21 @@ pub enum Destination {
     File(PathBuf, Format),
 }
 
-impl FromStr for Destination {
-    type Err = String;
+/// As an option names one, in whatever bytes a file name has.
+impl ValueParserFactory for Destination {
+    type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<Self, String>>;
 
-    fn from_str(name: &str) -> Result<Self, String> {
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().try_map(Destination::named)
+    }
+}
+
+impl Destination {
+    /// What an option names.
+    ///
+    /// # Errors
+    /// That the suffix is of no format, as a sentence.
+    pub fn named(name: OsString) -> Result<Self, String> {
         if name == "-" {
             return Ok(Destination::Stdout);
         }
@@ -50,9 +66,7 @@ impl FromStr for Destination {
                 .to_owned()
         })
     }
-}
 
-impl Destination {
     /// A file in the format of its suffix; `None` for a suffix of no format.
     pub fn to_file(path: PathBuf) -> Option<Self> {
         let suffix = path.extension().and_then(|suffix| suffix.to_str()).unwrap_or_default();
@@ -70,12 +84,39 @@ impl Destination {
     /// files are beside that; then looks at each as [`Destination::check`] does.
     ///
     /// # Errors
-    /// The first that may not be written.
+    /// The first that may not be written, or is named twice.
     pub fn prepare(all: &mut Vec<Self>, on_stdout: bool, force: bool) -> anyhow::Result<()> {
         if on_stdout && !all.contains(&Destination::Stdout) {
             all.push(Destination::Stdout);
         }
-        all.iter().try_for_each(|destination| destination.check(force))
+        for (at, one) in all.iter().enumerate() {
+            if all[..at].contains(one) {
+                bail!("{} is given twice", one.file_name().as_deref().unwrap_or("-"));
+            }
+            one.check(force)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what `render` makes to all, as [`Destination::write`] does. One that fails does
+    /// not keep the others from it; if nothing was for standard output, it gets there what
+    /// could not be written, since to measure again takes minutes.
+    ///
+    /// # Errors
+    /// All that could not be written.
+    pub fn write_all(
+        all: &[Self],
+        stdout: Format,
+        force: bool,
+        render: impl Fn(&Self, Format) -> anyhow::Result<Vec<u8>>,
+    ) -> anyhow::Result<()> {
+        let write = |one: &Self| one.write(stdout, force, |format| render(one, format)).err();
+        let mut errors: Vec<anyhow::Error> = all.iter().filter_map(write).collect();
+        let Some(first) = errors.pop() else { return Ok(()) };
+        if !all.contains(&Destination::Stdout) {
+            print(render(&Destination::Stdout, stdout)?)?;
+        }
+        Err(errors.iter().fold(first, |all, one| all.context(format!("{one:#}"))))
     }
 
     /// The name of the file, for people; `None` for standard output.
@@ -84,6 +125,11 @@ impl Destination {
             Destination::Stdout => None,
             Destination::File(path, _) => Some(path.display().to_string()),
         }
+    }
+
+    /// Whether it is a file with a picture.
+    pub fn is_picture(&self) -> bool {
+        matches!(self, Destination::File(_, Format::Svg | Format::Png))
     }
 
     /// Looks whether the file may be written, before time is spent on what goes
@@ -126,6 +172,9 @@ pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
     if force {
         return replace(path, content, None);
     }
+    if named(path)? == Named::Stream {
+        return replace(path, content, None);
+    }
     // Not even a file that appeared during the run is replaced.
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let context = || format!("writing {}", path.display());
@@ -142,20 +191,32 @@ pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// If the file exists and `force` is not set, or its directory does not; if it is a directory,
-/// or a symbolic link of another user.
+/// or a symbolic link of another user; or if neither it nor its directory may be written to.
 pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
     if path.is_dir() {
         bail!("{} is a directory: name a file in it", path.display());
     }
+    let Named::File(file) = named(path)? else { return may_write(path) };
     if path.symlink_metadata().is_ok() && !force {
         bail!("{} exists: give -f to overwrite it", path.display());
     }
-    named(path)?;
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+    let dir = folder_of(&file);
+    if !dir.is_dir() {
         bail!("{} is no directory: make it first (mkdir -p)", dir.display());
     }
-    Ok(())
+    // Another file takes the place of one that is there, or its content, if that may not be.
+    if file.exists() && may_write(&file).is_ok() { Ok(()) } else { may_write(dir) }
+}
+
+/// Whether this process may write to a file, or make files in a directory.
+fn may_write(path: &Path) -> anyhow::Result<()> {
+    match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
+        // An old kernel is asked by writing.
+        Err(error) if error != Errno::NOSYS => {
+            Err(error).with_context(|| format!("cannot write to {}", path.display()))
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -170,14 +231,58 @@ mod tests {
             ("dir.d/a.svg", Format::Svg),
             ("a.b.PNG", Format::Png),
         ] {
-            assert_eq!(name.parse(), Ok(Destination::File(name.into(), format)));
+            assert_eq!(Destination::named(name.into()), Ok(Destination::File(name.into(), format)));
         }
-        assert_eq!("-".parse(), Ok(Destination::Stdout));
+        assert_eq!(Destination::named("-".into()), Ok(Destination::Stdout));
         for name in ["", "a", "a.pdf", "svg", ".svg", "dir.svg/a"] {
             assert!(
-                name.parse::<Destination>().unwrap_err().contains(".svg, .png, .json"),
+                Destination::named(name.into()).unwrap_err().contains(".svg, .png, .json"),
                 "{name}"
             );
+        }
+    }
+
+    #[test]
+    fn a_name_may_have_any_bytes() {
+        let name = std::os::unix::ffi::OsStringExt::from_vec(b"f\xff.svg".to_vec());
+        let Destination::File(path, Format::Svg) = Destination::named(name).unwrap() else {
+            panic!("no picture");
+        };
+        assert_eq!(path.as_os_str().as_encoded_bytes(), b"f\xff.svg");
+    }
+
+    #[test]
+    fn what_cannot_be_written_keeps_nothing_else_from_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let [there, new] = ["there.txt", "new.txt"].map(|name| dir.path().join(name));
+        let mut all: Vec<Destination> =
+            [&there, &new].map(|path| Destination::File(path.clone(), Format::Text)).into();
+        Destination::prepare(&mut all, false, false).unwrap();
+        fs::write(&there, "appeared meanwhile").unwrap();
+        all.push(Destination::Stdout);
+        let render = |_: &Destination, _| Ok(b"figures\n".to_vec());
+        let error = Destination::write_all(&all, Format::Text, false, render).unwrap_err();
+        assert!(format!("{error:#}").contains("there.txt"), "{error:#}");
+        assert_eq!(fs::read_to_string(&new).unwrap(), "figures\n");
+        assert_eq!(fs::read_to_string(&there).unwrap(), "appeared meanwhile");
+
+        let twice = Destination::prepare(&mut vec![all[1].clone(), all[1].clone()], false, true);
+        assert!(twice.unwrap_err().to_string().ends_with("new.txt is given twice"));
+    }
+
+    #[test]
+    fn where_nothing_can_be_written_is_told_before_and_what_is_no_file_is_written_to() {
+        check_file(Path::new("/dev/full"), false).unwrap();
+        let error = create(Path::new("/dev/full"), b"x", false).unwrap_err();
+        assert!(format!("{error:#}").contains("No space left"), "{error:#}");
+        let read_only = ["/proc/huepage.svg", "/sys/huepage.svg"];
+        // Root may write everywhere but to file systems that do not take it.
+        if rustix::process::geteuid().is_root() {
+            return println!("skipped: root may write to any directory");
+        }
+        for path in read_only {
+            let error = check_file(Path::new(path), false).unwrap_err();
+            assert!(error.to_string().starts_with("cannot write to /"), "{error}");
         }
     }
 
@@ -200,7 +305,8 @@ mod tests {
 
     #[test]
     fn a_missing_directory_is_named_before_the_run() {
-        let error = "/nonexistent/a.svg".parse::<Destination>().unwrap().check(false).unwrap_err();
+        let error =
+            Destination::named("/nonexistent/a.svg".into()).unwrap().check(false).unwrap_err();
         assert!(error.to_string().starts_with("/nonexistent is no directory"), "{error}");
     }
 }

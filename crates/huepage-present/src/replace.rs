@@ -57,7 +57,8 @@ pub fn named(path: &Path) -> anyhow::Result<Named> {
     bail!("{} is one of too many symbolic links", path.display())
 }
 
-fn folder_of(path: &Path) -> &Path {
+/// The directory that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -85,7 +86,8 @@ pub fn replace(path: &Path, content: &[u8], mode: Option<u32>) -> anyhow::Result
         }
         beside => beside.with_context(context)?,
     };
-    beside.write_all(content).with_context(context)?;
+    // Its error would name the temporary file.
+    beside.as_file_mut().write_all(content).with_context(context)?;
     if let Some(mode) = mode.or(old.map(|old| old.mode())) {
         fs::set_permissions(beside.path(), Permissions::from_mode(mode)).with_context(context)?;
     }

@@ -22,7 +22,7 @@ pub const LOOK: Look<BenchReport> = Look { text, svg: plot::svg };
 /// Writes a report to every output; standard output gets text, or `json`.
 ///
 /// # Errors
-/// The first output that could not be written.
+/// The outputs that could not be written; the others are.
 pub fn write_all<R: Serialize>(
     report: &R,
     look: &Look<R>,
@@ -31,8 +31,8 @@ pub fn write_all<R: Serialize>(
     force: bool,
 ) -> anyhow::Result<()> {
     let stdout = if json { Format::Json } else { Format::Text };
-    let render = |format| look.render(report, format);
-    outputs.iter().try_for_each(|output| output.write(stdout, force, render))
+    let render = |_: &Destination, format| look.render(report, format);
+    Destination::write_all(outputs, stdout, force, render)
 }
 
 impl<R: Serialize> Look<R> {

@@ -101,7 +101,8 @@ pub struct Options {
     #[arg(long, value_name = "GEOMETRY", conflicts_with = "input")]
     cache: Option<CacheOverride>,
 
-    /// Map the command so long after its start, not as it ends
+    /// Map the command so long after its start, not as it ends; then wait until
+    /// it ends, or Ctrl-C ends both
     #[arg(long, value_name = "SECONDS", value_parser = seconds,
           conflicts_with_all = ["target", "input"])]
     after: Option<Duration>,
@@ -130,10 +131,9 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         recording::save(path, &escape::json(&map.to_json()), options.force)?;
     }
     let by = known(options.by, &map, &options.output);
-    for output in &options.output {
-        let stdout = if options.json { Format::Json } else { Format::Text };
-        output.write(stdout, options.force, |format| render(&map, format, by, options.all))?;
-    }
+    let stdout = if options.json { Format::Json } else { Format::Text };
+    let render = |_: &Destination, format| render(&map, format, by, options.all);
+    Destination::write_all(&options.output, stdout, options.force, render)?;
     let code = finish(&map, &options.output, options.json);
     // The map comes first: a server may run for days.
     command.map_or(Ok(()), BackgroundCommand::wait)?;

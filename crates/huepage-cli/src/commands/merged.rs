@@ -61,20 +61,22 @@ pub struct Options {
 /// Whatever keeps the processes from being found, read or shown.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Destination::prepare(&mut options.output, options.json, options.force)?;
+    let no_picture = || UsageError("there is no picture of this: write .json or .txt".into());
+    if options.output.iter().any(Destination::is_picture) {
+        return Err(no_picture().into());
+    }
     let pids = pids(&options.targets)?;
     let machine = LiveMachine::open(last_available_cpu()?)?;
     let topology = Topology::read(&machine)?;
     let merged = Merged::read(&pids, &machine, &topology)?;
-    for output in &options.output {
-        let stdout = if options.json { Format::Json } else { Format::Text };
-        output.write(stdout, options.force, |format| match format {
-            Format::Json => {
-                Ok((escape::json(&serde_json::to_string_pretty(&merged)?) + "\n").into_bytes())
-            }
-            Format::Text => Ok(text(&merged).into_bytes()),
-            _ => Err(UsageError("there is no picture of this: write .json or .txt".into()).into()),
-        })?;
-    }
+    let stdout = if options.json { Format::Json } else { Format::Text };
+    Destination::write_all(&options.output, stdout, options.force, |_, format| match format {
+        Format::Json => {
+            Ok((escape::json(&serde_json::to_string_pretty(&merged)?) + "\n").into_bytes())
+        }
+        Format::Text => Ok(text(&merged).into_bytes()),
+        _ => Err(no_picture().into()),
+    })?;
     Ok(if merged.shortfalls.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(3) })
 }
 

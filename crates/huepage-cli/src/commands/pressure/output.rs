@@ -48,24 +48,22 @@ impl Lines {
 /// Writes the run everywhere.
 ///
 /// # Errors
-/// The first output that could not be written.
+/// The outputs that could not be written; the others are.
 pub fn write(
     report: &PressureReport,
     outputs: &[Destination],
     options: &Options,
 ) -> anyhow::Result<()> {
     let stdout = if options.json { Format::Json } else { Format::Text };
-    outputs.iter().try_for_each(|output| {
+    Destination::write_all(outputs, stdout, options.force, |output, format| {
         // One line among lines, and below other lines.
         let watched = options.watch.is_some() && *output == Destination::Stdout;
-        output.write(stdout, options.force, |format| {
-            Ok(match format {
-                Format::Text if watched => format!("\n{}", text::summary(report)).into_bytes(),
-                Format::Text => text::summary(report).into_bytes(),
-                Format::Json => json(report, !watched)?.into_bytes(),
-                Format::Svg => picture::svg(report).into_bytes(),
-                Format::Png => png::render(&picture::svg(report))?,
-            })
+        Ok(match format {
+            Format::Text if watched => format!("\n{}", text::summary(report)).into_bytes(),
+            Format::Text => text::summary(report).into_bytes(),
+            Format::Json => json(report, !watched)?.into_bytes(),
+            Format::Svg => picture::svg(report).into_bytes(),
+            Format::Png => png::render(&picture::svg(report))?,
         })
     })
 }
