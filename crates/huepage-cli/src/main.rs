@@ -24,16 +24,17 @@ use huepage::{
 };
 
 use huepage_present::{escape, paragraph::wrap};
+use signals::Interrupted;
 use usage::UsageError;
 
 /// Decide where physical memory pages land
 ///
 /// Finds the colors of the cache, places memory by them, and shows what that is
-/// worth. Every command that reports figures has --json.
+/// worth. Most commands that report figures have --json.
 #[derive(Parser)]
 #[command(name = "huepage", version, max_term_width = 80)]
 #[command(after_help = "Examples:
-  huepage demo              all of it in two minutes, with pictures in out/
+  huepage demo              topology, colors and two benchmarks, pictures in out/
   huepage colors            which colors the cache has, and how sure that is
   huepage map postgres      where the pages of that process are
   huepage pressure          how much of the cache others take
@@ -103,7 +104,13 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || matches!(cause.downcast_ref(), Some(MapError::NoProcess { .. }))
             || cause.is::<UsageError>()
     });
-    if is_usage { ExitCode::from(2) } else { ExitCode::FAILURE }
+    // As a shell tells of who is ended by it.
+    const BY_CTRL_C: u8 = 128 + libc::SIGINT as u8;
+    match () {
+        () if error.is::<Interrupted>() => ExitCode::from(BY_CTRL_C),
+        () if is_usage => ExitCode::from(2),
+        () => ExitCode::FAILURE,
+    }
 }
 
 fn run(command: Command) -> anyhow::Result<ExitCode> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Signals of a terminal: waiting until one comes, and leaving them to a command.
 
-use std::{mem, ptr, time::Duration};
+use std::{io, mem, os::unix::process::CommandExt, process::Command, ptr, time::Duration};
 
 /// The signals that end a program which waits in a terminal.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
@@ -16,17 +16,17 @@ pub struct Signals {
 impl Signals {
     /// Holds them back from this thread, and from those it starts.
     pub fn hold() -> Self {
-        // SAFETY: sets of signals are plain data; both are valid for writing,
-        // and sigemptyset makes the first a set before it is read.
+        // SAFETY: a set of signals is plain data, and both are valid for the call.
         unsafe {
-            let mut signals = Signals { ending: mem::zeroed(), before: mem::zeroed() };
-            libc::sigemptyset(&mut signals.ending);
-            for signal in ENDING {
-                libc::sigaddset(&mut signals.ending, signal);
-            }
+            let mut signals = Signals { ending: ending(), before: mem::zeroed() };
             libc::pthread_sigmask(libc::SIG_BLOCK, &signals.ending, &mut signals.before);
             signals
         }
+    }
+
+    /// Whether one came since it was asked last.
+    pub fn came(&self) -> bool {
+        self.wait(Duration::ZERO)
     }
 
     /// Waits for so long; true if a signal came first.
@@ -68,6 +68,41 @@ impl Drop for LeftToCommand {
         }
     }
 }
+
+/// Those of [`ENDING`] as a set.
+fn ending() -> libc::sigset_t {
+    // SAFETY: a set of signals is plain data, and sigemptyset makes it one before it is read.
+    unsafe {
+        let mut signals = mem::zeroed();
+        libc::sigemptyset(&mut signals);
+        for signal in ENDING {
+            libc::sigaddset(&mut signals, signal);
+        }
+        signals
+    }
+}
+
+/// Has a command end when this program does, whatever ends it: nobody would wait for it.
+/// What [`Signals`] holds back here is not held back from it. To be started by the thread that
+/// waits for it, since the kernel goes by that.
+pub fn ends_with_us(command: &mut Command) {
+    let ends = || {
+        // SAFETY: the set is valid, and no other is asked for.
+        unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &ending(), ptr::null_mut()) };
+        // SAFETY: it takes numbers only.
+        match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGTERM) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: between fork and exec it makes system calls only, and allocates nothing.
+    unsafe { command.pre_exec(ends) };
+}
+
+/// Ctrl-C came before there was anything to show.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+pub struct Interrupted;
 
 #[cfg(test)]
 mod tests {

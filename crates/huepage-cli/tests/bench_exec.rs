@@ -4,11 +4,19 @@
 
 mod support;
 
-use std::{fs, path::PathBuf, process::Output};
+use std::{
+    fs,
+    io::{BufRead, BufReader, Lines},
+    os::unix::process::CommandExt,
+    path::PathBuf,
+    process::{Child, ChildStderr, Command, Output, Stdio},
+    time::Duration,
+};
 
 use assert_cmd::cargo::cargo_bin;
+use rustix::process::{Pid, Signal, kill_process_group};
 use support::{
-    assert_plain, assert_refused, code, huepage, json,
+    alone, assert_plain, assert_refused, code, huepage, json,
     run::{placing, with_libraries},
     stderr, stdout,
 };
@@ -146,8 +154,48 @@ fn the_text_fits_and_the_program_is_silent_unless_asked() {
     let flat = written.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("'echo hello'") && flat.contains("Cannot tell here"), "{written}");
     assert!(fs::read_to_string(&picture).unwrap().contains("<svg"));
-    // Three warm-up runs, and three that count.
-    assert_eq!(stdout(&run(&["--show-output"])), "hello\n".repeat(6));
+    // Three warm-up runs, and three that count; standard output is for figures.
+    let shown = run(&["--show-output"]);
+    assert_eq!((stdout(&shown), stderr(&shown).matches("hello\n").count()), (String::new(), 6));
+}
+
+/// While a program runs, which stays until it is ended; its PID, and what is left to be said.
+fn during_a_run() -> (Child, Pid, Lines<BufReader<ChildStderr>>) {
+    let script = "echo $$; exec sleep 600";
+    // Where tests run in the background, the signal is ignored from the start.
+    let mut huepage = Command::new("env")
+        .arg("--default-signal=INT")
+        .arg(cargo_bin("huepage"))
+        .args(["bench", "exec", "--show-output", "--", "sh", "-c", script])
+        .process_group(0)
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(huepage.stderr.take().unwrap()).lines();
+    let pid = lines.find_map(|line| line.unwrap().parse().ok());
+    (huepage, Pid::from_raw(pid.expect("the PID of the program")).unwrap(), lines)
+}
+
+#[test]
+fn the_program_ends_with_who_runs_it() {
+    let _alone = alone();
+    let (mut huepage, program, _said) = during_a_run();
+    huepage.kill().unwrap();
+    huepage.wait().unwrap();
+    // Who inherits it may let it stay as a zombie.
+    let stat = format!("/proc/{}/stat", program.as_raw_pid());
+    while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// As a terminal sends it: to both.
+#[test]
+fn an_interrupt_before_the_first_round_is_over_ends_it_as_a_shell_expects() {
+    let _alone = alone();
+    let (mut huepage, _, _said) = during_a_run();
+    kill_process_group(Pid::from_child(&huepage), Signal::INT).unwrap();
+    assert_eq!(huepage.wait().unwrap().code(), Some(130));
 }
 
 #[test]

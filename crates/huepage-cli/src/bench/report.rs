@@ -329,7 +329,7 @@ pub mod sample {
 
     fn report(groups: Vec<Group>) -> BenchReport {
         let cache = CacheGeometry::from_size(2, Bytes::mib(1), 16, 64).unwrap();
-        let samples = Samples { groups, blocks: BLOCKS, ceilings: Vec::new() };
+        let samples = Samples { groups, blocks: BLOCKS, ..Samples::default() };
         let rows = analysis::rows(&samples, 1);
         let moments = analysis::moments(&samples);
         BenchReport {

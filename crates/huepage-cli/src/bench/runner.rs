@@ -18,6 +18,7 @@ use super::{
     samples::{Allocation, Ceiling, Group, Samples, Slice},
     suite::Job,
 };
+use crate::signals::{Interrupted, Signals};
 
 /// What to run, and how long at most.
 pub struct Plan {
@@ -58,8 +59,11 @@ struct Live<B> {
 /// fewer blocks than the plan says where time ran out, and more where the quiet
 /// moments did not suffice.
 ///
+/// Ctrl-C ends it as the time does.
+///
 /// # Errors
-/// If memory cannot be had or placed, or the thread is taken from its CPU.
+/// If memory cannot be had or placed, or the thread is taken from its CPU; [`Interrupted`]
+/// if Ctrl-C came before all allocations were visited.
 pub fn measure<W: Workbench>(
     workbench: &mut W,
     jobs: &[Job],
@@ -82,12 +86,18 @@ pub fn measure<W: Workbench>(
             });
         }
     }
+    let signals = Signals::hold();
     let start = Instant::now();
     let mut enough = 0;
-    while samples.blocks == 0 || start.elapsed() < plan.time_limit && enough < plan.visits {
+    'blocks: while samples.blocks == 0 || start.elapsed() < plan.time_limit && enough < plan.visits
+    {
         rng.shuffle(&mut visits);
         let mut before = workbench.pressure()?;
         for visit in &visits {
+            if signals.came() {
+                samples.interrupted = true;
+                break 'blocks;
+            }
             let job = &jobs[visit.job];
             let placement = plan.placements[visit.placement];
             let memory = live[visit.placement][visit.allocation].buffer.as_mut();
@@ -127,6 +137,10 @@ pub fn measure<W: Workbench>(
         progress.set(start.elapsed(), enough);
     }
     drop(progress);
+    if samples.blocks == 0 {
+        return Err(Interrupted.into());
+    }
+    samples.drop_unfinished();
     for of_placement in &mut live {
         for allocation in of_placement {
             allocation.moved = has_moved(workbench, allocation)?;
@@ -303,6 +317,8 @@ mod tests {
         /// Colors of buffers from the second telling on.
         later: Option<Vec<Option<Color>>>,
         told: usize,
+        /// Ctrl-C comes with this look.
+        interrupted: Option<usize>,
     }
 
     const PAGES: usize = 400;
@@ -344,6 +360,10 @@ mod tests {
         }
 
         fn pressure(&mut self) -> anyhow::Result<Option<Pressure>> {
+            if self.interrupted == Some(self.looked) {
+                // SAFETY: to this thread, which holds the signal back.
+                unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGINT) };
+            }
             let Some(&quiet) = self.looks.get(self.looked) else { return Ok(None) };
             self.looked += 1;
             let mut pressure = Pressure::none(ColorCount::new(1).unwrap());
@@ -503,6 +523,23 @@ mod tests {
         };
         assert_eq!(moved(untold(5)), Some(false));
         assert_eq!(moved(untold(200)), None, "what is no longer known is not said to be still");
+    }
+
+    #[test]
+    fn an_interrupt_keeps_whole_blocks() {
+        let measured = |look| {
+            let fake =
+                &mut Fake { looks: vec![true; 60], interrupted: Some(look), ..Fake::default() };
+            (measure(fake, &jobs(), cache(), &plan(9, 600)), fake.returned)
+        };
+        // A block has a look before the first of its fifteen visits, and one after each.
+        let (first, _) = measured(4);
+        assert!(first.unwrap_err().is::<Interrupted>());
+        let (third, returned) = measured(2 * 16 + 4);
+        let samples = third.unwrap();
+        assert_eq!((samples.blocks, samples.interrupted, returned), (2, true, 9));
+        assert!(samples.slices().all(|slice| slice.block < 2));
+        assert_eq!(samples.slices().count(), 2 * 24 * SLICES);
     }
 
     #[test]

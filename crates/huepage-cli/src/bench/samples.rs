@@ -69,6 +69,8 @@ pub struct Samples {
     pub blocks: usize,
     /// For workloads that have one.
     pub ceilings: Vec<Ceiling>,
+    /// Whether Ctrl-C ended the run.
+    pub interrupted: bool,
 }
 
 /// A line of a samples file (schema `huepage.bench-samples/1`).
@@ -92,6 +94,13 @@ impl Samples {
     /// Every slice.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> + Clone {
         self.groups.iter().flat_map(|group| &group.allocations).flat_map(|a| &a.slices)
+    }
+
+    /// Leaves out what was taken after the last whole block.
+    pub fn drop_unfinished(&mut self) {
+        for allocation in self.groups.iter_mut().flat_map(|group| &mut group.allocations) {
+            allocation.slices.retain(|slice| slice.block < self.blocks);
+        }
     }
 
     /// Nanoseconds that the loop of arithmetic takes in quick moments: a tenth

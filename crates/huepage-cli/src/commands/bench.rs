@@ -192,14 +192,21 @@ fn run_on<W: Workbench>(
     if let Some(path) = &common.samples_file {
         write_samples(&samples, path).with_context(|| format!("writing {}", path.display()))?;
     }
-    if samples.blocks < plan.visits {
-        eprintln!(
-            "huepage: done in part: {} of {} visits in {} s; give more with --time-limit",
-            samples.blocks, common.visits, common.time_limit
-        );
-        return Ok(ExitCode::from(3));
+    let (done, wanted) = (samples.blocks, plan.visits);
+    Ok(in_part(done, wanted, "visits", common.time_limit, samples.interrupted))
+}
+
+/// What ended a run of which not all is done, and its exit code.
+fn in_part(done: usize, wanted: usize, what: &str, time_limit: u64, interrupted: bool) -> ExitCode {
+    if done >= wanted {
+        return ExitCode::SUCCESS;
     }
-    Ok(ExitCode::SUCCESS)
+    let why = match interrupted {
+        true => "interrupted".to_owned(),
+        false => format!("in {time_limit} s; give more with --time-limit"),
+    };
+    eprintln!("huepage: done in part: {done} of {wanted} {what}, {why}");
+    ExitCode::from(3)
 }
 
 /// Runs a suite, and says what came of it, where and how. `share` is the part of the

@@ -19,7 +19,10 @@ use huepage::{
 use huepage_present::{destination::Destination, paragraph::wrap, stdout};
 
 use super::{bench, cache_options::CacheOptions, colors, topology};
-use crate::bench::{LOOK, Placement, Placements, Plan, Suite, Workbench, text, write_all};
+use crate::{
+    bench::{LOOK, Placement, Placements, Plan, Suite, Workbench, text, write_all},
+    signals::Interrupted,
+};
 
 /// Find the colors, place memory by them, show the difference
 ///
@@ -91,15 +94,17 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
             cpu: cache.cpu,
             seed: measured.seed,
         };
-        let (report, _) = bench::report(&mut workbench, suite, geometry, None, &plan)?;
-        anyhow::Ok(report)
+        let (report, samples) = bench::report(&mut workbench, suite, geometry, None, &plan)?;
+        anyhow::Ok((report, samples.interrupted))
     };
-    let working_set = measure(Suite::WorkingSet, VISITS, WORKING_SET)?;
+    let (working_set, interrupted) = measure(Suite::WorkingSet, VISITS, WORKING_SET)?;
     section("working set", &text(&working_set))?;
-    let repeat = measure(Suite::Repeat, 2 * VISITS, 1.0 - WORKING_SET)?;
-    section("repeat", &text(&repeat))?;
-
     write_all(&working_set, &LOOK, &working_set_files, false, true)?;
+    if interrupted {
+        return Err(Interrupted.into());
+    }
+    let (repeat, _) = measure(Suite::Repeat, 2 * VISITS, 1.0 - WORKING_SET)?;
+    section("repeat", &text(&repeat))?;
     write_all(&repeat, &LOOK, &repeat_files, false, true)?;
     let written: Vec<String> =
         working_set_files.iter().chain(&repeat_files).filter_map(Destination::file_name).collect();

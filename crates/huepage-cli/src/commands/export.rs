@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.resolve()?;
     let mut missing = Vec::new();
     if let Some(path) = &options.openmetrics {
-        let seen = observe::observe(&cache, options.look);
+        let seen = observe::observe(&cache, options.look)?;
         missing.extend(seen.missing());
         write(path, &metrics::text(&seen)?)?;
     }

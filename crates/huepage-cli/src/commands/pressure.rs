@@ -32,6 +32,7 @@ use huepage_present::destination::Destination;
 use crate::{
     commands::cache_options::{ResolvedCache, WhichCache},
     seconds::seconds,
+    signals::Interrupted,
 };
 
 /// Show how much of the cache others take, now or over time
@@ -121,9 +122,14 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// What is seen of a cache in so long.
 ///
 /// # Errors
-/// If colors cannot be measured here.
+/// If colors cannot be measured here; [`Interrupted`] if a signal came before the end.
 pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<PressureReport> {
-    observe(cache, &Plan { interval, count: Some(1), seed: cache.seed }, |_| Ok(true))
+    let mut over = false;
+    let report = observe(cache, &Plan { interval, count: Some(1), seed: cache.seed }, |_| {
+        over = true;
+        Ok(true)
+    })?;
+    if over { Ok(report) } else { Err(Interrupted.into()) }
 }
 
 /// Finds the colors and watches; `each` gets what was seen in an interval.

@@ -5,8 +5,8 @@
 use std::{
     ffi::{OsStr, OsString},
     fs::File,
-    io::{self, Read, Seek},
-    os::unix::process::ExitStatusExt,
+    io::{self, Read, Seek, stderr},
+    os::{fd::AsFd, unix::process::ExitStatusExt},
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::Duration,
@@ -27,6 +27,7 @@ use crate::{
         stir::{self, Stirred},
     },
     exit_text::exit_text,
+    signals::ends_with_us,
 };
 
 /// What is run, and how.
@@ -127,11 +128,14 @@ impl Launcher {
             ),
             None => Stdio::null(),
         });
-        if !self.program.show_output {
+        if self.program.show_output {
+            command.stdout(stderr().as_fd().try_clone_to_owned()?);
+        } else {
             self.said.set_len(0)?;
             (&self.said).rewind()?;
             command.stdout(Stdio::null()).stderr(self.said.try_clone()?);
         }
+        ends_with_us(&mut command);
         Ok(command)
     }
 
@@ -254,9 +258,12 @@ fn duration(time: libc::timeval) -> Duration {
 pub fn shell(option: &str, line: &OsStr, show_output: bool) -> anyhow::Result<()> {
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).stdin(Stdio::null());
-    if !show_output {
+    if show_output {
+        command.stdout(stderr().as_fd().try_clone_to_owned()?);
+    } else {
         command.stdout(Stdio::null());
     }
+    ends_with_us(&mut command);
     let status = command.status().with_context(|| format!("{option}: cannot run sh"))?;
     if !status.success() {
         bail!("{option} '{}' {}", escape::printable(&line.to_string_lossy()), exit_text(status));

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 
 use super::{Arm, Cost, ProgramRun};
-use crate::bench::{moment::Moment, progress::Progress, report::Moments, stats::quantile_of};
+use crate::{
+    bench::{moment::Moment, progress::Progress, report::Moments, stats::quantile_of},
+    signals::{Interrupted, Signals},
+};
 
 /// How often to run, and how long at most.
 pub struct Plan {
@@ -31,14 +34,20 @@ pub trait Launch {
     fn launch(&mut self, arm: Arm, recorded: bool) -> anyhow::Result<(Cost, Moment)>;
 }
 
-/// Runs all arms in rounds, and tells what was quiet.
+/// Runs all arms in rounds, and tells what was quiet; and whether Ctrl-C ended it, as the
+/// time does.
 ///
 /// # Errors
-/// The first run that failed.
-pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<ProgramRun>> {
+/// The first run that failed; [`Interrupted`] if Ctrl-C came before the first round was over.
+pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<(Vec<ProgramRun>, bool)> {
+    let signals = Signals::hold();
     for number in 1..=plan.warm {
         for &arm in &plan.arms {
-            launch.launch(arm, false).with_context(|| format!("warm-up run {number}, {arm}"))?;
+            let launched = launch.launch(arm, false);
+            if signals.came() {
+                return Err(Interrupted.into());
+            }
+            launched.with_context(|| format!("warm-up run {number}, {arm}"))?;
         }
     }
     let mut rng = fastrand::Rng::with_seed(plan.seed);
@@ -47,12 +56,18 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Prog
     let start = Instant::now();
     let mut runs: Vec<ProgramRun> = Vec::new();
     let (mut round, mut enough) = (0, 0);
-    while round == 0 || start.elapsed() < plan.time_limit && enough < plan.runs {
+    let mut interrupted = false;
+    'rounds: while round == 0 || start.elapsed() < plan.time_limit && enough < plan.runs {
         rng.shuffle(&mut order);
         for &arm in &order {
             let begin = start.elapsed().as_secs_f64();
-            let (cost, moment) =
-                launch.launch(arm, true).with_context(|| format!("run {}, {arm}", round + 1))?;
+            let launched = launch.launch(arm, true);
+            // The program has got it, too.
+            if signals.came() {
+                interrupted = true;
+                break 'rounds;
+            }
+            let (cost, moment) = launched.with_context(|| format!("run {}, {arm}", round + 1))?;
             runs.push(ProgramRun { arm, round, start: begin, cost, quiet: false, moment });
         }
         round += 1;
@@ -62,7 +77,11 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<Vec<Prog
         enough = plan.arms.iter().map(quiet).min().unwrap_or(0);
         progress.set(start.elapsed(), enough);
     }
-    Ok(runs)
+    if round == 0 {
+        return Err(Interrupted.into());
+    }
+    runs.retain(|run| run.round < round);
+    Ok((runs, interrupted))
 }
 
 /// Nanoseconds that the loop of arithmetic takes in quick moments.
@@ -88,12 +107,18 @@ mod tests {
         launched: Vec<(Arm, bool)>,
         disturbed: Vec<usize>,
         fails: Option<usize>,
+        /// Ctrl-C comes while it runs.
+        interrupted: Option<usize>,
     }
 
     impl Launch for Fake {
         fn launch(&mut self, arm: Arm, recorded: bool) -> anyhow::Result<(Cost, Moment)> {
             let number = self.launched.len();
             self.launched.push((arm, recorded));
+            if self.interrupted == Some(number) {
+                // SAFETY: to this thread, which holds the signal back.
+                unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGINT) };
+            }
             anyhow::ensure!(self.fails != Some(number), "it failed");
             let cpu = if self.disturbed.contains(&number) { 500 } else { 1000 };
             let cost = Cost { elapsed: number as f64, ..Cost::default() };
@@ -109,7 +134,7 @@ mod tests {
     #[test]
     fn each_round_runs_each_arm_once_in_changing_order() {
         let mut fake = Fake::default();
-        let runs = measure(&mut fake, &plan(8, 2, 600)).unwrap();
+        let (runs, _) = measure(&mut fake, &plan(8, 2, 600)).unwrap();
         assert_eq!(fake.launched[..6].iter().filter(|(_, recorded)| *recorded).count(), 0);
         assert_eq!(runs.len(), 24, "all were quiet, so no more than asked for");
         let rounds: Vec<Vec<Arm>> =
@@ -130,7 +155,7 @@ mod tests {
     fn it_goes_on_until_each_arm_has_had_quiet_moments_enough() {
         // The first four rounds are disturbed.
         let mut fake = Fake { disturbed: (0..12).collect(), ..Fake::default() };
-        let runs = measure(&mut fake, &plan(5, 0, 600)).unwrap();
+        let (runs, _) = measure(&mut fake, &plan(5, 0, 600)).unwrap();
         assert_eq!(runs.len(), (4 + 5) * 3);
         assert_eq!(runs.iter().filter(|run| run.quiet).count(), 15);
         let moments = moments(&runs);
@@ -138,7 +163,21 @@ mod tests {
         assert_eq!((moments.cache_shared, moments.slowed), (None, 0.0));
         let none =
             measure(&mut Fake { disturbed: (0..99).collect(), ..Fake::default() }, &plan(5, 0, 0));
-        assert_eq!(none.unwrap().len(), 3, "time is up after the first round");
+        assert_eq!(none.unwrap().0.len(), 3, "time is up after the first round");
+    }
+
+    #[test]
+    fn an_interrupt_keeps_whole_rounds() {
+        let interrupted = |number, fails| {
+            let mut fake = Fake { interrupted: Some(number), fails, ..Fake::default() };
+            measure(&mut fake, &plan(9, 1, 600))
+        };
+        // In the warm-up, in the first round, and in the third.
+        for number in [2, 5] {
+            assert!(interrupted(number, None).unwrap_err().is::<Interrupted>());
+        }
+        let (runs, was) = interrupted(10, Some(10)).unwrap();
+        assert!(was && runs.len() == 6 && runs.iter().all(|run| run.round < 2), "{runs:?}");
     }
 
     #[test]

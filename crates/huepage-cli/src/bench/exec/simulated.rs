@@ -104,7 +104,7 @@ impl HostModel {
             seed,
         };
         let runs = measure(&mut world, &plan).unwrap();
-        let runs: Vec<_> = runs.into_iter().filter(|run| run.round < MOST).collect();
+        let runs: Vec<_> = runs.0.into_iter().filter(|run| run.round < MOST).collect();
         let arms = arms(&runs, seed);
         let verdict = verdict("elapsed time", &arms, |arm| &arm.elapsed, &moments(&runs));
         (arms, verdict)

@@ -31,12 +31,15 @@ use crate::{
 
 #[derive(Args)]
 #[command(after_help = "\
-Each run has pages of its own; before it, free memory is stirred, since a default
-run would inherit the frames of a placed one. Rounds run all arms in another
-order each time: default, placed, and default once more as the control. A run is
-quiet if nobody else took CPU, cache or clock, which is known without looking at
-its time. Each figure has the interval of 95 %. A program of less than two seconds
-ends before it is placed; with --run-option=--budget=100% it is placed at once.
+Each run has pages of its own; before it, free memory is stirred, since a
+default run would inherit the frames of a placed one. Rounds run all arms in
+another order each time: default, placed, and default once more as the
+control. A run is quiet if nobody else took CPU, cache or clock, which is
+known without looking at its time. Each figure has the interval of 95 %.
+
+A program of less than two seconds ends before it is placed. With
+--run-option=--budget=100% it is placed at once, which costs CPU time: short
+programs get slower by it.
 
 Examples:
   huepage bench exec -- ./program --with options
@@ -86,7 +89,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
-    /// Show what the program prints
+    /// Show what the program prints, on standard error
     #[arg(long)]
     show_output: bool,
 
@@ -154,7 +157,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         time_limit: Duration::from_secs(options.time_limit),
         seed,
     };
-    let runs = measure(&mut launcher, &plan)?;
+    let (runs, interrupted) = measure(&mut launcher, &plan)?;
     let arms = arms(&runs, seed);
     let moments = moments(&runs);
     let report = ExecReport {
@@ -179,14 +182,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
         runs,
     };
     write_all(&report, &LOOK, &options.output, options.json, options.force)?;
-    if report.rounds < plan.runs {
-        eprintln!(
-            "huepage: done in part: {} of {} runs in {} s; give more with --time-limit",
-            report.rounds, plan.runs, options.time_limit
-        );
-        return Ok(ExitCode::from(3));
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(super::in_part(report.rounds, plan.runs, "runs", options.time_limit, interrupted))
 }
 
 /// Looks at the cache before and after each run, by the palette that `huepage run`

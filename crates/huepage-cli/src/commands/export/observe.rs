@@ -12,6 +12,7 @@ use crate::commands::{
     pressure::{self, PressureReport},
     topology,
 };
+use crate::signals::Interrupted;
 
 /// What was seen, or why not.
 pub struct Seen {
@@ -41,13 +42,20 @@ impl Seen {
 }
 
 /// Looks for so long at what others evict, and once at the rest.
-pub fn observe(cache: &ResolvedCache, look: Duration) -> Seen {
-    Seen {
+///
+/// # Errors
+/// [`Interrupted`] only.
+pub fn observe(cache: &ResolvedCache, look: Duration) -> anyhow::Result<Seen> {
+    let pressure = match pressure::once(cache, look) {
+        Err(error) if error.is::<Interrupted>() => return Err(error),
+        pressure => pressure,
+    };
+    Ok(Seen {
         cpu: cache.cpu,
         cache: cache.geometry,
-        pressure: pressure::once(cache, look),
+        pressure,
         measured: topology::measured_here(cache.cpu),
         palettes: Entry::look_at_all(cache),
         kernel: KernelState::read(),
-    }
+    })
 }

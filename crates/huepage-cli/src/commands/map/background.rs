@@ -12,7 +12,7 @@ use anyhow::{Context, bail};
 use huepage::map::ProcessMap;
 
 use super::{launch::to_standard_error, read::Reader};
-use crate::signals::LeftToCommand;
+use crate::signals::{LeftToCommand, ends_with_us};
 
 /// How often to look whether the command has ended.
 const STEP: Duration = Duration::from_millis(20);
@@ -33,6 +33,7 @@ pub fn map(
     after: Duration,
 ) -> anyhow::Result<(ProcessMap, BackgroundCommand)> {
     let (mut command, name) = to_standard_error(command)?;
+    ends_with_us(&mut command);
     let child = command.spawn().with_context(|| format!("cannot run '{name}'"))?;
     let mut background = BackgroundCommand { child, name };
     let begin = Instant::now();
