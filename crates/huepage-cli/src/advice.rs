@@ -49,6 +49,9 @@ fn color(error: &ColorError) -> Option<&'static str> {
             Some("--cache size=SIZE,ways=N, or --colors-by frame-number")
         }
         ColorError::Palette(PaletteError::Missing) => Some("huepage palette --make"),
+        ColorError::Palette(PaletteError::Untrusted { .. }) => {
+            Some("XDG_RUNTIME_DIR=DIRECTORY, or --shared-dir for the palette of all users")
+        }
         ColorError::NotTrusted(seen)
             if seen.attempts.iter().any(|attempt| wrong_count(&attempt.distrust)) =>
         {

@@ -40,7 +40,7 @@ pub struct Moment {
 /// moment: processors change their clocks in steps of about this size.
 const SLOWER: f64 = 1.05;
 /// A slice that had its CPU for less of its time than this was interrupted.
-const WHOLE: f64 = 0.99;
+pub const WHOLE: f64 = 0.99;
 /// What `/proc/stat` counts in, on all architectures: one of them is too much for
 /// any slice, and little for a program of seconds.
 pub const TICK: Duration = Duration::from_millis(10);

@@ -13,8 +13,8 @@ use crate::bench::{
 
 /// The figures of every arm that was run, in the order of tables.
 pub fn arms(runs: &[ProgramRun], seed: u64) -> Vec<ArmReport> {
-    let elapsed = figures(runs, |cost| cost.elapsed, seed);
-    let user = figures(runs, |cost| cost.user, seed);
+    let elapsed = figures(runs, |cost| cost.elapsed, 0.0, seed);
+    let user = figures(runs, |cost| cost.user, LEAST_USER, seed);
     let run = Arm::ALL.into_iter().filter(|arm| runs.iter().any(|run| run.arm == *arm));
     run.zip(elapsed.into_iter().zip(user))
         .map(|(arm, (elapsed, user))| {
@@ -34,9 +34,14 @@ pub fn arms(runs: &[ProgramRun], seed: u64) -> Vec<ArmReport> {
         .collect()
 }
 
-fn figures(runs: &[ProgramRun], figure: fn(&Cost) -> f64, seed: u64) -> Vec<Figures> {
-    let quiet = summaries(runs, |run| run.quiet.then(|| figure(&run.cost)), seed);
-    let all = summaries(runs, |run| Some(figure(&run.cost)), seed);
+/// Seconds of user time that can be compared: the kernel tells it from system time by what
+/// runs at its ticks, which are a hundredth of a second apart at most.
+const LEAST_USER: f64 = 0.02;
+
+/// Those of which less than `least` is not compared.
+fn figures(runs: &[ProgramRun], figure: fn(&Cost) -> f64, least: f64, seed: u64) -> Vec<Figures> {
+    let quiet = summaries(runs, |run| run.quiet.then(|| figure(&run.cost)), least, seed);
+    let all = summaries(runs, |run| Some(figure(&run.cost)), least, seed);
     quiet.into_iter().zip(all).map(|(quiet, all)| Figures { quiet, all }).collect()
 }
 
@@ -65,6 +70,7 @@ impl Sample {
 fn summaries(
     runs: &[ProgramRun],
     figure: impl Fn(&ProgramRun) -> Option<f64>,
+    least: f64,
     seed: u64,
 ) -> Vec<Option<Summary>> {
     let rounds = runs.iter().map(|run| run.round + 1).max().unwrap_or(0);
@@ -99,7 +105,11 @@ fn summaries(
             // Of the medians of default and of this.
             let compared = |of: fn(f64, f64) -> f64| {
                 let base = base.filter(|&base| base != at && enough(base))?;
-                let value = of(median(&samples[base].drawn(&once)), median(&values));
+                let medians = [median(&samples[base].drawn(&once)), median(&values)];
+                if medians.iter().any(|median| *median < least) {
+                    return None;
+                }
+                let value = of(medians[0], medians[1]);
                 let draws = draws.iter().map(|draw| of(median(&draw[base]), median(&draw[at])));
                 Some(Estimate::new(value, draws.collect(), n.min(samples[base].values.len())))
             };
@@ -160,6 +170,22 @@ mod tests {
         let user = placed.user.all.as_ref().unwrap();
         assert_eq!((user.median.value, user.spread), (0.0, None));
         assert_eq!((user.ratio, user.saved), (None, None));
+    }
+
+    #[test]
+    fn user_time_of_a_tick_or_two_is_not_compared() {
+        let ratio = |user: f64| {
+            let run = |arm, round| {
+                let mut run = run(arm, round, 1.0, true);
+                run.cost.user = user;
+                run
+            };
+            let runs: Vec<ProgramRun> =
+                (0..8).flat_map(|round| Arm::ALL.map(|arm| run(arm, round))).collect();
+            arms(&runs, 1).last().unwrap().user.quiet.as_ref().unwrap().ratio
+        };
+        assert_eq!(ratio(0.0199), None);
+        assert!(ratio(0.02).is_some());
     }
 
     #[test]

@@ -86,14 +86,17 @@ fn color(arm: Arm) -> &'static str {
     })
 }
 
-fn beside(figures: &Figures) -> [String; 2] {
+fn beside(figures: &Figures) -> [String; 3] {
     let Some(quiet) = figures.quiet else {
-        return ["too few quiet runs".to_owned(), String::new()];
+        return ["too few quiet runs".to_owned(), String::new(), String::new()];
     };
-    let ratio = quiet.ratio.map_or(String::new(), |ratio| format!(", {:.3}x default", ratio.value));
-    let spread =
-        quiet.spread.map_or(String::new(), |spread| format!("spread {}", percent(spread.value)));
-    [format!("quiet {} s", figure(quiet.median.value)), format!("{spread}{ratio}")]
+    let ratio = quiet
+        .ratio
+        .map_or(String::new(), |ratio| format!("{:.3} times as fast as default", ratio.value));
+    let spread = quiet
+        .spread
+        .map_or(String::new(), |spread| format!("runs vary by {}", percent(spread.value)));
+    [format!("quiet {} s", figure(quiet.median.value)), spread, ratio]
 }
 
 #[cfg(test)]

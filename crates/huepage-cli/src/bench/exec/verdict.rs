@@ -12,6 +12,7 @@ use super::{
 use crate::bench::{
     analysis::LEAST_ALLOCATIONS as LEAST_RUNS,
     bootstrap::Estimate,
+    moment::{TICK, WHOLE},
     report::{Moments, Verdict, VerdictKind},
     verdict::judge,
 };
@@ -31,7 +32,7 @@ pub fn verdict(
     let kind = decide(ratio, control);
     let mut text = match ratio {
         Some(ratio) => in_quiet(name, kind, ratio, quiet(placed), quiet(default)),
-        None => why_not(name, placed, default, moments),
+        None => why_not(name, placed, default, moments, arms.iter().any(waits_shortly)),
     };
     text.push_str(&of_control(ratio, control));
     if let Some(all) = placed.and_then(|placed| placed.all)
@@ -107,16 +108,30 @@ fn why_not(
     placed: Option<&Figures>,
     default: Option<&Figures>,
     moments: &Moments,
+    waits: bool,
 ) -> String {
     let enough = |figures: Option<&Figures>| figures.is_some_and(|figures| figures.quiet.is_some());
     if enough(placed) && enough(default) {
         return format!("Cannot tell here ({name}): it is too little to be compared.");
     }
+    let advice = if waits {
+        "It waits for something, and ends within a second: to tell that from time that others \
+         took, give it more to do."
+    } else {
+        "Try again at another time, on another CPU (--cpu), or longer (--time-limit, --runs)."
+    };
     format!(
         "Cannot tell here ({name}): fewer than {LEAST_RUNS} default or placed runs were quiet. Of \
-         all runs, {moments}. Try again at another time, on another CPU (--cpu), or longer \
-         (--time-limit, --runs)."
+         all runs, {moments}. {advice}"
     )
+}
+
+/// Whether it is idle for longer than a quiet run may lose, and too short for the ticks that
+/// idle time is counted in: then no run counts as quiet.
+fn waits_shortly(arm: &ArmReport) -> bool {
+    let (Some(elapsed), Some(user)) = (arm.elapsed.all, arm.user.all) else { return false };
+    let elapsed = elapsed.median.value;
+    elapsed < TICK.as_secs_f64() / (1.0 - WHOLE) && user.median.value + arm.system < WHOLE * elapsed
 }
 
 fn of_control(ratio: Option<Estimate>, control: Option<Estimate>) -> String {
@@ -133,7 +148,7 @@ fn of_control(ratio: Option<Estimate>, control: Option<Estimate>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::exec::report::sample;
+    use crate::bench::exec::{Cost, report::sample};
 
     fn ratio(low: f64, high: f64) -> Option<Estimate> {
         Some(Estimate::within(low, high))
@@ -190,6 +205,22 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("control"), "{text}");
+    }
+
+    #[test]
+    fn a_short_program_that_waits_is_told_so() {
+        let text = |elapsed: f64, user: f64| {
+            let mut runs = sample::report().runs;
+            for run in &mut runs {
+                (run.quiet, run.moment.cpu) = (false, 0);
+                run.cost = Cost { elapsed, user, succeeded: true, ..Cost::default() };
+            }
+            sample::of(runs).verdict.text
+        };
+        assert!(text(0.5, 0.1).contains("give it more to do"), "{}", text(0.5, 0.1));
+        for text in [text(0.5, 0.5), text(2.0, 0.1)] {
+            assert!(text.contains("Try again at another time"), "{text}");
+        }
     }
 
     #[test]

@@ -55,7 +55,7 @@ pub struct Strip {
     /// a ring where there is neither.
     pub dots: Vec<Dot>,
     /// To the right of them.
-    pub figures: [String; 2],
+    pub figures: [String; 3],
 }
 
 /// One panel per workload and size, below each other.
@@ -122,10 +122,13 @@ impl Strip {
             }
         }
         svg.text((frame.left - 16.0, middle + 5.0), 16, self.color, Anchor::End, &self.name);
-        let [first, second] = &self.figures;
+        let [first, more @ ..] = &self.figures;
         let right = frame.right + 20.0;
-        svg.text((right, middle - 5.0), 15, INK, Anchor::Start, first);
-        svg.text((right, middle + 17.0), 14, PALE, Anchor::Start, second);
+        svg.text((right, middle - 13.0), 15, INK, Anchor::Start, first);
+        for (line, text) in (0u8..).zip(more) {
+            let y = middle + 7.0 + 18.0 * f64::from(line);
+            svg.text((right, y), 14, PALE, Anchor::Start, text);
+        }
     }
 }
 
@@ -175,17 +178,19 @@ fn is_wide(lo: f64, hi: f64) -> bool {
 }
 
 /// What stands beside a placement: its speed, and how it varies and compares.
-fn figures(row: &Row) -> [String; 2] {
+fn figures(row: &Row) -> [String; 3] {
     let (Some(quiet), Some(between)) = (row.quiet, row.between) else {
         let few = if row.each.len() < LEAST_ALLOCATIONS { "allocations" } else { "quiet moments" };
-        return [format!("too few {few}"), String::new()];
+        return [format!("too few {few}"), String::new(), String::new()];
     };
     let ratio = BASELINES.into_iter().find_map(|to| Some((row.ratio_to(to)?, to)));
-    let ratio = ratio
-        .map_or(String::new(), |(ratio, to): (_, Placement)| format!(", {:.2}x {to}", ratio.value));
+    let ratio = ratio.map_or(String::new(), |(ratio, to): (_, Placement)| {
+        format!("{:.2} times as fast as {to}", ratio.value)
+    });
     [
         format!("quiet {} {}", figure(quiet.median), row.unit),
-        format!("between {}{ratio}", percent(between.spread)),
+        format!("allocations vary by {}", percent(between.spread)),
+        ratio,
     ]
 }
 

@@ -25,6 +25,8 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     let share: f64 = number.trim().parse().map_err(|_| "no share: write 1% or 0.01".to_owned())?;
     match share / unit {
+        // Who writes 1 mostly means 1%.
+        share if share >= 1.0 && unit == 1.0 => Err(format!("is that {number}%? Write the %")),
         share if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("a share is above 0 and at most 100%".to_owned()),
     }
@@ -124,6 +126,9 @@ mod tests {
         assert_eq!(part("25%"), Ok(0.25));
         for text in ["0%", "101%", "x", "-1", ""] {
             assert!(share(text).is_err(), "{text}");
+        }
+        for (text, percent) in [("1", "1%"), ("50", "50%"), ("1.0", "1.0%")] {
+            assert_eq!(share(text), Err(format!("is that {percent}? Write the %")));
         }
         for text in ["5/4", "0/4", "1/0", "1/", "/"] {
             assert!(part(text).is_err(), "{text}");

@@ -8,7 +8,7 @@ use std::{io, path::PathBuf};
 #[non_exhaustive]
 pub enum PaletteError {
     /// Somebody else could put a palette there.
-    #[error("{path} is not used: {what}; remove it, or give another place by XDG_RUNTIME_DIR")]
+    #[error("{path} is not used: {what}; remove it, or have another directory used")]
     Untrusted {
         /// What was found.
         path: PathBuf,

@@ -57,7 +57,8 @@ pub fn columns(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
     let at = y + 14.0;
     svg.text((column::NAME, at), SIZE, paint::PALE, Anchor::Start, "mapping");
     svg.text((column::SIZE, at), SIZE, paint::PALE, Anchor::End, "present");
-    svg.text((column::STRIP, at), SIZE, paint::PALE, Anchor::Start, "pages by address");
+    let strips = "pages by address; of several mappings, shares of what is present";
+    svg.text((column::STRIP, at), SIZE, paint::PALE, Anchor::Start, strips);
     let balance = main_cache(map).map(|(_, cache)| format!("{} colors", cache.name));
     let balance = svg::fit(&balance.unwrap_or_default(), SIZE, column::BALANCE_WIDTH);
     svg.text((column::BALANCE, at), SIZE, paint::PALE, Anchor::Start, &balance);
