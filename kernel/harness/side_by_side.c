@@ -340,11 +340,9 @@ static void change_live(struct both *both)
 	look_at_counts(both, word);
 }
 
-static void change_held(struct both *both)
+static void change_held_word(struct both *both, u32 word, u64 mask, bool hold)
 {
-	u32 word = random_word(both);
-	bool hold = numbers_below(both->numbers, 5) < 4;
-	u64 mask = numbers_chance(both->numbers), changed = 0, got;
+	u64 changed = 0, got;
 	bool round;
 
 	if (hold) {
@@ -370,6 +368,20 @@ static void change_held(struct both *both)
 	SAME(page_color_held_word(both->held, word), twin_held_word(&both->twin, word));
 	SAME(page_color_held_lacks(both->held, word),
 	     twin_held_word(&both->twin, word) != page_color_valid(both->twin.colors, word));
+}
+
+static void change_held(struct both *both)
+{
+	bool hold = numbers_below(both->numbers, 5) < 4;
+
+	change_held_word(both, random_word(both), numbers_chance(both->numbers), hold);
+}
+
+/* Nothing is lacked as a whole: every second color is held. */
+static void hold_pairs(struct both *both)
+{
+	for (u32 word = 0; word < page_color_words(both->twin.colors); word++)
+		change_held_word(both, word, 0x5555555555555555, true);
 }
 
 static struct page_color_wish random_wish(struct both *both)
@@ -550,10 +562,10 @@ static bool twin_is_lacked(u64 rank)
 	return !(rank >> 48) && !(rank & 0xffff);
 }
 
-/* And fewer than an eighth are held by many. */
+/* And fewer than half are held by many. */
 static bool twin_is_good(u64 rank, u32 size)
 {
-	return rank >> 16 < eighth(size);
+	return twin_is_lacked(rank) && rank >> 16 < size / 2;
 }
 
 static bool twin_block_free(struct both *both, unsigned long frame, unsigned long size)
@@ -620,8 +632,10 @@ static void check_cut(struct both *both, unsigned long frame, unsigned long size
 /* The best stretch of colors that has a free block, by what is lacked of it at least. */
 static void choose_block(struct both *both)
 {
-	unsigned int order = 1 + numbers_below(both->numbers, both->twin.block_order);
-	struct page_color_wish wish = random_wish(both);
+	/* Of the smallest blocks there are more than are compared. */
+	bool pairs = numbers_one_in(both->numbers, 8);
+	unsigned int order = 1 + (pairs ? 0 : numbers_below(both->numbers, both->twin.block_order));
+	struct page_color_wish wish;
 	unsigned long frame = 0, size = 1UL << order;
 	unsigned int stay = 0;
 	u32 colors = both->twin.colors, stretches = colors >> order;
@@ -630,10 +644,16 @@ static void choose_block(struct both *both)
 	u64 least = UINT64_MAX;
 	bool any = false;
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last_block;
-	unsigned int looks = wish.looks;
-	u32 cursor = wish.cursor, first = cursor >> order, end = stretches;
+	unsigned int looks;
+	u32 cursor, first, end = stretches, asked = 0;
 	bool found;
 
+	if (pairs)
+		hold_pairs(both);
+	wish = random_wish(both);
+	looks = wish.looks;
+	cursor = wish.cursor;
+	first = cursor >> order;
 	memset(pages, 0, sizeof(pages));
 	if (stretches && numbers_one_in(both->numbers, 2)) {
 		let_leave(both, &leaving, pages, stretches);
@@ -666,19 +686,25 @@ static void choose_block(struct both *both)
 		u64 rank = twin_rank(both, &wish, color, size, pages[at]);
 
 		/* None of the set: it is not looked at. */
-		if (rank >> 48 == size || !twin_any_free(both, color, size))
+		if (rank >> 48 == size)
+			continue;
+		asked += rank < least || size == whole;
+		if (!twin_any_free(both, color, size))
 			continue;
 		any = true;
 		if (rank >= least)
 			continue;
+		u32 more = least == UINT64_MAX ? 1024 : stretches;
+
 		if (twin_is_lacked(rank) && !twin_is_lacked(least))
-			end = end < tries + 513 ? end : tries + 513;
+			more = 512;
 		if (twin_is_good(rank, size) && !twin_is_good(least, size))
-			end = end < tries + 65 ? end : tries + 65;
+			more = 64;
+		end = end < tries + 1 + more ? end : tries + 1 + more;
 		least = rank;
 	}
 	/* A search may end before it has found a block: the next ones go on. */
-	if (looks < stretches * (1 + both->memory.copies)) {
+	if (looks < end + asked * both->memory.copies) {
 		SAME(wish.looks <= looks, true);
 		for (u32 more = stretches; !found && any && more; more--) {
 			SAME(wish.looks, 0);
@@ -691,13 +717,14 @@ static void choose_block(struct both *both)
 		return;
 	}
 	SAME(found, any);
+	SAME(looks - wish.looks <= end + asked * both->memory.copies, true);
 	if (!found)
 		return;
 	SAME(twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]), least);
-	/* What lies behind stretches of others is looked at next; words may be passed over. */
+	/* What was not seen is looked at next if that is not good; words may be passed over. */
 	u32 behind = (wish.cursor / size + 2 * stretches - (first + end) % stretches) % stretches;
 
-	if (!twin_is_lacked(least) || twin_is_good(least, size))
+	if (twin_is_good(least, size) || (!twin_is_lacked(least) && end == stretches))
 		SAME(wish.cursor, cursor);
 	else if (!wish.set)
 		SAME(behind < 64, true);

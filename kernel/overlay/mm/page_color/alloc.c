@@ -138,7 +138,8 @@ static unsigned int gather(const struct page_color_place *place,
 	}
 	if (nr == before) {
 		/* The next search goes on there. */
-		if (!wish->looks)
+		if (!wish->looks || (want & PAGE_COLOR_OLD &&
+				     gone >= PAGE_COLOR_OLD_WORDS))
 			wish->cursor = word < words ? 64 * word : 0;
 		return nr;
 	}

@@ -8,11 +8,12 @@
 #include "words.h"
 
 /*
- * Stretches of colors that are compared with one of which hardly anything is held, and with
- * one of which the address space itself holds nothing.
+ * Stretches of colors that are compared with one of which the address space holds nothing
+ * and others less than half, with one of which others hold more, and with any.
  */
 #define PAGE_COLOR_STRETCHES	64
-#define PAGE_COLOR_MOST_STRETCHES	(8 * PAGE_COLOR_STRETCHES)
+#define PAGE_COLOR_DEAR_STRETCHES	(8 * PAGE_COLOR_STRETCHES)
+#define PAGE_COLOR_MOST_STRETCHES	(16 * PAGE_COLOR_STRETCHES)
 
 /* Of a word, colors that are not in the set: none if there is no set. */
 static inline u64 outside_word(const struct page_color_wish *wish, u32 word)
@@ -285,10 +286,11 @@ static inline bool rank_is_lacked(u64 rank)
 	return !(rank >> PAGE_COLOR_RANK_OUTSIDE) && !rank_held(rank);
 }
 
-/* And less than an eighth is held by others. */
+/* And others hold less than half of it. */
 static inline bool rank_is_good(u64 rank, unsigned int order)
 {
-	return rank >> PAGE_COLOR_RANK_COST < cost_of_held(order);
+	return rank_is_lacked(rank) &&
+	       rank >> PAGE_COLOR_RANK_COST < 1ULL << order >> 1;
 }
 
 static inline unsigned int rank_many(u64 rank, unsigned int order)
@@ -408,14 +410,18 @@ static void skip_worse(struct page_color_wish *wish, u32 colors,
 	}
 }
 
-/* The next search begins with the next stretch; after the last one with other copies. */
+/*
+ * The next search begins where this one has ended, if not all of the stretches have been
+ * @seen; after the last one with other copies.
+ */
 static void go_on_later(struct page_color_memory *memory,
-			struct page_color_wish *wish, u32 at, unsigned int order)
+			struct page_color_wish *wish, u32 at,
+			unsigned int order, bool seen)
 {
-	if (wish->looks || at <= wish->cursor >> order)
+	if (seen || at <= wish->cursor >> order)
 		WRITE_ONCE(memory->next_block, READ_ONCE(memory->next_block) +
 					       PAGE_COLOR_BLOCK_COPIES);
-	if (!wish->looks)
+	if (!seen)
 		wish->cursor = at << order;
 }
 
@@ -447,9 +453,12 @@ bool page_color_choose_block(struct page_color_memory *memory,
 				&one);
 		if (now >= least)
 			continue;
-		if (rank_is_lacked(now) && !rank_is_lacked(least))
+		if (least == U64_MAX)
 			end = min(end, stretch.tries + 1 +
 				       PAGE_COLOR_MOST_STRETCHES);
+		if (rank_is_lacked(now) && !rank_is_lacked(least))
+			end = min(end, stretch.tries + 1 +
+				       PAGE_COLOR_DEAR_STRETCHES);
 		if (rank_is_good(now, order) && !rank_is_good(least, order))
 			end = min(end, stretch.tries + 1 + PAGE_COLOR_STRETCHES);
 		least = now;
@@ -465,7 +474,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		stretch.at = 0;
 	/* None, or none of which all is in the set and is lacked. */
 	if (!rank_is_lacked(least))
-		go_on_later(memory, wish, stretch.at, order);
+		go_on_later(memory, wish, stretch.at, order,
+			    wish->looks && stretch.tries >= stretches);
 	/* Behind what others hold may be one that nobody does. */
 	else if (!rank_is_good(least, order))
 		wish->cursor = stretch.at << order;

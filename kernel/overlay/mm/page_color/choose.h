@@ -140,7 +140,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * compared where one is lacked. Of each, the pageblock of the last block is looked at
  * first, then up to 512 copies, and others the next time if none has a block of which all
  * is in the set and is lacked. The cursor moves to where no more copies might be looked
- * at, or no more stretches where others hold an eighth or more of the block. False if no
+ * at, or no more stretches unless others hold less than half of the block. False if no
  * block was found, or if those of this order do not divide the colors. Of a set, only
  * stretches that have colors of it are looked at.
  */
