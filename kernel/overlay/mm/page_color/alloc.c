@@ -147,6 +147,8 @@ static unsigned int gather(const struct page_color_place *place,
 		page_color_live_adjust(place->node->live);
 	wish->cursor = 64 * parts[nr - 1].word +
 			       fls64(parts[nr - 1].mask);
+	if (!wish->looks)
+		wish->cursor = 64 * word;
 	if (wish->cursor >= colors)
 		wish->cursor = 0;
 	return nr;
@@ -574,13 +576,26 @@ static void note_rest(struct zone *zone, const struct page_color_place *place,
 	count_vm_events(PAGE_COLOR_OTHER, chosen);
 }
 
+/*
+ * Where next to no memory is free, what reclaim frees has colors as they come, and
+ * few of them are lacked: a search that has found next to none of these takes others,
+ * too, since it is as long for one page as for many. Who is larger than the cache has
+ * other ways.
+ */
+static bool is_starved(const struct page_color_space *space,
+		       const struct page_color_wish *wish, unsigned int count)
+{
+	return !wish->looks && 8 * (count - wish->count) < count &&
+	       !page_color_full(space);
+}
+
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int least, unsigned int count,
 			       struct page_color_part *parts)
 {
 	struct page_color_wish wish = { .set = ask->set };
-	unsigned int first, i, nr = 0, run = 0, differs, tried = 0;
+	unsigned int first, i, nr = 0, run = 0, differs, tried = 0, best;
 	struct page_color_space *space;
 	struct page_color_place place;
 
@@ -630,24 +645,27 @@ unsigned int page_color_gather(struct zone *zone,
 		if (nr)
 			break;
 	}
-	trace_page_color_choose(zone, i, count, nr ? count - wish.count : 0);
+	best = nr ? count - wish.count : 0;
+	trace_page_color_choose(zone, i, count, best);
+	if (space && nr && !least && is_starved(space, &wish, count))
+		nr = gather(&place, space, &wish, 0, parts, nr);
 	if (ask->set)
 		note_set(place.zone, ask->set, 0, nr);
 	/* What a set lacks is not what the space lacks, which has tasks with others. */
 	if (space && (nr || !ask->set))
-		note_vain(space, first, i,
-			  is_little(count - wish.count, count));
+		note_vain(space, first, i, is_little(best, count));
 	if (space) {
 		WRITE_ONCE(space->cursor, wish.cursor);
 		check_space(space, place.node, run);
 	} else {
 		WRITE_ONCE(place.zone->cursor, wish.cursor);
 	}
-	if (!nr && !least)
+	if (!nr && !least) {
 		count_vm_event(PAGE_COLOR_NONE);
-	else if (nr && space)
-		count_vm_events(!i ? PAGE_COLOR_BEST : PAGE_COLOR_OTHER,
-				count - wish.count);
+	} else if (nr && space) {
+		count_vm_events(!i ? PAGE_COLOR_BEST : PAGE_COLOR_OTHER, best);
+		count_vm_events(PAGE_COLOR_OTHER, count - wish.count - best);
+	}
 	return nr;
 }
 
