@@ -377,11 +377,30 @@ static void change_held(struct both *both)
 	change_held_word(both, random_word(both), numbers_chance(both->numbers), hold);
 }
 
-/* Nothing is lacked as a whole: every second color is held. */
+static void add_live(struct both *both, u32 word, u64 mask)
+{
+	u32 most = (1U << both->live->planes) - 1;
+
+	mask &= page_color_valid(both->twin.colors, word);
+	page_color_live_add(both->live, word, mask);
+	for (int i = 0; i < 64; i++)
+		if (mask >> i & 1)
+			twin_live(&both->twin, 64 * word + i, true, most);
+}
+
+/* No stretch is good: of each two colors one is held, by the space itself or by many. */
 static void hold_pairs(struct both *both)
 {
-	for (u32 word = 0; word < page_color_words(both->twin.colors); word++)
-		change_held_word(both, word, 0x5555555555555555, true);
+	const u64 every_second = 0x5555555555555555;
+	bool own = numbers_one_in(both->numbers, 2);
+	u32 times = both->live->level + 1;
+
+	for (u32 word = 0; word < page_color_words(both->twin.colors); word++) {
+		if (own)
+			change_held_word(both, word, every_second, true);
+		for (u32 i = 0; !own && i < times; i++)
+			add_live(both, word, every_second);
+	}
 }
 
 static struct page_color_wish random_wish(struct both *both)
