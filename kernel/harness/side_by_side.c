@@ -477,6 +477,7 @@ static void choose_copy(struct both *both)
 	found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
 	first = found;
 	SAME(wish.looks <= looks, true);
+	SAME(!wish.part || looks - wish.looks <= PAGE_COLOR_COPIES, true);
 	if (found) {
 		SAME(part.word, word);
 		SAME(part.frame % colors, 64 * word);
