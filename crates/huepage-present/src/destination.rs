@@ -112,11 +112,16 @@ impl Destination {
     ) -> anyhow::Result<()> {
         let write = |one: &Self| one.write(stdout, force, |format| render(one, format)).err();
         let mut errors: Vec<anyhow::Error> = all.iter().filter_map(write).collect();
-        let Some(first) = errors.pop() else { return Ok(()) };
+        let Some(last) = errors.pop() else { return Ok(()) };
         if !all.contains(&Destination::Stdout) {
             print(render(&Destination::Stdout, stdout)?)?;
         }
-        Err(errors.iter().fold(first, |all, one| all.context(format!("{one:#}"))))
+        if errors.is_empty() {
+            return Err(last);
+        }
+        errors.push(last);
+        let errors: Vec<String> = errors.iter().map(|error| format!("{error:#}")).collect();
+        bail!("{}", errors.join("; "))
     }
 
     /// The name of the file, for people; `None` for standard output.

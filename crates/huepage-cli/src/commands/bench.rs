@@ -188,10 +188,11 @@ fn run_on<W: Workbench>(
     let placements = chosen_placements(&plan.placements, suite, &workbench.offers());
     let plan = Plan { placements, ..plan };
     let (report, samples) = report(workbench, suite, cache, common.cache_share, &plan)?;
-    write_all(&report, &LOOK, &common.output, common.json, common.force)?;
+    let written = write_all(&report, &LOOK, &common.output, common.json, common.force);
     if let Some(path) = &common.samples_file {
         write_samples(&samples, path).with_context(|| format!("writing {}", path.display()))?;
     }
+    written?;
     let (done, wanted) = (samples.blocks, plan.visits);
     Ok(in_part(done, wanted, "visits", common.time_limit, samples.interrupted))
 }

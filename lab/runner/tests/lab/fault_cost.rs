@@ -29,8 +29,8 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
         assert!(cost("free a file") < cost("write a file"), "{arch}");
     }
     // The disk answers when it likes, and what comes after it in a round is moved by that: a
-    // tick into the work or out of it, 2,488 and 3,168 instructions, and in one of some hundred
-    // boots of stock as many as clearing a huge page. So one of three may be another.
+    // tick into the work or out of it, 2,488 and 3,168 instructions, and once, on stock, nearly
+    // as many as clearing a huge page takes. So one of three may be another.
     let again = quick("fault-cost", &["rounds=1", "functions=true"]);
     let mut differ = differing(&quick("fault-cost", &["rounds=1"]), &again);
     if !differ.is_empty() {

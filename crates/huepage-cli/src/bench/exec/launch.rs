@@ -6,7 +6,7 @@ use std::{
     ffi::{OsStr, OsString},
     fs::File,
     io::{self, Read, Seek, stderr},
-    os::{fd::AsFd, unix::process::ExitStatusExt},
+    os::unix::process::ExitStatusExt,
     path::{Path, PathBuf},
     process::{Command, ExitStatus, Stdio},
     time::Duration,
@@ -129,7 +129,7 @@ impl Launcher {
             None => Stdio::null(),
         });
         if self.program.show_output {
-            command.stdout(stderr().as_fd().try_clone_to_owned()?);
+            command.stdout(stderr());
         } else {
             self.said.set_len(0)?;
             (&self.said).rewind()?;
@@ -259,7 +259,7 @@ pub fn shell(option: &str, line: &OsStr, show_output: bool) -> anyhow::Result<()
     let mut command = Command::new("sh");
     command.arg("-c").arg(line).stdin(Stdio::null());
     if show_output {
-        command.stdout(stderr().as_fd().try_clone_to_owned()?);
+        command.stdout(stderr());
     } else {
         command.stdout(Stdio::null());
     }
