@@ -83,18 +83,13 @@ static __always_inline bool page_color_begin(struct mm_struct *whom,
 	return true;
 }
 
-void __page_color_end(struct mm_struct *whom, enum page_color_kind kind,
-		      gfp_t gfp, struct folio *folio);
+void __page_color_end(struct folio *folio);
 
 /* @folio is what it got, or NULL. */
-static __always_inline void page_color_end(struct mm_struct *whom,
-					   enum page_color_kind kind,
-					   gfp_t gfp, struct folio *folio)
+static __always_inline void page_color_end(struct folio *folio)
 {
-	if (likely(!current->page_color.whom))
-		return;
-	current->page_color.whom = NULL;
-	__page_color_end(whom, kind, gfp, folio);
+	if (unlikely(current->page_color.whom))
+		__page_color_end(folio);
 }
 
 /* As @coming of a task: it will map a huge page, and has not got one yet. */
@@ -228,9 +223,7 @@ static inline bool page_color_begin(struct mm_struct *whom,
 	return false;
 }
 
-static inline void page_color_end(struct mm_struct *whom,
-				  enum page_color_kind kind, gfp_t gfp,
-				  struct folio *folio) { }
+static inline void page_color_end(struct folio *folio) { }
 static inline void page_color_huge_begin(struct vm_area_struct *vma,
 					 unsigned int order) { }
 static inline void page_color_huge_end(void) { }

@@ -704,10 +704,10 @@ static noinline struct page *color_rmqueue_space(struct zone *preferred_zone,
  * What rmqueue() does first while coloring is on: a page for somebody whose
  * colors matter, or NULL if the default path must decide.
  */
-static noinline struct page *color_rmqueue(struct zone *preferred_zone,
-					   struct zone *zone,
-					   unsigned int order,
-					   unsigned int alloc_flags)
+static __always_inline struct page *color_rmqueue(struct zone *preferred_zone,
+						  struct zone *zone,
+						  unsigned int order,
+						  unsigned int alloc_flags)
 {
 	struct mm_struct *whom = current->page_color.whom;
 

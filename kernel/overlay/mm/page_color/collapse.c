@@ -74,9 +74,9 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 	leaving->small = !folio && current->page_color.huge == PAGE_COLOR_SMALL;
 	page_color_huge_end();
 	stay = leaving->stay;
-	page_color_end(mm, leaving->kind, gfp, folio);
+	page_color_end(folio);
 	current->page_color.leaving = NULL;
 	if (folio && stay && leaving->kind == PAGE_COLOR_ANON)
-		page_color_crowd(mm, folio_nid(folio), stay, gfp);
+		page_color_crowd(mm, folio_nid(folio), stay);
 	return folio;
 }

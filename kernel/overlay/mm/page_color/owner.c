@@ -118,7 +118,7 @@ page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
 
 	if (owner && page_color_begin(owner, kind)) {
 		target = __folio_alloc_noprof(gfp, order, nid, nodes);
-		page_color_end(owner, kind, gfp, target);
+		page_color_end(target);
 	} else {
 		target = __folio_alloc_noprof(gfp, order, nid, nodes);
 	}

@@ -316,8 +316,7 @@ bool page_color_is_in_vain(const struct mm_struct *mm);
  * A huge page of an address space, in node @nid, has colors that small ones have,
  * too: so many. When the colors are counted the next time, these move.
  */
-void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
-		      gfp_t gfp);
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages);
 
 /* again.c */
 /* Pages that move at once, and for which as many are taken. */

@@ -495,15 +495,14 @@ static void count_own_spaces(struct callback_head *work)
 }
 
 /* Once for all who ask until then. Without memory it is asked for again later. */
-void page_color_request_count(gfp_t gfp)
+void page_color_request_count(void)
 {
 	struct callback_head *work;
 
 	work = task_work_cancel_func(current, count_own_spaces);
 	if (!work) {
 		/* The caller may hold locks that reclaim would take. */
-		work = kmalloc(sizeof(*work), (gfp & GFP_RECLAIM_MASK) |
-			       __GFP_NOWARN | __GFP_NORETRY);
+		work = kmalloc(sizeof(*work), GFP_NOWAIT | __GFP_NOWARN);
 		if (!work)
 			return;
 		init_task_work(work, count_own_spaces);
@@ -512,8 +511,7 @@ void page_color_request_count(gfp_t gfp)
 		kfree(work);
 }
 
-void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
-		      gfp_t gfp)
+void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages)
 {
 	struct page_color_space *space;
 	bool count = false;
@@ -524,7 +522,7 @@ void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages,
 		count = add_to_crowd(mm, space, pages);
 	rcu_read_unlock();
 	if (count && is_own(mm))
-		page_color_request_count(gfp);
+		page_color_request_count();
 }
 
 /*

@@ -646,13 +646,14 @@ static void take_default(struct mm_struct *whom, struct page_color_space *space,
  * that is marked already is not changed by it. What the address space holds is
  * counted when it has grown large, or is not what is noted for it.
  */
-noinline void __page_color_end(struct mm_struct *whom,
-			       enum page_color_kind kind, gfp_t gfp,
-			       struct folio *folio)
+noinline void __page_color_end(struct folio *folio)
 {
+	struct mm_struct *whom = current->page_color.whom;
+	enum page_color_kind kind = current->page_color.kind;
 	struct page_color_space *space;
 	bool own = is_own(whom), count = false;
 
+	current->page_color.whom = NULL;
 	/* Nobody holds pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
 		return;
@@ -666,7 +667,7 @@ noinline void __page_color_end(struct mm_struct *whom,
 	if (own && !space)
 		count = has_grown(whom, kind, folio);
 	if (count)
-		page_color_request_count(gfp);
+		page_color_request_count();
 }
 
 struct folio *
@@ -682,7 +683,7 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 	if (whom == PAGE_COLOR_FILE)
 		current->page_color.whom = NULL;
 	else
-		page_color_end(whom, kind, gfp, folio);
+		page_color_end(folio);
 	return folio;
 }
 

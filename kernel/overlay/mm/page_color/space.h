@@ -92,7 +92,7 @@ void page_color_drop_stale(struct mm_struct *mm);
 
 /* recount.c */
 /* On its way to user mode current counts what its address space holds. */
-void page_color_request_count(gfp_t gfp);
+void page_color_request_count(void);
 /* So many of its colors were held already when a block came: a crowd. */
 void page_color_crowd_by_block(struct mm_struct *mm,
 			       struct page_color_space *space,
