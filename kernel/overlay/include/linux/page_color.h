@@ -188,6 +188,16 @@ static __always_inline void page_color_map(struct mm_struct *mm,
 		__page_color_map(mm, page, nr);
 }
 
+void __page_color_unused(struct mm_struct *mm, struct folio *folio);
+
+/* What a fault has got for anonymous memory is not mapped after all. */
+static __always_inline void page_color_unused(struct mm_struct *mm,
+					      struct folio *folio)
+{
+	if (page_color_enabled())
+		__page_color_unused(mm, folio);
+}
+
 static __always_inline void page_color_unmap(struct mm_struct *mm,
 					     struct page *page,
 					     unsigned long nr)
@@ -241,6 +251,8 @@ static inline void page_color_leave(struct page_color_leaving *leaving,
 static inline void page_color_settle(struct mm_struct *mm) { }
 static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
+static inline void page_color_unused(struct mm_struct *mm,
+				     struct folio *folio) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }
 static inline void page_color_move(struct mm_struct *mm, struct page *from,

@@ -167,6 +167,13 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 	rcu_read_unlock();
 }
 
+/* The folio is not anonymous yet. Other pages that have a color of it lose it, too. */
+void __page_color_unused(struct mm_struct *mm, struct folio *folio)
+{
+	change_pages(mm, PAGE_COLOR_ANON, &folio->page, folio_nr_pages(folio),
+		     page_color_unmark);
+}
+
 void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
 		     unsigned long nr)
 {
@@ -292,8 +299,9 @@ static void unmap_row(struct unmapping *unmapping)
 }
 
 /*
- * Pages that follow each other in memory are unmapped as one; a huge page is told
- * of where it is unmapped as a whole.
+ * Pages that follow each other in memory are unmapped as one. A huge page is told of where
+ * it is unmapped as a whole, but for its first page. An address space that ends is told of
+ * as a whole, too.
  */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
@@ -303,7 +311,8 @@ void page_color_unmap_batch(struct mm_struct *mm,
 	struct page *next = NULL;
 	unsigned int i;
 
-	if (!rcu_access_pointer(mm->page_color.spaces))
+	if (!rcu_access_pointer(mm->page_color.spaces) ||
+	    !atomic_read(&mm->mm_users))
 		return;
 	rcu_read_lock();
 	for (i = 0; i < nr; i++) {
@@ -324,9 +333,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		folio = page_folio(page);
 		if (in_rows)
 			in_row = encoded_nr_pages(pages[++i]);
-		else if (folio_test_pmd_mappable(folio) && page == &folio->page)
-			continue;
-		if (!page_color_is_held(folio))
+		if (!page_color_is_held(folio) || folio_test_hugetlb(folio))
 			continue;
 		kind = page_color_kind_of(folio);
 		mapping = folio->mapping;
