@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /* Operations on free frames, counts, held colors and the choice among them. */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,7 @@ static void clear_mask(struct both *both)
 
 static void look_at_free(struct both *both)
 {
-	unsigned long frame = random_frame(both);
+	unsigned long frame = random_frame(both), lowest, limit, found;
 
 	SAME(page_color_free_word(both->free, frame), twin_free_word(&both->twin, frame));
 	SAME(page_color_free_in_block(both->free, frame), twin_in_block(&both->twin, frame));
@@ -182,7 +183,16 @@ static void look_at_free(struct both *both)
 	SAME(both->free->partial, twin_partial(&both->twin));
 	/* Nothing is free before the mark. */
 	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
-	SAME(page_color_free_lowest(both->free, frame), twin_lowest(&both->twin, frame));
+	lowest = twin_lowest(&both->twin, frame);
+	SAME(page_color_free_lowest(both->free, frame, ULONG_MAX), lowest);
+	limit = random_frame(both);
+	found = page_color_free_lowest(both->free, frame, limit);
+	if (lowest < limit)
+		SAME(found, lowest);
+	else
+		SAME(found >= limit && found <= lowest &&
+		     (found < (limit > frame ? limit : frame) + PAGE_COLOR_CHUNK ||
+		      found == ULONG_MAX), true);
 }
 
 static u32 random_word(struct both *both)
@@ -467,17 +477,18 @@ static void choose_copy(struct both *both)
 	struct page_color_part part = { 0 }, taken = { 0 };
 	unsigned long whole = 1UL << both->twin.block_order, last = both->memory.last;
 	u64 some = page_color_wanted(&wish, colors, word, want), best = 0, mine = 0;
-	unsigned int before = 0, looks = wish.looks;
+	unsigned int before = 0, looks = wish.looks, limit = 16384 / page_color_words(colors);
 	bool found, first, goes = false, may_go = false, poor = both->memory.poor;
 
 	for (u32 i = 0; i < 64; i++)
 		SAME(some >> i & 1, 64 * word + i < colors &&
 		     twin_wants(both, &wish, 64 * word + i, want));
+	limit = limit > 256 ? limit : 256;
 	taken.frame = random_frame(both) / colors * colors + 64 * word;
 	found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
 	first = found;
 	SAME(wish.looks <= looks, true);
-	SAME(!wish.part || looks - wish.looks <= PAGE_COLOR_COPIES, true);
+	SAME(looks - wish.looks <= (wish.part ? PAGE_COLOR_COPIES : limit), true);
 	if (found) {
 		SAME(part.word, word);
 		SAME(part.frame % colors, 64 * word);
@@ -512,9 +523,9 @@ static void choose_copy(struct both *both)
 		SAME(both->memory.copies > PAGE_COLOR_COPIES &&
 		     wish.looks == looks - PAGE_COLOR_COPIES, true);
 	else if (!found && best && looks == PAGE_COLOR_SEARCHED)
-		SAME(both->memory.copies > PAGE_COLOR_SEARCHED && !wish.looks, true);
+		SAME(both->memory.copies > limit && wish.looks == looks - limit, true);
 	for (unsigned long more = 1 + both->memory.copies /
-				  (wish.part ? PAGE_COLOR_COPIES : PAGE_COLOR_SEARCHED);
+				  (wish.part ? PAGE_COLOR_COPIES : limit);
 	     !found && best && more; more--) {
 		wish.looks = PAGE_COLOR_SEARCHED;
 		found = page_color_choose_copy(&both->memory, word, some, &wish, &taken, 1, &part);
@@ -582,7 +593,13 @@ static bool twin_is_lacked(u64 rank)
 	return !(rank >> 48) && !(rank & 0xffff);
 }
 
-/* And fewer than half are held by many. */
+/* Some of it is. */
+static bool twin_lacks(u64 rank, u32 size)
+{
+	return (rank & 0xffff) < size;
+}
+
+/* All of it is, and fewer than half are held by many. */
 static bool twin_is_good(u64 rank, u32 size)
 {
 	return twin_is_lacked(rank) && rank >> 16 < size / 2;
@@ -714,8 +731,11 @@ static void choose_block(struct both *both)
 		any = true;
 		if (rank >= least)
 			continue;
-		u32 more = least == UINT64_MAX ? 1024 : stretches;
+		u32 more = stretches;
 
+		if (wish.set ? least == UINT64_MAX :
+			       twin_lacks(rank, size) && !twin_lacks(least, size))
+			more = 1024;
 		if (twin_is_lacked(rank) && !twin_is_lacked(least))
 			more = 512;
 		if (twin_is_good(rank, size) && !twin_is_good(least, size))

@@ -55,4 +55,11 @@ static inline void atomic64_inc(atomic64_t *v)
 	v->counter++;
 }
 
+static inline unsigned long long atomic64_inc_return(atomic64_t *v)
+{
+	return ++v->counter;
+}
+
+#define smp_store_release(place, value) ((void)(*(place) = (value)))
+
 #endif

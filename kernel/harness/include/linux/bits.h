@@ -3,5 +3,7 @@
 #define HARNESS_LINUX_BITS_H
 
 #define BIT(nr) (1UL << (nr))
+#define BIT_ULL(nr) (1ULL << (nr))
+#define GENMASK_ULL(high, low) (~0ULL >> (63 - (high)) & ~0ULL << (low))
 
 #endif

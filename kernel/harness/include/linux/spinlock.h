@@ -25,6 +25,9 @@ static inline void spin_unlock(spinlock_t *lock)
 	lock->held--;
 }
 
+#define spin_lock_irq(lock) spin_lock(lock)
+#define spin_unlock_irq(lock) spin_unlock(lock)
+
 #define spin_lock_irqsave(lock, flags)  \
 	do {                            \
 		if ((lock)->held++)     \

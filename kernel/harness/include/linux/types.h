@@ -12,6 +12,9 @@ typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
 
+typedef unsigned int gfp_t;
+typedef unsigned long pgoff_t;
+
 _Static_assert(sizeof(unsigned long) == 8, "they are for 64-bit machines");
 
 #endif

@@ -74,12 +74,14 @@ struct page_color_task {
  * @set: id of the set whose colors they are, or 0
  * @longest: how many were taken at once; the next time twice as many
  * @idle: nothing was taken since somebody looked
+ * @mixed: the space held some of the colors before, for other pages
  */
 struct page_color_run {
 	struct page_color_space *space;
 	u64 set;
 	unsigned int longest;
 	bool idle;
+	bool mixed;
 };
 
 /**

@@ -61,14 +61,28 @@ static u64 take_wanted(struct page_color_space *space,
 	return want & PAGE_COLOR_LACKED ? fresh : some;
 }
 
-/* Words that are looked at for colors that nobody has taken lately. */
+/*
+ * Words that one search passes: of the best colors, of others, and of those that nobody has
+ * taken lately, which may be searched for four times. The next one goes on there.
+ */
+#define PAGE_COLOR_BEST_WORDS	16384
+#define PAGE_COLOR_WORDS	4096
 #define PAGE_COLOR_OLD_WORDS	1024
 
+static u32 most_words(unsigned int want)
+{
+	if (want & PAGE_COLOR_OLD)
+		return PAGE_COLOR_OLD_WORDS;
+	if (want & PAGE_COLOR_LACKED && want & PAGE_COLOR_FEW)
+		return PAGE_COLOR_BEST_WORDS;
+	return PAGE_COLOR_WORDS;
+}
+
 /*
- * Once round all words from the cursor on; the first word in two parts. A space
- * gets all that it lacks of a word, from several copies, before the next word: its
- * neighbors in memory have neighboring colors then. A block needs colors that
- * follow each other, and finds them where gaps are not spread over all words; one
+ * Once round all words from the cursor on, or as many as one search passes; the first word
+ * in two parts. A space gets all that it lacks of a word, from several copies, before the
+ * next word: its neighbors in memory have neighboring colors then. A block needs colors
+ * that follow each other, and finds them where gaps are not spread over all words; one
  * that takes the place of small pages finds those of the pages that leave. But no
  * whole pageblock is cut for that.
  */
@@ -81,6 +95,7 @@ static unsigned int gather(const struct page_color_place *place,
 	u32 colors = memory->colors, words = page_color_words(colors);
 	u32 word = wish->cursor / 64, gone, step;
 	unsigned int before = nr, wanted = wish->count;
+	u32 most = most_words(want), passed = 0;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
 	/* Old ones may be searched for four times. */
@@ -91,13 +106,15 @@ static unsigned int gather(const struct page_color_place *place,
 		u64 some;
 
 		step = 1;
+		/* Words that are not in the set take no time. */
+		if (!wish->looks || passed == most)
+			break;
+		passed++;
 		/* All words had none. */
 		if (gone > words && nr == before)
 			break;
 		/* It is worth a look as long as it finds something. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
-			break;
-		if (want & PAGE_COLOR_OLD && gone >= PAGE_COLOR_OLD_WORDS)
 			break;
 		if (word >= words)
 			word = 0;
@@ -119,17 +136,15 @@ static unsigned int gather(const struct page_color_place *place,
 		if (!some)
 			continue;
 		if (!page_color_choose_copy(memory, word, some, wish, parts,
-					    nr, &parts[nr])) {
-			if (!wish->looks)
-				break;
+					    nr, &parts[nr]))
 			continue;
-		}
 		some = page_color_first_bits(parts[nr].mask, wish->count);
 		if (space)
 			some = take_wanted(space, place->node->live, word, some,
 					   wish, want);
 		if (!some)
 			continue;
+		parts[nr].fresh = space && want & PAGE_COLOR_LACKED;
 		parts[nr++].mask = some;
 		wish->count -= hweight64(some);
 		if (!wish->count)
@@ -138,8 +153,7 @@ static unsigned int gather(const struct page_color_place *place,
 	}
 	if (nr == before) {
 		/* The next search goes on there. */
-		if (!wish->looks || (want & PAGE_COLOR_OLD &&
-				     gone >= PAGE_COLOR_OLD_WORDS))
+		if (!wish->looks || passed == most)
 			wish->cursor = word < words ? 64 * word : 0;
 		return nr;
 	}
@@ -333,6 +347,7 @@ static unsigned int gather_rest(const struct page_color_place *place,
 	WRITE_ONCE(place->zone->rest, frame);
 	for (i = 0; i < nr; i++) {
 		parts[i].word = parts[i].frame % memory->colors / 64;
+		parts[i].fresh = false;
 		page_color_mark(space, place->node->live, parts[i].word,
 				parts[i].mask);
 	}
@@ -340,7 +355,7 @@ static unsigned int gather_rest(const struct page_color_place *place,
 }
 
 /* What is wanted, best first. */
-static const unsigned int wants[] = {
+static const unsigned int wants[PAGE_COLOR_WANTS] = {
 	PAGE_COLOR_LACKED | PAGE_COLOR_FEW,
 	PAGE_COLOR_LACKED,
 	PAGE_COLOR_FEW,
@@ -366,6 +381,17 @@ static unsigned int old_first(const struct page_color_space *space,
 /* Those of the next generations are next. */
 #define PAGE_COLOR_OLDER	2
 
+/*
+ * Where the search for old colors goes on: by itself, since a vain one looks at a part of
+ * the colors only, and what the others have found is where they go on best.
+ */
+static u32 old_cursor_of(const struct page_color_space *space, u32 cursor)
+{
+	u32 own = READ_ONCE(space->old_cursor);
+
+	return own != PAGE_COLOR_NO_CURSOR ? own : cursor;
+}
+
 /* Pageblocks in use matter for the best ones only. */
 static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_space *space,
@@ -373,16 +399,20 @@ static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_part *parts)
 {
 	u64 now = wish->live ? page_color_lately_now(wish->live->lately) : 0;
-	unsigned int nr;
+	unsigned int nr = 0;
 
-	want = old_first(space, wish, want);
-	for (; want & PAGE_COLOR_OLD && wish->old < now;
-	     wish->old += PAGE_COLOR_OLDER) {
-		nr = gather_best(place, space, wish, want, parts);
+	if (old_first(space, wish, want) != want) {
+		u32 cursor = wish->cursor;
+
+		wish->cursor = old_cursor_of(space, cursor);
+		for (; !nr && wish->old < now; wish->old += PAGE_COLOR_OLDER)
+			nr = gather_best(place, space, wish,
+					 want | PAGE_COLOR_OLD, parts);
+		WRITE_ONCE(space->old_cursor, wish->cursor);
+		wish->cursor = cursor;
 		if (nr)
 			return nr;
 	}
-	want &= ~PAGE_COLOR_OLD;
 	if (want == wants[0])
 		return gather_best(place, space, wish, want, parts);
 	return gather(place, space, wish, want, parts, 0);
@@ -463,11 +493,10 @@ static void note_vain(struct page_color_space *space, unsigned int first,
 {
 	unsigned int skipped = READ_ONCE(space->vain.skipped);
 
-	if (found < ARRAY_SIZE(wants)) {
-		if (!page_color_full(space))
-			return;
+	if (found < ARRAY_SIZE(wants) && page_color_full(space))
 		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
-	}
+	else if (found < ARRAY_SIZE(wants))
+		found = first;
 	if (found > first) {
 		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
 		WRITE_ONCE(space->vain.want, found);
@@ -598,6 +627,7 @@ unsigned int page_color_gather(struct zone *zone,
 	unsigned int first, i, nr = 0, run = 0, differs, tried = 0, best;
 	struct page_color_space *space;
 	struct page_color_place place;
+	u32 *own;
 
 	if (!page_color_place_of(&place, zone))
 		return 0;
@@ -620,7 +650,6 @@ unsigned int page_color_gather(struct zone *zone,
 		count = fair_share(space, wish.live, count);
 	}
 	wish.count = count;
-	wish.cursor = cursor_of(space ? &space->cursor : NULL, place.zone);
 	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
 		  (wish.live ? PAGE_COLOR_FEW : 0);
 	if (ask->set && is_vain(place.zone, ask->set, 0)) {
@@ -641,7 +670,11 @@ unsigned int page_color_gather(struct zone *zone,
 		if (tried & BIT(wants[i] & differs))
 			continue;
 		tried |= BIT(wants[i] & differs);
+		/* Where it was found last, whatever was searched for in vain. */
+		own = space ? &space->cursor[i] : &place.zone->cursor;
+		wish.cursor = cursor_of(own, place.zone);
 		nr = gather_want(&place, space, &wish, wants[i], parts);
+		WRITE_ONCE(*own, wish.cursor);
 		if (nr)
 			break;
 	}
@@ -654,12 +687,8 @@ unsigned int page_color_gather(struct zone *zone,
 	/* What a set lacks is not what the space lacks, which has tasks with others. */
 	if (space && (nr || !ask->set))
 		note_vain(space, first, i, is_little(best, count));
-	if (space) {
-		WRITE_ONCE(space->cursor, wish.cursor);
+	if (space)
 		check_space(space, place.node, run);
-	} else {
-		WRITE_ONCE(place.zone->cursor, wish.cursor);
-	}
 	if (!nr && !least) {
 		count_vm_event(PAGE_COLOR_NONE);
 	} else if (nr && space) {
@@ -685,36 +714,69 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 	return nr;
 }
 
+/* Pageblocks that are looked at for files from the lowest one on, and behind them. */
+#define PAGE_COLOR_LOW		512
+#define PAGE_COLOR_LOW_BEHIND	4096
+
+/* From *@frame on, at most so many pageblocks; *@frame is where the search ended. */
+static unsigned int gather_low(const struct page_color_free *free,
+			       unsigned long *frame, unsigned int blocks,
+			       unsigned int *count,
+			       struct page_color_part *parts)
+{
+	unsigned long whole = 1UL << free->block_order;
+	unsigned long end = *frame + blocks * whole;
+	unsigned int nr = 0;
+
+	for (;;) {
+		*frame = page_color_free_lowest(free, *frame, end);
+		if (*frame >= end)
+			return nr;
+		nr = gather_block(free, *frame, count, parts, nr);
+		if (!*count || nr == PAGE_COLOR_PARTS)
+			return nr;
+		*frame += whole;
+	}
+}
+
 unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts)
 {
 	const struct page_color_free *free;
 	struct page_color_place place;
 	unsigned long frame;
-	unsigned int nr = 0;
+	unsigned int nr;
 
 	if (!page_color_place_of(&place, zone))
 		return 0;
 	free = place.zone->memory.free;
 	frame = READ_ONCE(free->lowest);
-	while (count && nr < PAGE_COLOR_PARTS) {
-		frame = page_color_free_lowest(free, frame);
-		if (frame == ULONG_MAX)
-			break;
-		nr = gather_block(free, frame, &count, parts, nr);
-		frame += 1UL << free->block_order;
-	}
+	nr = gather_low(free, &frame, PAGE_COLOR_LOW, &count, parts);
+	if (nr && frame != ULONG_MAX && frame > READ_ONCE(place.zone->low))
+		WRITE_ONCE(place.zone->low, frame);
+	if (nr || frame == ULONG_MAX)
+		return nr;
+	/* One page that came free is far below the others: these are where they were. */
+	frame = max(frame, READ_ONCE(place.zone->low));
+	nr = gather_low(free, &frame, PAGE_COLOR_LOW_BEHIND, &count, parts);
+	WRITE_ONCE(place.zone->low, frame == ULONG_MAX ? 0 : frame);
 	return nr;
 }
 
-/* The search for @frame found no room below it. */
-void page_color_file_low(struct zone *zone, unsigned long frame)
+/* Pageblocks that are passed under the lock at most. */
+#define PAGE_COLOR_PASSED	64
+
+void page_color_file_low(struct zone *zone)
 {
 	struct page_color_free *free = page_color_zone_free(zone);
+	unsigned long lowest, end;
 
-	if (free && free->lowest < frame &&
-	    !page_color_free_in_block(free, free->lowest))
-		WRITE_ONCE(free->lowest, pageblock_start_pfn(frame));
+	if (!free)
+		return;
+	end = free->lowest + (PAGE_COLOR_PASSED << free->block_order);
+	lowest = page_color_free_lowest(free, free->lowest, end);
+	if (lowest != ULONG_MAX)
+		WRITE_ONCE(free->lowest, lowest);
 }
 
 /*

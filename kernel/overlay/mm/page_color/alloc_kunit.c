@@ -229,6 +229,7 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 		kunit_skip(test, "node %d is there", nid);
 	free = make_free(test, made);
 	page_color_free_set(free, 0, 9);
+	made->space->old_cursor = PAGE_COLOR_NO_CURSOR;
 	made->space->block_cursor = PAGE_COLOR_NO_CURSOR;
 	rcu_assign_pointer(page_color_nodes[nid], &made->node);
 

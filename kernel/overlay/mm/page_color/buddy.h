@@ -245,7 +245,7 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 	/* All at once; their links have no meaning once they are free. */
 	__list_del(before, list);
 
-	if (run && run->space)
+	if (run && run->space && !run->mixed)
 		page_color_unmark_frames(run->space, first, nr);
 	end = first + nr;
 	for (pfn = first; pfn < end; pfn += 1UL << order) {
@@ -343,11 +343,20 @@ static int color_take_parts(struct zone *zone, struct page_color_part *parts,
 		u64 mask = part->mask;
 
 		part->mask = color_take(zone, part->frame, mask, alloc_flags);
-		if (unlikely(mask != part->mask) && ask)
+		if (unlikely(mask != part->mask) && ask && part->fresh)
 			page_color_lost(zone, ask, part, mask & ~part->mask);
 		taken += hweight64(part->mask);
 	}
 	return taken;
+}
+
+/* Pages that are mapped may have some of the colors: only those of all are given up. */
+static bool color_is_mixed(const struct page_color_part *parts, unsigned int nr)
+{
+	while (nr--)
+		if (!parts[nr].fresh)
+			return true;
+	return false;
 }
 
 static void color_add_parts(struct list_head *list,
@@ -435,6 +444,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 		page_color_run_begin(&pcp->color_run, ask);
 	count = color_count(zone, pcp);
 	if (pindex == PCP_COLOR_LIST) {
+		pcp->color_run.mixed = false;
 		if (color_reuse(zone, pcp, ask, count))
 			return true;
 		nr = page_color_gather(zone, ask, 0, count, parts);
@@ -448,8 +458,10 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	if (pindex == PCP_COLOR_LIST)
 		color_exchange(zone, pcp, count);
 	else
-		page_color_file_low(zone, parts[0].frame);
+		page_color_file_low(zone);
 	spin_unlock_irqrestore(&zone->lock, flags);
+	if (pindex == PCP_COLOR_LIST)
+		pcp->color_run.mixed = color_is_mixed(parts, nr);
 	color_add_parts(list, parts, nr);
 	pcp->count += count;
 	return true;

@@ -9,7 +9,8 @@
 
 /*
  * Stretches of colors that are compared with one of which the address space holds nothing
- * and others less than half, with one of which others hold more, and with any.
+ * and others less than half, with one of which others hold more, and with one of which it
+ * holds a part.
  */
 #define PAGE_COLOR_STRETCHES	64
 #define PAGE_COLOR_DEAR_STRETCHES	(8 * PAGE_COLOR_STRETCHES)
@@ -114,6 +115,13 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 	return false;
 }
 
+/* Of one word so many are looked at that others have their turn in the same search. */
+static unsigned long most_copies(const struct page_color_memory *memory)
+{
+	return max(4U * PAGE_COLOR_COPIES,
+		   PAGE_COLOR_SEARCHED / page_color_words(memory->colors));
+}
+
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, struct page_color_wish *wish,
 			    const struct page_color_part *taken,
@@ -131,7 +139,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		return true;
 	if (copies > PAGE_COLOR_COPIES)
 		copy = READ_ONCE(memory->next) % copies;
-	most = min_t(unsigned long, copies, wish->looks);
+	most = min3(copies, (unsigned long)wish->looks, most_copies(memory));
 	/* What is left of pageblocks is not worth more. */
 	if (wish->part)
 		most = min_t(unsigned long, most, PAGE_COLOR_COPIES);
@@ -286,7 +294,13 @@ static inline bool rank_is_lacked(u64 rank)
 	return !(rank >> PAGE_COLOR_RANK_OUTSIDE) && !rank_held(rank);
 }
 
-/* And others hold less than half of it. */
+/* Some of it is. */
+static inline bool rank_lacks(u64 rank, unsigned int order)
+{
+	return rank_held(rank) < 1U << order;
+}
+
+/* All of it is, and others hold less than half of it. */
 static inline bool rank_is_good(u64 rank, unsigned int order)
 {
 	return rank_is_lacked(rank) &&
@@ -453,7 +467,9 @@ bool page_color_choose_block(struct page_color_memory *memory,
 				&one);
 		if (now >= least)
 			continue;
-		if (least == U64_MAX)
+		/* What is not in the set counts as held. */
+		if (wish->set ? least == U64_MAX :
+				rank_lacks(now, order) && !rank_lacks(least, order))
 			end = min(end, stretch.tries + 1 +
 				       PAGE_COLOR_MOST_STRETCHES);
 		if (rank_is_lacked(now) && !rank_is_lacked(least))

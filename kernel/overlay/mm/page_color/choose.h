@@ -35,11 +35,13 @@
  * @frame: the first of the copy
  * @mask: which of the frames from there on
  * @word: the word of colors that they have
+ * @fresh: whom they are for held none of these colors before
  */
 struct page_color_part {
 	unsigned long frame;
 	u64 mask;
 	u32 word;
+	bool fresh;
 };
 
 /**
@@ -124,7 +126,7 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
  * what is wanted, or anything if none had a quarter then. Else the copy with a
  * quarter of what is wanted, in the pageblock with the fewest free frames; or
  * that with the most. False if none of @some is free, or was found free before no
- * more copies may be looked at.
+ * more copies may be looked at: of one word 256, or of few words more.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, struct page_color_wish *wish,

@@ -62,12 +62,14 @@ static void frames_of_a_hole_are_not_free(struct kunit *test)
 	page_color_free_set(f->free, START - 512, 9);
 	KUNIT_EXPECT_EQ(test, page_color_free_word(f->free, hole), 0);
 	KUNIT_EXPECT_EQ(test, page_color_free_word(f->free, START - 64), 0);
-	KUNIT_EXPECT_EQ(test, page_color_free_lowest(f->free, 0), ULONG_MAX);
+	KUNIT_EXPECT_EQ(test, page_color_free_lowest(f->free, 0, ULONG_MAX),
+			ULONG_MAX);
 	/* Half of the word is on the other side of the border. */
 	page_color_free_set(f->free, hole - 32, 5);
 	KUNIT_EXPECT_EQ(test, page_color_free_word(f->free, hole - 32),
 			0xffffffff);
-	KUNIT_EXPECT_EQ(test, page_color_free_lowest(f->free, 0), hole - 512);
+	KUNIT_EXPECT_EQ(test, page_color_free_lowest(f->free, 0, ULONG_MAX),
+			hole - 512);
 }
 
 /* As when memory is added before and after. */
@@ -85,8 +87,10 @@ static void a_larger_table_knows_what_the_smaller_one_did(struct kunit *test)
 	page_color_free_adopt(large, f->free);
 	KUNIT_EXPECT_EQ(test, page_color_free_word(large, START + 1024), 0xffff);
 	KUNIT_EXPECT_EQ(test, large->partial, 16);
-	KUNIT_EXPECT_EQ(test, page_color_free_lowest(large, large->lowest),
+	KUNIT_EXPECT_EQ(test, page_color_free_lowest(large, large->lowest, ULONG_MAX),
 			START + 1024);
+	KUNIT_EXPECT_EQ(test, page_color_free_lowest(large, large->lowest, START),
+			START);
 	page_color_free_clear(large, START + 1024, 4);
 	KUNIT_EXPECT_EQ(test, large->partial, 0);
 }

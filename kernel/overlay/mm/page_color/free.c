@@ -143,13 +143,13 @@ unsigned int page_color_free_in_block(const struct page_color_free *free,
 }
 
 unsigned long page_color_free_lowest(const struct page_color_free *free,
-				     unsigned long frame)
+				     unsigned long frame, unsigned long limit)
 {
 	unsigned long end = free->start + free->chunks * PAGE_COLOR_CHUNK;
 	unsigned long step = 1UL << free->block_order;
 
 	frame = max(frame & ~(step - 1), free->start);
-	while (frame < end) {
+	while (frame < min(end, limit)) {
 		if (page_color_free_in_block(free, frame))
 			return frame;
 		frame += step;
@@ -157,5 +157,5 @@ unsigned long page_color_free_lowest(const struct page_color_free *free,
 			frame = (frame + PAGE_COLOR_CHUNK - 1) &
 				~(PAGE_COLOR_CHUNK - 1);
 	}
-	return ULONG_MAX;
+	return frame < end ? frame : ULONG_MAX;
 }

@@ -80,10 +80,10 @@ unsigned int page_color_free_in_block(const struct page_color_free *free,
 				      unsigned long frame);
 
 /*
- * The first frame of the lowest pageblock at or after @frame that has a free
- * one; ULONG_MAX if there is none.
+ * The first frame of the lowest pageblock at or after @frame that has a free one; of the
+ * pageblock at or after @limit where the search ended; or ULONG_MAX if memory did.
  */
 unsigned long page_color_free_lowest(const struct page_color_free *free,
-				     unsigned long frame);
+				     unsigned long frame, unsigned long limit);
 
 #endif /* _MM_PAGE_COLOR_FREE_H */

@@ -92,6 +92,7 @@ struct page_color_vain_set {
  * @memory: what is chosen from; memory.free changes under zone->lock
  * @cursor: the next color where no address space has a cursor
  * @rest: the pageblock in use from which frames of any color were taken last
+ * @low: where the search for pages of files ended behind the lowest ones, 0 at first
  * @vain: sets that had no free frame, or block
  */
 struct page_color_zone {
@@ -100,6 +101,7 @@ struct page_color_zone {
 	struct page_color_memory memory;
 	u32 cursor;
 	unsigned long rest;
+	unsigned long low;
 	struct page_color_vain_set vain[PAGE_COLOR_VAIN_SETS];
 };
 
@@ -121,6 +123,9 @@ static inline bool page_color_place_of(struct page_color_place *place,
 
 /* It begins where small address spaces have just taken pages. */
 #define PAGE_COLOR_NO_CURSOR	U32_MAX
+
+/* Colors that it lacks and few hold, that it lacks, that few hold, and any. */
+#define PAGE_COLOR_WANTS	4
 
 /**
  * struct page_color_space - the colors that an address space holds in one node
@@ -146,7 +151,8 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since that began
- * @cursor: color to go on with, or PAGE_COLOR_NO_CURSOR
+ * @cursor: color to go on with, for each of what is wanted, or PAGE_COLOR_NO_CURSOR
+ * @old_cursor: the same where those that were taken longest ago are searched for
  * @block_cursor: the same for blocks: what lies behind the last one is looked at first
  * @rounded: all colors were held, and a new round has begun, since this was cleared
  * @full_from: words from this one on count as held whatever @held says: the
@@ -175,7 +181,8 @@ struct page_color_space {
 	u32 crowded;
 	u8 crowds;
 	u8 vainly;
-	u32 cursor;
+	u32 cursor[PAGE_COLOR_WANTS];
+	u32 old_cursor;
 	u32 block_cursor;
 	u32 full_from;
 	struct page_color_vain vain;
@@ -670,8 +677,8 @@ bool page_color_gather_block(struct zone *zone,
 			     unsigned int order, unsigned long *frame,
 			     unsigned int *claimed);
 
-/* Files took the lowest frames; under zone->lock. */
-void page_color_file_low(struct zone *zone, unsigned long frame);
+/* Files took the lowest frames: pageblocks that have none are passed; under zone->lock. */
+void page_color_file_low(struct zone *zone);
 
 /* Frames that a part lost before they were taken. */
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

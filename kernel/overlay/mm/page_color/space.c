@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "space.h"
 #include "../internal.h"
@@ -382,7 +383,8 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	spin_lock_init(&space->lock);
 	space->nid = nid;
 	space->kind = kind;
-	space->cursor = PAGE_COLOR_NO_CURSOR;
+	memset32(space->cursor, PAGE_COLOR_NO_CURSOR, PAGE_COLOR_WANTS);
+	space->old_cursor = PAGE_COLOR_NO_CURSOR;
 	space->block_cursor = PAGE_COLOR_NO_CURSOR;
 	space->node = id;
 	space->direct = direct;
