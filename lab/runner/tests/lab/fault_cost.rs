@@ -50,6 +50,26 @@ fn a_fault_takes_some_thousands_of_instructions_and_the_same_again() {
     }
 }
 
+/// Beside the stock kernel, of a program twice as large as the cache in pages of 4 KiB:
+/// coloring that is compiled in and off, and coloring that is on. Rounds differ by some
+/// instructions of 2,500.
+#[test]
+fn a_fault_costs_as_much_as_on_stock() {
+    let results = quick("fault-cost", &["policy=stock,off,on", "pages=16384", "rounds=2"]);
+    for arch in ["x86_64", "arm64"] {
+        for work in ["touch in order", "touch at random"] {
+            let of = |policy| {
+                let row = row(&results, &[("arch", arch), ("work", work), ("policy", policy)]);
+                number(row, "instructions_per_page")
+            };
+            let off = of("off") / of("stock");
+            let on = of("on") / of("stock");
+            println!("{arch}, {work}: off {off:.4}, on {on:.4}");
+            assert!(off < 1.004 && on < 1.012, "{arch}, {work}: off {off}, on {on}");
+        }
+    }
+}
+
 /// What takes another number of instructions in one boot than in the other, but for the disk.
 fn differing(one: &Results, other: &Results) -> Vec<String> {
     let mut differ = Vec::new();
