@@ -410,6 +410,24 @@ static bool colors_of_a_job(const char *name, u32 colors, unsigned long gib)
 		colors, gib, gone, course.vain, course.calls, vain, CALLS);
 }
 
+/* Page by page, for a program that has the set from now on. Returns what was in vain. */
+static unsigned int refill_by_set(struct machine *machine, struct program *program,
+				  const struct page_color_set *set, int calls)
+{
+	unsigned int vain = 0;
+	struct found found;
+
+	program->set = set;
+	begin_at(program->space, 0);
+	while (calls--) {
+		if (refill(machine, program, 1, &found))
+			map(machine, program, &found);
+		else
+			vain++;
+	}
+	return vain;
+}
+
 /* Of a set of two words of colors the first has no free frame. */
 static bool colors_of_a_set(const char *name, u32 colors, unsigned long gib)
 {
@@ -417,22 +435,14 @@ static bool colors_of_a_set(const char *name, u32 colors, unsigned long gib)
 	struct machine *machine = machine_new(colors, gib * GIB_FRAMES);
 	struct program *program = program_new(machine);
 	struct page_color_set *set = zeroed(sizeof(*set) + sizeof(set->ranges[0]));
-	unsigned int vain = 0;
-	struct found found;
+	unsigned int vain;
 
 	for (unsigned long frame = 0; frame < machine->frames; frame += 64)
 		if (frame % colors)
 			make_free(machine, frame, 64);
 	*set = (struct page_color_set){ .id = 1, .colors = colors, .nr = 1 };
 	set->ranges[0] = (struct page_color_range){ 0, 127 };
-	program->set = set;
-	begin_at(program->space, 0);
-	for (int i = 0; i < CALLS; i++) {
-		if (refill(machine, program, 1, &found))
-			map(machine, program, &found);
-		else
-			vain++;
-	}
+	vain = refill_by_set(machine, program, set, CALLS);
 	/* After a vain search for colors of a set the next ones are not made. */
 	return report(vain <= MOST, name,
 		"%u colors in %lu GiB, a set of 128 of which 64 have no free frame: "
@@ -460,8 +470,7 @@ static bool words_outside_of_a_set(const char *name)
 	struct machine *machine = machine_new(COLORS, (unsigned long)COLORS * COPIES);
 	struct program *program = program_new(machine);
 	struct page_color_set *set;
-	unsigned int vain = 0;
-	struct found found;
+	unsigned int vain;
 
 	set = zeroed(sizeof(*set) + WORDS * sizeof(set->ranges[0]));
 	*set = (struct page_color_set){ .id = 1, .colors = COLORS, .nr = WORDS };
@@ -470,14 +479,7 @@ static bool words_outside_of_a_set(const char *name)
 	for (unsigned long frame = 0; frame < machine->frames; frame += 64)
 		if (frame % COLORS >= COLORS / 4 * 3)
 			make_free(machine, frame, 64);
-	program->set = set;
-	begin_at(program->space, 0);
-	for (int i = 0; i < CALLS; i++) {
-		if (refill(machine, program, 1, &found))
-			map(machine, program, &found);
-		else
-			vain++;
-	}
+	vain = refill_by_set(machine, program, set, CALLS);
 	return report(vain <= MOST, name,
 		"%u colors, a set of %u words of which %u have a free frame: %u of %u calls "
 		"gave nothing, of at most %u", COLORS, WORDS, WORDS / 4, vain, CALLS, MOST);
