@@ -283,6 +283,7 @@ static unsigned int gather_block(const struct page_color_free *free,
 		if (!some)
 			continue;
 		parts[nr].frame = frame;
+		parts[nr].fresh = false;
 		parts[nr++].mask = some;
 		*count -= hweight64(some);
 	}
@@ -347,7 +348,6 @@ static unsigned int gather_rest(const struct page_color_place *place,
 	WRITE_ONCE(place->zone->rest, frame);
 	for (i = 0; i < nr; i++) {
 		parts[i].word = parts[i].frame % memory->colors / 64;
-		parts[i].fresh = false;
 		page_color_mark(space, place->node->live, parts[i].word,
 				parts[i].mask);
 	}
