@@ -828,6 +828,51 @@ static bool starved_runs_given_back(const char *name)
 	return good;
 }
 
+/*
+ * Small programs take runs of small pages and blocks in turn: none has a color that
+ * another program holds, or that one of them was given before. Colors between a run and
+ * the next block are left out: they go once round before all have been given.
+ */
+static bool blocks_of_small_programs(const char *name)
+{
+	enum { COLORS = 16384, GIB = 1, ORDER = 4, PAGES = COLORS / 2 };
+	struct machine *machine = machine_new(COLORS, GIB * GIB_FRAMES);
+	u8 *given = zeroed(COLORS);
+	unsigned long pages = 0, again = 0, vain = 0;
+	const struct page_color_ask nobody = {};
+	unsigned int claimed;
+	struct found found;
+
+	make_free(machine, 0, machine->frames);
+	memset(given, true, COLORS - PAGES);
+	for (u32 word = 0; word < (COLORS - PAGES) / 64; word++)
+		another_holds(machine, word);
+	while (pages < PAGES / 4 * 3 && vain < GIVEN_UP) {
+		struct page_color_part *part = &found.parts[0];
+
+		vain += !refill_small(machine, RUN, &found);
+		pages += take(machine, &found);
+		for (unsigned int i = 0; i < found.nr; i++)
+			for (u64 mask = found.parts[i].mask; mask; mask &= mask - 1)
+				again += given[64 * found.parts[i].word +
+					       __ffs64(mask)]++ > 0;
+		found.nr = page_color_gather_block(&machine->zone, &nobody, ORDER,
+						   &part->frame, &claimed);
+		vain += !found.nr;
+		if (!found.nr)
+			continue;
+		part->mask = page_color_low_bits(1 << ORDER);
+		page_color_free_clear_mask(machine->free, part->frame, part->mask);
+		pages += 1 << ORDER;
+		for (u32 i = 0; i < 1 << ORDER; i++)
+			again += given[(part->frame + i) % COLORS]++ > 0;
+	}
+	return report(!again && !vain, name,
+		"%u colors, of which another program holds %u: of %lu pages of small "
+		"ones, in runs and in blocks, %lu have a color that was given before, and "
+		"%lu calls gave nothing", COLORS, COLORS - PAGES, pages, again, vain);
+}
+
 int main(int argc, char **argv)
 {
 #define SCENARIO(function) { #function, function }
@@ -844,6 +889,7 @@ int main(int argc, char **argv)
 		SCENARIO(files_have_a_bound),
 		SCENARIO(huge_pages_of_free_colors),
 		SCENARIO(starved_runs_given_back),
+		SCENARIO(blocks_of_small_programs),
 	};
 	bool good = true, any = false;
 

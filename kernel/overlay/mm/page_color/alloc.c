@@ -903,6 +903,9 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	bool chosen, small;
 
 	wish->cursor = cursor_of(own, place->zone);
+	/* What is before it has been given to small programs. */
+	if (!own)
+		wish->cursor = ALIGN(wish->cursor, 1U << order);
 	before = wish->cursor;
 	chosen = choose_block(place, ask, wish, order, frame, &stay);
 	colors = place->zone->memory.colors;
@@ -943,9 +946,9 @@ bool page_color_gather_block(struct zone *zone,
 	*claimed = 0;
 	if (!page_color_place_of(&place, zone))
 		return false;
-	space = space_of(ask, &place);
-	if (!space && !ask->set)
+	if (ask->file && !ask->set)
 		return false;
+	space = space_of(ask, &place);
 	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))

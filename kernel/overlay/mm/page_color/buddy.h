@@ -587,7 +587,7 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
 		return NULL;
 	rcu_read_lock();
-	if (page_color_ask(&ask, zone_to_nid(zone)))
+	if (page_color_ask(&ask, zone_to_nid(zone)) || page_color_is_small())
 		page = color_take_best_block(zone, order, alloc_flags, &ask);
 	if (ask.set)
 		color_note_set(page, order, ask.set);

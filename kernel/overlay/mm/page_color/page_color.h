@@ -614,6 +614,12 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 	return ask->space || ask->set;
 }
 
+/* Nobody in particular asks, but it is for an address space: one that is small yet. */
+static inline bool page_color_is_small(void)
+{
+	return page_color_may_ask() && current->page_color.whom;
+}
+
 /*
  * The current task makes a huge page of small ones, without being asked. Nobody holds
  * pages of files: these may be of programs with other sets.

@@ -45,18 +45,13 @@ const LIMITS: [Limit; 5] = [
             "server",
             "huge-processes",
             "huge-beside-small",
+            "mthp-behind",
             "turnover",
         ]),
         fits: true,
         most: 0.005,
     },
-    // While a program is small its pages of 64 KiB are on any colors, and do not move.
-    Limit {
-        metric: "conflict_across",
-        loads: Some(&["processes-8", "mthp-behind"]),
-        fits: true,
-        most: 0.02,
-    },
+    Limit { metric: "conflict_across", loads: Some(&["processes-8"]), fits: true, most: 0.02 },
     Limit { metric: "spread", loads: None, fits: false, most: 2.0 },
 ];
 
