@@ -23,7 +23,7 @@ use huepage::{
     topology::{ChoiceError, PinError},
 };
 
-use huepage_present::{escape, paragraph::wrap};
+use huepage_present::{escape, options, paragraph::wrap};
 use signals::Interrupted;
 use usage::UsageError;
 
@@ -73,7 +73,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = match options::read() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {

@@ -5,7 +5,7 @@ mod support;
 
 use std::{collections::BTreeSet, fs, path::Path, process::Output};
 
-use support::{assert_refused, code, huepage, stderr, stdout};
+use support::{assert_refused, code, huepage, stderr, stdout, unread};
 
 const COMMANDS: [&[&str]; 20] = [
     &[],
@@ -96,6 +96,19 @@ fn a_usage_error_names_what_is_there() {
     ] {
         let output = huepage(arguments).output().unwrap();
         assert_refused(&output, 2, message);
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_an_error_and_help_that_nobody_reads_is_none() {
+    for arguments in [&["--help"][..], &["help", "colors"], &["--version"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let output = huepage(arguments).stdout(full).output().unwrap();
+        assert_eq!(code(&output), Some(1), "{arguments:?}: {output:?}");
+        let start = "huepage: writing to standard output: No space left on device";
+        assert!(stderr(&output).starts_with(start), "{arguments:?}: {output:?}");
+        let output = unread(&mut huepage(arguments));
+        assert_eq!((code(&output), stderr(&output)), (Some(0), String::new()), "{arguments:?}");
     }
 }
 

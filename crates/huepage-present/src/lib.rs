@@ -5,7 +5,7 @@
 //! * [`paragraph`]: sentences and lists in lines of at most 80 columns.
 //! * [`table`]: rows of cells below a head.
 //! * [`svg`], [`axis`], [`chart`], [`oklch`]: pictures; [`png`] renders them.
-//! * [`man`]: man pages of a command.
+//! * [`options`], [`man`]: the options of a command, read and told.
 //! * [`escape`]: names chosen by other programs, made safe to show.
 //! * [`destination`], [`replace`], [`stdout`]: where all this goes.
 
@@ -16,6 +16,7 @@ pub mod escape;
 pub mod man;
 pub mod number;
 pub mod oklch;
+pub mod options;
 pub mod paragraph;
 pub mod png;
 pub mod replace;

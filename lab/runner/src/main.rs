@@ -7,6 +7,7 @@ mod commands;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use huepage_present::options;
 
 /// Boot real kernels under a modelled memory hierarchy and measure where pages land
 ///
@@ -35,7 +36,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli: Cli = match options::read() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
     match run(cli.command) {
         Ok(code) => code,
         Err(error) => {

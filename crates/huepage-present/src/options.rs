@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Reading the options of a command.
+
+use std::{io::ErrorKind, process::ExitCode};
+
+use clap::Parser;
+
+/// Reads the options of this process, or prints the help, the version or what is wrong with
+/// them.
+///
+/// # Errors
+/// The exit code when there is nothing more to do: 0 after help and version, 2 for a wrong
+/// option, 1 with a message if the help could not be written. A reader that has gone away is
+/// no error.
+pub fn read<Options: Parser>() -> Result<Options, ExitCode> {
+    Options::try_parse().map_err(|told| match told.print() {
+        Err(error) if !told.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
+            let name = Options::command().get_name().to_owned();
+            eprintln!("{name}: writing to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2)),
+    })
+}
