@@ -715,8 +715,8 @@ static bool huge_pages_beside_a_row(const char *name, unsigned int percent,
 	struct machine *machine = machine_new(COLORS, (unsigned long)COLORS * COPIES);
 	struct program *program = program_new(machine);
 	struct page_color_ask ask = { .space = program->space };
-	unsigned int got = 0, own = 0, claimed;
-	unsigned long frame;
+	struct page_color_blocks blocks = { .order = BLOCK_ORDER };
+	unsigned int got = 0, own = 0;
 
 	make_free(machine, 0, machine->frames);
 	for (u32 word = 0; word < COLORS / 64UL * percent / 100; word++)
@@ -728,15 +728,15 @@ static bool huge_pages_beside_a_row(const char *name, unsigned int percent,
 		unsigned int shared = 0;
 
 		current->page_color.huge = huge;
-		if (!page_color_gather_block(&machine->zone, &ask, BLOCK_ORDER, &frame,
-					     &claimed))
+		if (!page_color_gather_blocks(&machine->zone, &ask, 0, &blocks))
 			continue;
 		got++;
 		for (u32 j = 0; j < BLOCK; j++)
-			shared += program->mapped[(frame + j) % COLORS]++ > 0;
+			shared += program->mapped[(blocks.frame + j) % COLORS]++ > 0;
 		own += shared == BLOCK;
-		page_color_free_clear(machine->free, frame, BLOCK_ORDER);
-		page_color_take_block(program->space, frame, BLOCK_ORDER, claimed);
+		page_color_free_clear(machine->free, blocks.frame, BLOCK_ORDER);
+		page_color_take_block(program->space, blocks.frame, BLOCK_ORDER,
+				      blocks.claimed);
 	}
 	current->page_color.huge = PAGE_COLOR_HUGE;
 	return report(!own && got == FAULTS, name,
@@ -839,8 +839,8 @@ static bool blocks_of_small_programs(const char *name)
 	struct machine *machine = machine_new(COLORS, GIB * GIB_FRAMES);
 	u8 *given = zeroed(COLORS);
 	unsigned long pages = 0, again = 0, vain = 0;
+	struct page_color_blocks blocks = { .order = ORDER };
 	const struct page_color_ask nobody = {};
-	unsigned int claimed;
 	struct found found;
 
 	make_free(machine, 0, machine->frames);
@@ -856,11 +856,11 @@ static bool blocks_of_small_programs(const char *name)
 			for (u64 mask = found.parts[i].mask; mask; mask &= mask - 1)
 				again += given[64 * found.parts[i].word +
 					       __ffs64(mask)]++ > 0;
-		found.nr = page_color_gather_block(&machine->zone, &nobody, ORDER,
-						   &part->frame, &claimed);
+		found.nr = page_color_gather_blocks(&machine->zone, &nobody, 0, &blocks);
 		vain += !found.nr;
 		if (!found.nr)
 			continue;
+		part->frame = blocks.frame;
 		part->mask = page_color_low_bits(1 << ORDER);
 		page_color_free_clear_mask(machine->free, part->frame, part->mask);
 		pages += 1 << ORDER;
@@ -871,6 +871,60 @@ static bool blocks_of_small_programs(const char *name)
 		"%u colors, of which another program holds %u: of %lu pages of small "
 		"ones, in runs and in blocks, %lu have a color that was given before, and "
 		"%lu calls gave nothing", COLORS, COLORS - PAGES, pages, again, vain);
+}
+
+/*
+ * A program takes blocks, and more behind each of them. They must be free, and have
+ * no color that the program or another one has, where others and holes are among them.
+ */
+static bool blocks_behind_a_block(const char *name)
+{
+	enum { COLORS = 16384, GIB = 1, ORDER = 4, SIZE = 1 << ORDER, OF_WORD = 64 / SIZE };
+	struct machine *machine = machine_new(COLORS, GIB * GIB_FRAMES);
+	struct page_color_blocks blocks = { .order = ORDER };
+	struct program *program = program_new(machine);
+	struct page_color_ask ask = { .space = program->space };
+	unsigned int calls = 0, taken = 0, used = 0, shared = 0;
+	struct numbers numbers = { .state = 1 };
+	bool *others = zeroed(COLORS / 64);
+
+	for (unsigned long frame = 0; frame < machine->frames; frame += SIZE)
+		if (!numbers_one_in(&numbers, 4))
+			page_color_free_set(machine->free, frame, ORDER);
+	for (u32 word = 0; word < COLORS / 64; word++) {
+		others[word] = numbers_one_in(&numbers, 4);
+		if (others[word])
+			another_holds(machine, word);
+		for (u32 i = 0; i < OF_WORD; i++)
+			if (numbers_one_in(&numbers, 4))
+				has_mapped(machine, program, word,
+					   page_color_low_bits(SIZE) << i * SIZE);
+	}
+	program->space->block_cursor = PAGE_COLOR_NO_CURSOR;
+	current->mm = &program->mm;
+	current->page_color.whom = &program->mm;
+	while (taken < COLORS / SIZE / 4 &&
+	       page_color_gather_blocks(&machine->zone, &ask, OF_WORD - 1, &blocks)) {
+		u64 frames = page_color_low_bits(SIZE) | blocks.more;
+
+		calls++;
+		taken += hweight64(frames) / SIZE;
+		for (; frames; frames &= frames - 1) {
+			unsigned long frame = blocks.frame + __ffs64(frames);
+			unsigned long color = frame % COLORS;
+
+			used += !(page_color_free_word(machine->free, frame) & 1);
+			shared += program->mapped[color]++ || others[color / 64];
+			page_color_free_clear(machine->free, frame, 0);
+		}
+		page_color_take_block(program->space, blocks.frame, ORDER,
+				      blocks.claimed);
+	}
+	return report(!used && !shared && taken >= COLORS / SIZE / 4 &&
+		      taken >= calls + calls / 2, name,
+		"%u colors: of %u blocks of %u frames, in %u calls, %u frames were in use, "
+		"and %u have a color that somebody has", COLORS, taken, SIZE, calls, used,
+		shared);
 }
 
 int main(int argc, char **argv)
@@ -890,6 +944,7 @@ int main(int argc, char **argv)
 		SCENARIO(huge_pages_of_free_colors),
 		SCENARIO(starved_runs_given_back),
 		SCENARIO(blocks_of_small_programs),
+		SCENARIO(blocks_behind_a_block),
 	};
 	bool good = true, any = false;
 

@@ -75,6 +75,7 @@ struct page_color_task {
  * @longest: how many were taken at once; the next time twice as many
  * @idle: nothing was taken since somebody looked
  * @mixed: the space held some of the colors before, for other pages
+ * @order: of the larger pages; the space held none of their colors before
  */
 struct page_color_run {
 	struct page_color_space *space;
@@ -82,6 +83,7 @@ struct page_color_run {
 	unsigned int longest;
 	bool idle;
 	bool mixed;
+	unsigned int order;
 };
 
 /**

@@ -929,21 +929,58 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	return chosen;
 }
 
+/*
+ * Blocks behind one of the best colors, up to the end of its word, that are as good: for
+ * the next allocations, @more at most.
+ */
+static void claim_more(const struct page_color_place *place,
+		       struct page_color_space *space,
+		       const struct page_color_wish *wish, unsigned int more,
+		       struct page_color_blocks *blocks)
+{
+	const struct page_color_memory *memory = &place->zone->memory;
+	u32 colors = memory->colors, color = blocks->frame % colors;
+	u32 word = color / 64, size = 1U << blocks->order, end = color + size;
+	struct page_color_live *live = place->node->live;
+	u64 all = page_color_low_bits(size) << color % 64, some, claimed;
+
+	some = page_color_wanted(wish, colors, word,
+				 PAGE_COLOR_LACKED | PAGE_COLOR_FEW);
+	some &= page_color_free_word(memory->free, blocks->frame) << color % 64;
+	for (all <<= size; all && more; all <<= size) {
+		if (~some & all)
+			continue;
+		claimed = page_color_claim(space, live, word, all);
+		if (claimed != all) {
+			page_color_unmark(space, live, word, claimed);
+			continue;
+		}
+		blocks->more |= all >> color % 64;
+		end = 64 * word + fls64(all);
+		more--;
+	}
+	/* The next search begins behind the last one. */
+	if (READ_ONCE(space->block_cursor) == (color + size) % colors)
+		WRITE_ONCE(space->block_cursor, end % colors);
+}
+
 /* So often another program, or thread, may be quicker. */
 #define PAGE_COLOR_CLAIMS	4
 
-bool page_color_gather_block(struct zone *zone,
-			     const struct page_color_ask *ask,
-			     unsigned int order, unsigned long *frame,
-			     unsigned int *claimed)
+bool page_color_gather_blocks(struct zone *zone,
+			      const struct page_color_ask *ask,
+			      unsigned int more,
+			      struct page_color_blocks *blocks)
 {
+	unsigned int order = blocks->order;
 	struct page_color_leaving *leaving = current->page_color.leaving;
 	struct page_color_wish wish = { .set = ask->set };
 	unsigned int claims = PAGE_COLOR_CLAIMS;
 	struct page_color_space *space;
 	struct page_color_place place;
 
-	*claimed = 0;
+	blocks->claimed = 0;
+	blocks->more = 0;
 	if (!page_color_place_of(&place, zone))
 		return false;
 	if (ask->file && !ask->set)
@@ -955,16 +992,24 @@ bool page_color_gather_block(struct zone *zone,
 		wish.leaving = leaving;
 	do {
 		wish.looks = PAGE_COLOR_SEARCHED;
-		if (!gather_one(zone, &place, space, ask, &wish, order, frame))
+		if (!gather_one(zone, &place, space, ask, &wish, order,
+				&blocks->frame))
 			return false;
 		/* Pages that leave hold some of the colors. */
 		if (!space || !wish.fresh || wish.leaving)
 			break;
-		*claimed = page_color_claim_block(space, place.node->live,
-						  *frame % space->held.colors,
-						  order, wish.fresh);
-	} while (!*claimed && --claims);
-	if (*claimed && place.node->live)
+		blocks->claimed =
+			page_color_claim_block(space, place.node->live,
+					       blocks->frame % space->held.colors,
+					       order, wish.fresh);
+	} while (!blocks->claimed && --claims);
+	if (!blocks->claimed)
+		return true;
+	if (order < 6 && blocks->claimed == 1U << order && !wish.set) {
+		more = min(more, fair_share(space, wish.live, 64) >> order);
+		claim_more(&place, space, &wish, more, blocks);
+	}
+	if (place.node->live)
 		page_color_live_adjust(place.node->live);
 	return true;
 }

@@ -221,8 +221,7 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 {
 	struct page_color_free *free;
 	struct made *made = make(test, 7);
-	unsigned long frame;
-	unsigned int claimed;
+	struct page_color_blocks blocks = { .order = 4 };
 	u32 color;
 
 	if (rcu_access_pointer(page_color_nodes[nid]))
@@ -236,12 +235,12 @@ static void blocks_are_looked_for_behind_the_last_one(struct kunit *test)
 	rcu_read_lock();
 	/* It holds eight colors of the first stretch of 16. */
 	for (color = 16; color < COLORS; color += 16) {
-		KUNIT_EXPECT_TRUE(test, page_color_gather_block(&made->zone,
-								&made->ask, 4,
-								&frame,
-								&claimed));
-		KUNIT_EXPECT_EQ(test, frame % COLORS, color);
-		KUNIT_EXPECT_EQ(test, claimed, 16);
+		KUNIT_EXPECT_TRUE(test, page_color_gather_blocks(&made->zone,
+								 &made->ask, 0,
+								 &blocks));
+		KUNIT_EXPECT_EQ(test, blocks.frame % COLORS, color);
+		KUNIT_EXPECT_EQ(test, blocks.claimed, 16);
+		KUNIT_EXPECT_EQ(test, blocks.more, 0);
 	}
 	rcu_read_unlock();
 

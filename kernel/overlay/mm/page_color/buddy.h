@@ -284,6 +284,33 @@ static int color_free_single(struct zone *zone, struct list_head *list)
 	return 1;
 }
 
+/*
+ * Free larger pages that a CPU has ready for an address space, at least @count frames if
+ * there are as many; returns how many.
+ */
+static int color_free_blocks(struct zone *zone, struct per_cpu_pages *pcp,
+			     int count)
+{
+	struct list_head *list = &pcp->lists[PCP_BLOCK_LIST];
+	struct page_color_run *run = &pcp->color_run;
+	int nr = 0;
+
+	while (nr < count && !list_empty(list)) {
+		struct page *page = list_last_entry(list, struct page, pcp_list);
+		unsigned long pfn = page_to_pfn(page);
+		int mt = get_pfnblock_migratetype(page, pfn);
+
+		list_del(&page->pcp_list);
+		trace_mm_page_pcpu_drain(page, run->order, mt);
+		page_color_unmark_frames(run->space, pfn, 1UL << run->order);
+		color_freed(zone, pfn, run->order, mt);
+		__free_one_page(page, pfn, zone, run->order, mt, FPI_NONE);
+		nr += 1 << run->order;
+	}
+	pcp->count -= nr;
+	return nr;
+}
+
 /* Free order-0 pages of a list, at most @count; returns how many. */
 static int color_free_list(struct zone *zone, struct per_cpu_pages *pcp,
 			   int pindex, int count)
@@ -311,6 +338,8 @@ static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
 	struct list_head *list = &pcp->lists[pindex];
 	int nr = 0;
 
+	if (pindex == PCP_BLOCK_LIST)
+		return color_free_blocks(zone, pcp, count);
 	if (!order)
 		return color_free_list(zone, pcp, pindex, count);
 	do {
@@ -326,6 +355,30 @@ static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
 	} while (nr < count && !list_empty(list));
 	pcp->count -= nr;
 	return nr;
+}
+
+/* Nobody has asked for the pages that a CPU has ready for a while, or somebody else does. */
+static void color_end_run(struct zone *zone, struct per_cpu_pages *pcp)
+{
+	unsigned long flags;
+
+	if (list_empty(&pcp->lists[PCP_COLOR_LIST]) &&
+	    list_empty(&pcp->lists[PCP_BLOCK_LIST]))
+		return;
+	spin_lock_irqsave(&zone->lock, flags);
+	color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
+	color_free_blocks(zone, pcp, pcp->count);
+	spin_unlock_irqrestore(&zone->lock, flags);
+}
+
+/* From now on a CPU has pages ready for those who ask. */
+static void color_begin_run(struct zone *zone, struct per_cpu_pages *pcp,
+			    const struct page_color_ask *ask)
+{
+	if (page_color_run_fits(&pcp->color_run, ask))
+		return;
+	color_end_run(zone, pcp);
+	page_color_run_begin(&pcp->color_run, ask);
 }
 
 /*
@@ -422,7 +475,7 @@ static bool color_reuse(struct zone *zone, struct per_cpu_pages *pcp,
 }
 
 /*
- * Fill the list of a CPU that is empty, or has pages of another one. False if
+ * Fill the list of a CPU that is empty, or has pages of another address space. False if
  * there is nothing to choose.
  */
 static bool color_refill(struct zone *zone, unsigned int alloc_flags,
@@ -435,13 +488,8 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 	unsigned int nr;
 	int count;
 
-	if (!list_empty(list)) {
-		spin_lock_irqsave(&zone->lock, flags);
-		color_free_list(zone, pcp, pindex, pcp->count);
-		spin_unlock_irqrestore(&zone->lock, flags);
-	}
 	if (pindex == PCP_COLOR_LIST)
-		page_color_run_begin(&pcp->color_run, ask);
+		color_begin_run(zone, pcp, ask);
 	count = color_count(zone, pcp);
 	if (pindex == PCP_COLOR_LIST) {
 		pcp->color_run.mixed = false;
@@ -532,13 +580,78 @@ static __always_inline void color_done(struct zone *preferred_zone,
 	zone_statistics(preferred_zone, zone, 1);
 }
 
-static struct page *color_take_best_block(struct zone *zone, unsigned int order,
+/* Frames that were taken, and are of no use by themselves. Under zone->lock. */
+static void color_put_back(struct zone *zone, unsigned long pfn, u64 taken)
+{
+	for (; taken; taken &= taken - 1) {
+		unsigned long frame = pfn + __ffs64(taken);
+		int mt = get_pfnblock_migratetype(pfn_to_page(frame), frame);
+
+		color_freed(zone, frame, 0, mt);
+		__free_one_page(pfn_to_page(frame), frame, zone, 0, mt, FPI_NONE);
+	}
+}
+
+/*
+ * The first of some blocks; the others go to the list of the CPU. What somebody else has
+ * taken a part of is not taken, and those others give up their colors then. Under zone->lock.
+ */
+static struct page *color_take_blocks(struct zone *zone,
+				      struct per_cpu_pages *pcp,
+				      const struct page_color_blocks *blocks,
+				      unsigned int alloc_flags,
+				      struct page_color_space *space)
+{
+	unsigned long size = 1UL << blocks->order, pfn = blocks->frame;
+	u64 all = page_color_low_bits(size), taken;
+	struct page *first = NULL;
+
+	taken = color_take(zone, pfn, all | blocks->more, alloc_flags);
+	if ((taken & all) == all)
+		first = pfn_to_page(pfn);
+	else
+		color_put_back(zone, pfn, taken & all);
+	for (all <<= size; all; all <<= size) {
+		struct page *page;
+
+		pfn += size;
+		if (!(all & blocks->more))
+			continue;
+		if ((taken & all) != all) {
+			color_put_back(zone, blocks->frame, taken & all);
+			page_color_unmark_frames(space, pfn, size);
+			continue;
+		}
+		page = pfn_to_page(pfn);
+		list_add_tail(&page->pcp_list, &pcp->lists[PCP_BLOCK_LIST]);
+		pcp->count += size;
+	}
+	return first;
+}
+
+/* More blocks that are taken with one, where a CPU keeps some ready. */
+static unsigned int color_more_blocks(struct zone *zone,
+				      struct per_cpu_pages *pcp,
+				      unsigned int order)
+{
+	/* As in color_count(). */
+	if (!pcp || READ_ONCE(pcp->high_min) < READ_ONCE(pcp->batch) ||
+	    test_bit(ZONE_BELOW_HIGH, &zone->flags))
+		return 0;
+	return (64 >> order) - 1;
+}
+
+/* @pcp, which is locked, gets more; it may be NULL. */
+static struct page *color_take_best_block(struct zone *zone,
+					  struct per_cpu_pages *pcp,
+					  unsigned int order,
 					  unsigned int alloc_flags,
 					  const struct page_color_ask *ask)
 {
+	unsigned int more = color_more_blocks(zone, pcp, order);
+	struct page_color_blocks blocks = { .order = order };
 	struct page *page = NULL;
-	unsigned long pfn, flags;
-	unsigned int claimed = 0;
+	unsigned long flags;
 	int tries = 4;
 
 	/* In another zone they may be worse. */
@@ -547,18 +660,72 @@ static struct page *color_take_best_block(struct zone *zone, unsigned int order,
 			PAGE_COLOR_HUGE : PAGE_COLOR_HUGE_OR_SMALL;
 	/* What was chosen may be gone when it is taken: choose again. */
 	while (!page && tries-- &&
-	       page_color_gather_block(zone, ask, order, &pfn, &claimed)) {
+	       page_color_gather_blocks(zone, ask, more, &blocks)) {
 		spin_lock_irqsave(&zone->lock, flags);
-		page = color_take_block(zone, pfn, order, alloc_flags);
+		page = order < 6 ? color_take_blocks(zone, pcp, &blocks,
+						     alloc_flags, ask->space) :
+				   color_take_block(zone, blocks.frame, order,
+						    alloc_flags);
 		spin_unlock_irqrestore(&zone->lock, flags);
-		if (!page && claimed)
-			page_color_lose_block(ask->space, pfn, order, claimed);
+		if (!page && blocks.claimed)
+			page_color_lose_block(ask->space, blocks.frame, order,
+					      blocks.claimed);
 	}
-	/* Of bad pages the colors are held until they are counted anew. */
-	if (!page || check_new_pages(page, order))
-		return NULL;
-	if (ask->space)
-		page_color_take_block(ask->space, pfn, order, claimed);
+	if (page && ask->space)
+		page_color_take_block(ask->space, blocks.frame, order,
+				      blocks.claimed);
+	return page;
+}
+
+/* One that a CPU has ready; under pcp->lock. NULL if it has none of the order. */
+static struct page *color_next_block(struct zone *zone,
+				     struct per_cpu_pages *pcp,
+				     unsigned int order,
+				     const struct page_color_ask *ask)
+{
+	struct page_color_run *run = &pcp->color_run;
+	unsigned long flags;
+	struct page *page;
+
+	color_begin_run(zone, pcp, ask);
+	run->idle = false;
+	if (run->order != order && !list_empty(&pcp->lists[PCP_BLOCK_LIST])) {
+		spin_lock_irqsave(&zone->lock, flags);
+		color_free_blocks(zone, pcp, pcp->count);
+		spin_unlock_irqrestore(&zone->lock, flags);
+	}
+	run->order = order;
+	page = list_first_entry_or_null(&pcp->lists[PCP_BLOCK_LIST],
+					struct page, pcp_list);
+	if (page) {
+		list_del(&page->pcp_list);
+		pcp->count -= 1 << order;
+	}
+	return page;
+}
+
+/* One that is ready, or else the best. A CPU keeps ready what is smaller than 64 pages. */
+static struct page *color_get_block(struct zone *zone, unsigned int order,
+				    unsigned int alloc_flags,
+				    const struct page_color_ask *ask)
+{
+	bool ready = order < 6 && ask->space && !ask->set &&
+		     !current->page_color.leaving;
+	unsigned long __maybe_unused UP_flags;
+	struct per_cpu_pages *pcp;
+	struct page *page;
+
+	if (!ready)
+		return color_take_best_block(zone, NULL, order, alloc_flags, ask);
+	/* As in rmqueue_pcplist(). */
+	pcp_trylock_prepare(UP_flags);
+	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
+	page = pcp ? color_next_block(zone, pcp, order, ask) : NULL;
+	if (!page)
+		page = color_take_best_block(zone, pcp, order, alloc_flags, ask);
+	if (pcp)
+		pcp_spin_unlock(pcp);
+	pcp_trylock_finish(UP_flags);
 	return page;
 }
 
@@ -588,7 +755,10 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 		return NULL;
 	rcu_read_lock();
 	if (page_color_ask(&ask, zone_to_nid(zone)) || page_color_is_small())
-		page = color_take_best_block(zone, order, alloc_flags, &ask);
+		page = color_get_block(zone, order, alloc_flags, &ask);
+	/* Of bad pages the colors are held until they are counted anew. */
+	if (page && check_new_pages(page, order))
+		page = NULL;
 	if (ask.set)
 		color_note_set(page, order, ask.set);
 	if (page)
@@ -748,6 +918,7 @@ static __always_inline struct page *color_rmqueue(struct zone *preferred_zone,
 static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
 {
 	bool empty = list_empty(&pcp->lists[PCP_COLOR_LIST]) &&
+		     list_empty(&pcp->lists[PCP_BLOCK_LIST]) &&
 		     list_empty(&pcp->lists[PCP_FILE_LIST]);
 	struct page_color_run *run = &pcp->color_run;
 	unsigned long flags;
@@ -758,9 +929,9 @@ static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
 		run->idle = true;
 		return true;
 	}
-	if (!empty) {
+	color_end_run(zone, pcp);
+	if (!list_empty(&pcp->lists[PCP_FILE_LIST])) {
 		spin_lock_irqsave(&zone->lock, flags);
-		color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
 		color_free_list(zone, pcp, PCP_FILE_LIST, pcp->count);
 		spin_unlock_irqrestore(&zone->lock, flags);
 	}
@@ -775,13 +946,10 @@ static void color_drop_run(struct zone *zone, struct per_cpu_pages *pcp,
 {
 	struct page_color_space *dropped = NULL;
 	unsigned long __maybe_unused UP_flags;
-	unsigned long flags;
 
 	pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
 	if (pcp->color_run.space == space) {
-		spin_lock_irqsave(&zone->lock, flags);
-		color_free_list(zone, pcp, PCP_COLOR_LIST, pcp->count);
-		spin_unlock_irqrestore(&zone->lock, flags);
+		color_end_run(zone, pcp);
 		dropped = pcp->color_run.space;
 		pcp->color_run.space = NULL;
 	}

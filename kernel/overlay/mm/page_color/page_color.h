@@ -674,14 +674,29 @@ unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 unsigned int page_color_claim_block(struct page_color_space *space,
 				    struct page_color_live *live, u32 color,
 				    unsigned int order, unsigned int least);
-/*
- * A block of 2^@order frames; false if the default path must decide. So many of its colors
- * as are @claimed are held from now on, and were not before.
+/**
+ * struct page_color_blocks - a block to take, and more of its order behind it
+ * @order: that of each
+ * @frame: where the first one begins
+ * @claimed: so many of its colors are held from now on, and were not before
+ * @more: frames of the others, from @frame on; all of their colors are held from now on,
+ *	  and were not before
  */
-bool page_color_gather_block(struct zone *zone,
-			     const struct page_color_ask *ask,
-			     unsigned int order, unsigned long *frame,
-			     unsigned int *claimed);
+struct page_color_blocks {
+	unsigned int order;
+	unsigned long frame;
+	unsigned int claimed;
+	u64 more;
+};
+
+/*
+ * A block to take of @blocks->order, and of those behind it that are as good @more, of
+ * fewer than 64 frames each. False if the default path must decide.
+ */
+bool page_color_gather_blocks(struct zone *zone,
+			      const struct page_color_ask *ask,
+			      unsigned int more,
+			      struct page_color_blocks *blocks);
 
 /* Files took the lowest frames: pageblocks that have none are passed; under zone->lock. */
 void page_color_file_low(struct zone *zone);
