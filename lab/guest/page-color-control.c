@@ -5,6 +5,7 @@
  */
 #define _GNU_SOURCE
 #include "files.h"
+#include "large_pages.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -168,6 +169,34 @@ static void memory_goes_and_comes(void)
 	lab_result("{\"when\":\"memory\",\"times\":%d}", times);
 }
 
+/*
+ * Coloring is turned off while a CPU has pages of 64 KiB ready for a program: all of them
+ * are free then, however often.
+ */
+static void off_with_pages_ready(void)
+{
+	enum { TIMES = 64 };
+	uint64_t before = 0;
+
+	lab_write(LARGE "enabled", "madvise");
+	lab_write(HUGE "enabled", "never");
+	for (int i = 0; i <= TIMES; i++) {
+		char *memory = map_large(8 * MIB);
+
+		expect_write(DIR "enabled", "1", 0);
+		/* Of those that a CPU takes at once, some are left. */
+		memset(memory, 1, 4 * MIB + i % 4 * LARGE_PAGE);
+		expect_write(DIR "enabled", "0", 0);
+		munmap(memory, 8 * MIB);
+		if (!i)
+			before = lab_read_named("/proc/meminfo", "MemFree:");
+	}
+	lab_result("{\"when\":\"off\",\"times\":%d,\"before_kib\":%lu,\"after_kib\":%lu,"
+		   "\"large\":%lu}",
+		   TIMES, before, lab_read_named("/proc/meminfo", "MemFree:"),
+		   lab_read_number(LARGE "stats/anon_fault_alloc"));
+}
+
 /* Some machines tell of no cache: then there is nothing to enable. */
 static void detection(void)
 {
@@ -200,6 +229,7 @@ int main(int argc, char **argv)
 		offline_is_not_free();
 		expect_write(DIR "enabled", "0", 0);
 		expect_line(DIR "enabled", "0");
+		off_with_pages_ready();
 		detection();
 	}
 	lab_done();

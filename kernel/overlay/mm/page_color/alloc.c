@@ -32,6 +32,17 @@ static struct page_color_space *space_of(const struct page_color_ask *ask,
 	return space && space->node == place->node->id ? space : NULL;
 }
 
+/* The same for an allocation: what it holds is counted anew if they were not. */
+static struct page_color_space *
+get_space(const struct page_color_ask *ask, const struct page_color_place *place)
+{
+	struct page_color_space *space = space_of(ask, place);
+
+	if (ask->space && !space)
+		WRITE_ONCE(ask->space->recount, true);
+	return space;
+}
+
 /* The @own cursor of an address space, or none of its own. */
 static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 {
@@ -631,9 +642,7 @@ unsigned int page_color_gather(struct zone *zone,
 
 	if (!page_color_place_of(&place, zone))
 		return 0;
-	space = space_of(ask, &place);
-	if (ask->space && !space)
-		WRITE_ONCE(ask->space->recount, true);
+	space = get_space(ask, &place);
 	if (!space && !ask->set)
 		return 0;
 	wish.live = live_for(space, &place);
@@ -967,6 +976,9 @@ static void claim_more(const struct page_color_place *place,
 /* So often another program, or thread, may be quicker. */
 #define PAGE_COLOR_CLAIMS	4
 
+/* Who is small does not search for as long. */
+#define PAGE_COLOR_FEW_LOOKS	(PAGE_COLOR_SEARCHED / 16)
+
 bool page_color_gather_blocks(struct zone *zone,
 			      const struct page_color_ask *ask,
 			      unsigned int more,
@@ -985,13 +997,14 @@ bool page_color_gather_blocks(struct zone *zone,
 		return false;
 	if (ask->file && !ask->set)
 		return false;
-	space = space_of(ask, &place);
+	space = get_space(ask, &place);
 	wish.held = space ? &space->held : NULL;
 	wish.live = live_for(space, &place);
 	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
 		wish.leaving = leaving;
 	do {
-		wish.looks = PAGE_COLOR_SEARCHED;
+		wish.looks = space || ask->set ? PAGE_COLOR_SEARCHED :
+						 PAGE_COLOR_FEW_LOOKS;
 		if (!gather_one(zone, &place, space, ask, &wish, order,
 				&blocks->frame))
 			return false;

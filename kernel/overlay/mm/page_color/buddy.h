@@ -379,6 +379,7 @@ static void color_begin_run(struct zone *zone, struct per_cpu_pages *pcp,
 		return;
 	color_end_run(zone, pcp);
 	page_color_run_begin(&pcp->color_run, ask);
+	pcp->color_run.order = 0;
 }
 
 /*
@@ -677,34 +678,53 @@ static struct page *color_take_best_block(struct zone *zone,
 	return page;
 }
 
-/* One that a CPU has ready; under pcp->lock. NULL if it has none of the order. */
-static struct page *color_next_block(struct zone *zone,
-				     struct per_cpu_pages *pcp,
-				     unsigned int order,
-				     const struct page_color_ask *ask)
+/*
+ * Whether a CPU keeps pages of @order ready for those who ask: from the second one in a row
+ * on, and not while others take what it has ready. Under pcp->lock.
+ */
+static bool color_keeps_blocks(struct zone *zone, struct per_cpu_pages *pcp,
+			       unsigned int order,
+			       const struct page_color_ask *ask)
 {
 	struct page_color_run *run = &pcp->color_run;
 	unsigned long flags;
-	struct page *page;
 
+	if (!page_color_run_fits(run, ask) && !run->idle &&
+	    !list_empty(&pcp->lists[PCP_COLOR_LIST]))
+		return false;
 	color_begin_run(zone, pcp, ask);
 	run->idle = false;
-	if (run->order != order && !list_empty(&pcp->lists[PCP_BLOCK_LIST])) {
+	if (run->order == order)
+		return true;
+	if (!list_empty(&pcp->lists[PCP_BLOCK_LIST])) {
 		spin_lock_irqsave(&zone->lock, flags);
 		color_free_blocks(zone, pcp, pcp->count);
 		spin_unlock_irqrestore(&zone->lock, flags);
 	}
 	run->order = order;
-	page = list_first_entry_or_null(&pcp->lists[PCP_BLOCK_LIST],
-					struct page, pcp_list);
-	if (page) {
-		list_del(&page->pcp_list);
-		pcp->count -= 1 << order;
-	}
+	return false;
+}
+
+/* One that it has ready, or else the best, and more. */
+static struct page *color_next_block(struct zone *zone,
+				     struct per_cpu_pages *pcp,
+				     unsigned int order,
+				     unsigned int alloc_flags,
+				     const struct page_color_ask *ask)
+{
+	struct page *page =
+		list_first_entry_or_null(&pcp->lists[PCP_BLOCK_LIST],
+					 struct page, pcp_list);
+
+	pcp->free_count >>= 1;
+	if (!page)
+		return color_take_best_block(zone, pcp, order, alloc_flags, ask);
+	list_del(&page->pcp_list);
+	pcp->count -= 1 << order;
 	return page;
 }
 
-/* One that is ready, or else the best. A CPU keeps ready what is smaller than 64 pages. */
+/* A CPU keeps ready what is smaller than 64 pages. */
 static struct page *color_get_block(struct zone *zone, unsigned int order,
 				    unsigned int alloc_flags,
 				    const struct page_color_ask *ask)
@@ -712,20 +732,24 @@ static struct page *color_get_block(struct zone *zone, unsigned int order,
 	bool ready = order < 6 && ask->space && !ask->set &&
 		     !current->page_color.leaving;
 	unsigned long __maybe_unused UP_flags;
-	struct per_cpu_pages *pcp;
-	struct page *page;
+	struct per_cpu_pages *pcp = NULL;
+	struct page *page = NULL;
+	bool keeps = false;
 
-	if (!ready)
-		return color_take_best_block(zone, NULL, order, alloc_flags, ask);
 	/* As in rmqueue_pcplist(). */
 	pcp_trylock_prepare(UP_flags);
-	pcp = pcp_spin_trylock(zone->per_cpu_pageset);
-	page = pcp ? color_next_block(zone, pcp, order, ask) : NULL;
-	if (!page)
-		page = color_take_best_block(zone, pcp, order, alloc_flags, ask);
-	if (pcp)
+	if (ready)
+		pcp = pcp_spin_trylock(zone->per_cpu_pageset);
+	if (pcp) {
+		keeps = color_keeps_blocks(zone, pcp, order, ask);
+		if (keeps)
+			page = color_next_block(zone, pcp, order, alloc_flags,
+						ask);
 		pcp_spin_unlock(pcp);
+	}
 	pcp_trylock_finish(UP_flags);
+	if (!keeps)
+		page = color_take_best_block(zone, NULL, order, alloc_flags, ask);
 	return page;
 }
 
@@ -754,7 +778,9 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
 		return NULL;
 	rcu_read_lock();
-	if (page_color_ask(&ask, zone_to_nid(zone)) || page_color_is_small())
+	/* Small programs have lists of CPUs for other orders. */
+	if (page_color_ask(&ask, zone_to_nid(zone)) ||
+	    (page_color_is_small() && !pcp_allowed_order(order)))
 		page = color_get_block(zone, order, alloc_flags, &ask);
 	/* Of bad pages the colors are held until they are counted anew. */
 	if (page && check_new_pages(page, order))

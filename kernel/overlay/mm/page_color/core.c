@@ -372,10 +372,13 @@ int page_color_enable(bool enable)
 		err = build(0, ULONG_MAX);
 	}
 	if (!enable || err) {
-		/* The other way round. */
+		/*
+		 * The other way round. CPUs get nothing ready any more, and without the
+		 * key nobody knows what size it has.
+		 */
 		page_color_drop();
-		static_branch_disable_cpuslocked(&page_color_key);
 		drain();
+		static_branch_disable_cpuslocked(&page_color_key);
 	}
 out:
 	page_color_unlock();

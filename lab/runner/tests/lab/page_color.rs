@@ -55,6 +55,11 @@ fn control(arch: Arch, config: Config) {
         let offline = result(&report, "offline");
         assert!(offline["free"].as_u64() <= offline["all"].as_u64(), "{offline}");
     }
+    let off = result(&report, "off");
+    let kib = |name: &str| off[name].as_u64().unwrap();
+    assert!(kib("large") >= 64 * kib("times"), "{off}");
+    // One and a half pages of 64 KiB that are lost each time would be 6 MiB.
+    assert!(kib("before_kib") < kib("after_kib") + 4096, "{off}");
     // The reason why a node has no cache to color for is said once, although memory
     // went and came.
     // arm64 does not take memory of the boot offline.
