@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reading the options of a command.
 
-use std::{io::ErrorKind, process::ExitCode};
+use std::process::ExitCode;
 
 use clap::Parser;
+
+use crate::stdout;
 
 /// Reads the options of this process, or prints the help, the version or what is wrong with
 /// them.
@@ -13,10 +15,9 @@ use clap::Parser;
 /// option, 1 with a message if the help could not be written. A reader that has gone away is
 /// no error.
 pub fn read<Options: Parser>() -> Result<Options, ExitCode> {
-    Options::try_parse().map_err(|told| match told.print() {
-        Err(error) if !told.use_stderr() && error.kind() != ErrorKind::BrokenPipe => {
-            let name = Options::command().get_name().to_owned();
-            eprintln!("{name}: writing to standard output: {error}");
+    Options::try_parse().map_err(|told| match stdout::is_read(told.print()) {
+        Err(error) if !told.use_stderr() => {
+            eprintln!("{}: {error}", Options::command().get_name());
             ExitCode::FAILURE
         }
         _ => ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2)),

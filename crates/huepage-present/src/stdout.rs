@@ -12,7 +12,12 @@ pub fn print(text: impl AsRef<[u8]>) -> io::Result<()> {
 /// The same for those who would go on: false if the reader has gone away.
 pub fn print_if_read(text: impl AsRef<[u8]>) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()) {
+    is_read(stdout.write_all(text.as_ref()).and_then(|()| stdout.flush()))
+}
+
+/// What came of a write to standard output: false if the reader has gone away.
+pub(crate) fn is_read(written: io::Result<()>) -> io::Result<bool> {
+    match written {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
         Err(error) => {
             Err(io::Error::new(error.kind(), format!("writing to standard output: {error}")))
