@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Pages of an address space that have the color of another page of it: those that it
- * took while it was small, and those in whose place a huge page came. They move to
- * colors that it lacks. So do pages taken while it was small whose color other
- * address spaces have, if there are colors that nobody has.
+ * Moves pages of an address space that have the color of another page of it: those
+ * that it took while it was small, and those of colors that a huge page has, too.
+ * They move to colors that it lacks. Pages that it took while it was small also move
+ * if other address spaces hold their color and there are colors that nobody holds.
  */
 
 #include <linux/migrate.h>
@@ -13,7 +13,7 @@
 #include "page_color.h"
 #include "../internal.h"
 
-/* What is shared has other colors to heed, and what is locked stays in its place. */
+/* Shared pages have colors of other programs to heed; locked pages must stay. */
 static bool may_move(struct vm_area_struct *vma, struct folio *folio)
 {
 	return folio_test_anon(folio) && folio_test_swapbacked(folio) &&
@@ -30,12 +30,12 @@ void page_color_again_add(struct page_color_again *again,
 	    !folio_isolate_lru(folio))
 		return;
 	list_add_tail(&folio->lru, own ? &again->own : &again->others);
-	/* As it is subtracted; it may have been freed lazily meanwhile. */
+	/* Counted as it will be subtracted; it may be lazily freed by now. */
 	node_stat_add_folio(folio, NR_ISOLATED_ANON + folio_is_file_lru(folio));
 	again->nr++;
 }
 
-/* It was not moved to: nobody has the color. */
+/* No page has moved here: the address space does not hold the color any more. */
 static void put_back(struct folio *folio, unsigned long private)
 {
 	struct page_color_again *again = (struct page_color_again *)private;
@@ -64,7 +64,7 @@ static struct folio *alloc_for_noprof(struct folio *folio, unsigned long private
 	if (!other)
 		return NULL;
 	list_del_init(&other->lru);
-	/* One that is tried again takes another page. */
+	/* A folio whose move is tried again takes another page. */
 	if (again->batch)
 		again->batch--;
 	return other;
@@ -75,7 +75,7 @@ static struct folio *alloc_for(struct folio *folio, unsigned long private)
 	return alloc_hooks(alloc_for_noprof(folio, private));
 }
 
-/* Pages of one node. False if there was no page for one of them. */
+/* Moves pages of one node. False if there was no page to move one of them to. */
 static bool move(struct list_head *pages, struct page_color_again *again)
 {
 	struct folio *folio, *next;
@@ -94,7 +94,7 @@ static bool move(struct list_head *pages, struct page_color_again *again)
 	return err != -ENOMEM;
 }
 
-/* A node that has no page for one of them has none for those that follow. */
+/* After a node had no page for one of them, others of this node are put back. */
 static void move_by_node(struct list_head *pages, struct page_color_again *again)
 {
 	int none = NUMA_NO_NODE;
@@ -126,7 +126,7 @@ bool page_color_again_move(struct page_color_again *again)
 	current->page_color.again = true;
 	move_by_node(&again->own, again);
 	current->page_color.again = false;
-	/* Others have not got the color that it moves to. */
+	/* A page whose color others hold moves only to a color that few hold. */
 	again->least |= PAGE_COLOR_FEW;
 	move_by_node(&again->others, again);
 	return again->nr == again->most && again->moved >= again->most / 2;

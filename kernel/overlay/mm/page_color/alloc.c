@@ -23,7 +23,7 @@ void page_color_run_begin(struct page_color_run *run,
 	}
 }
 
-/* Whose colors are chosen, if they were made for the geometry of the place. */
+/* The space that the allocation is for; NULL if it was made for another geometry. */
 static struct page_color_space *space_of(const struct page_color_ask *ask,
 					 const struct page_color_place *place)
 {
@@ -32,7 +32,10 @@ static struct page_color_space *space_of(const struct page_color_ask *ask,
 	return space && space->node == place->node->id ? space : NULL;
 }
 
-/* The same for an allocation: what it holds is counted anew if they were not. */
+/*
+ * The same when pages are to be taken: a space of another geometry is marked to be
+ * counted anew, which replaces it.
+ */
 static struct page_color_space *
 get_space(const struct page_color_ask *ask, const struct page_color_place *place)
 {
@@ -43,7 +46,9 @@ get_space(const struct page_color_ask *ask, const struct page_color_place *place
 	return space;
 }
 
-/* The @own cursor of an address space, or none of its own. */
+/*
+ * Where a search begins: at the @own cursor of a space if it has one, else at the zone's.
+ */
 static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 {
 	u32 cursor = own ? READ_ONCE(*own) : PAGE_COLOR_NO_CURSOR;
@@ -51,7 +56,11 @@ static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
 	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
 
-/* Another thread may have taken what was lacked, and another program what few held. */
+/*
+ * Marks the chosen colors of a word as held. Returns those that may be used: not lacked
+ * colors that another thread of the program has taken since they were chosen, nor colors
+ * that few held and another program has taken, if both lacked and held by few is wanted.
+ */
 static u64 take_wanted(struct page_color_space *space,
 		       struct page_color_live *live, u32 word, u64 some,
 		       const struct page_color_wish *wish, unsigned int want)
@@ -73,8 +82,9 @@ static u64 take_wanted(struct page_color_space *space,
 }
 
 /*
- * Words that one search passes: of the best colors, of others, and of those that nobody has
- * taken lately, which may be searched for four times. The next one goes on there.
+ * The most words that one search passes: for the best colors, for others, and for colors
+ * that were not taken lately, for which up to four searches are made. The next search
+ * continues where this one has ended.
  */
 #define PAGE_COLOR_BEST_WORDS	16384
 #define PAGE_COLOR_WORDS	4096
@@ -90,12 +100,13 @@ static u32 most_words(unsigned int want)
 }
 
 /*
- * Once round all words from the cursor on, or as many as one search passes; the first word
- * in two parts. A space gets all that it lacks of a word, from several copies, before the
- * next word: its neighbors in memory have neighboring colors then. A block needs colors
- * that follow each other, and finds them where gaps are not spread over all words; one
- * that takes the place of small pages finds those of the pages that leave. But no
- * whole pageblock is cut for that.
+ * Goes once through all words from the cursor on, or through as many as one search
+ * passes; the first word is looked at in two parts. From pageblocks in use a space gets
+ * all that it lacks of a word, from several copies, before the next word: pages next to
+ * each other in virtual memory have neighboring colors then, and the colors that are
+ * still lacked follow each other. A block needs such a row of lacked colors, and a huge
+ * page that takes the place of small pages needs one that these leave. Whole pageblocks
+ * are not cut for that.
  */
 static unsigned int gather(const struct page_color_place *place,
 			   struct page_color_space *space,
@@ -109,22 +120,22 @@ static unsigned int gather(const struct page_color_place *place,
 	u32 most = most_words(want), passed = 0;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
-	/* Old ones may be searched for four times. */
+	/* Up to four searches for old colors share the looks of one. */
 	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 4 : 1);
-	/* With few words the next round begins in the midst of a run. */
+	/* With few words a round may end, and the next begin, within a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
 	     gone += step, word += step) {
 		u64 some;
 
 		step = 1;
-		/* Words that are not in the set take no time. */
+		/* Words without a color of the set do not count as passed. */
 		if (!wish->looks || passed == most)
 			break;
 		passed++;
-		/* All words had none. */
+		/* One pass through all words has found nothing. */
 		if (gone > words && nr == before)
 			break;
-		/* It is worth a look as long as it finds something. */
+		/* Pageblocks in use must give eight pages a word. */
 		if (wish->part && gone >= 4 && wanted - wish->count < 8 * gone)
 			break;
 		if (word >= words)
@@ -135,7 +146,7 @@ static unsigned int gather(const struct page_color_place *place,
 			gone += next > word ? next - word : words - word + next;
 			word = next;
 		}
-		/* Who holds most colors lacks none of most words. */
+		/* Near the end of a round the space lacks no color of most words. */
 		if (want & PAGE_COLOR_LACKED && space &&
 		    !page_color_held_lacks(&space->held, word))
 			continue;
@@ -163,7 +174,7 @@ static unsigned int gather(const struct page_color_place *place,
 		step = !fill;
 	}
 	if (nr == before) {
-		/* The next search goes on there. */
+		/* A search that has ended early is continued by the next one. */
 		if (!wish->looks || passed == most)
 			wish->cursor = word < words ? 64 * word : 0;
 		return nr;
@@ -180,28 +191,29 @@ static unsigned int gather(const struct page_color_place *place,
 }
 
 /*
- * Pages that are worth a hold of the lock, of @count that are wished for. More are
- * taken where they are found, but not at the price of whole pageblocks or of worse
- * colors.
+ * How many of @count pages are worth taking zone->lock for. More are taken where a search
+ * finds them, but whole pageblocks are not cut for more, and worse colors are not taken.
  */
 static unsigned int enough(unsigned int count)
 {
 	return min(count, 512U);
 }
 
-/* Pageblocks in use have enough: whole ones are for huge pages. */
+/*
+ * Whether pageblocks in use have enough free frames: whole ones are left for huge pages.
+ */
 static bool has_partial(const struct page_color_free *free, unsigned int count)
 {
 	return READ_ONCE(free->partial) >= 4 * enough(count);
 }
 
-/* Less than half of what would be enough was found. */
+/* Whether less than half of what would be enough was found. */
 static bool is_little(unsigned int found, unsigned int count)
 {
 	return 2 * found < enough(count);
 }
 
-/* From pageblocks in use first, as long as they have enough. */
+/* Takes frames from pageblocks in use first, as long as these have enough. */
 static unsigned int gather_best(const struct page_color_place *place,
 				struct page_color_space *space,
 				struct page_color_wish *wish, unsigned int want,
@@ -221,10 +233,9 @@ static unsigned int gather_best(const struct page_color_place *place,
 }
 
 /*
- * Pages that were unmapped in ways that nobody tells of are held for ever: when
- * there are many, what is held is counted anew. So is what an address space holds
- * that was larger than the cache and is so no more, and what was marked for
- * another geometry.
+ * Some ways of unmapping a page do not report it, and its color would stay held for good.
+ * When a space may hold many such colors it is counted anew, and when it was larger than
+ * the cache and no longer is.
  */
 static void check_space(struct page_color_space *space,
 			const struct page_color_node *node, unsigned int run)
@@ -232,7 +243,7 @@ static void check_space(struct page_color_space *space,
 	struct mm_struct *mm = current->page_color.whom;
 	unsigned long slack, pages;
 
-	/* CPUs have pages ready, and their own part of the counter of pages. */
+	/* Pages on CPUs' lists are marked, and CPUs have parts of the page counter. */
 	slack = node->colors / 64 + 64 * num_online_cpus() +
 		(unsigned long)run * refcount_read(&space->refs);
 
@@ -245,20 +256,20 @@ static void check_space(struct page_color_space *space,
 	}
 }
 
-/* One CPU has colors ready of one part in so many of a cache at most. */
+/* The list of one CPU has pages of at most one in so many colors of a cache. */
 #define PAGE_COLOR_SHARE	32
 
 /*
- * Colors that a CPU has ready are lost for the others, for seconds if it has nothing
- * to do any more. All CPUs that ask for the same address space together have half of
- * what is left of the cache. Who is larger than the cache gets each color of a round
- * once, on whatever CPU.
+ * Colors of pages on a CPU's list cannot be used by other CPUs, for seconds if that CPU
+ * has become idle. So the lists of all CPUs that allocate for one address space together
+ * get about half of the colors that are left. An address space larger than the cache has
+ * no such limit: it takes each color once a round, on whatever CPU.
  */
 static unsigned int fair_share(const struct page_color_space *space,
 			       const struct page_color_live *live,
 			       unsigned int count)
 {
-	/* Beside the address space itself; this one has a run. */
+	/* One reference is that of the address space, and the current CPU has a run. */
 	u32 cpus = max(refcount_read(&space->refs), 2U) - 1, left;
 
 	if (!live)
@@ -270,8 +281,8 @@ static unsigned int fair_share(const struct page_color_space *space,
 }
 
 /*
- * How many hold a color matters for what fits into the cache: who is larger
- * holds all of them anyway.
+ * The counts of holders matter only for a space that fits into the cache: a larger one
+ * holds all colors anyway.
  */
 static const struct page_color_live *
 live_for(const struct page_color_space *space,
@@ -304,14 +315,17 @@ static unsigned int gather_block(const struct page_color_free *free,
 /* Pageblocks that are looked at for one in use: 1 GiB of those of 2 MiB. */
 #define PAGE_COLOR_REST	512
 
-/* So many caches, and one part in so many of a zone, are filled evenly. */
+/*
+ * An address space of up to so many times the cache, or one in so many pages of a zone if
+ * that is more, has its pages spread evenly over the colors.
+ */
 #define PAGE_COLOR_EVEN		2
 #define PAGE_COLOR_EVEN_PART	4
 
 /*
- * Who is larger than that takes any color of pageblocks in use: each color as
- * often would cut one whole pageblock after another for the colors that the others
- * lack.
+ * An address space larger than that takes pages of any color from pageblocks in use. To
+ * get each color equally often it would have to cut one whole pageblock after another for
+ * the colors that pageblocks in use lack.
  */
 static bool takes_rest(struct zone *zone,
 		       const struct page_color_place *place,
@@ -325,14 +339,14 @@ static bool takes_rest(struct zone *zone,
 
 	if (!space || !page_color_full(space) || !place->node->live || ask->set)
 		return false;
-	/* Else a word of colors is not a word of frames. */
+	/* gather_rest() takes frames by 64, which must have the colors of one word. */
 	if (memory->colors % 64)
 		return false;
 	return has_partial(memory->free, count) &&
 	       page_color_pages(current->page_color.whom, space->kind) > many;
 }
 
-/* From pageblocks in use, one after the other. */
+/* Takes frames of pageblocks in use, one pageblock after the other. */
 static unsigned int gather_rest(const struct page_color_place *place,
 				struct page_color_space *space,
 				unsigned int *count,
@@ -374,8 +388,8 @@ static const unsigned int wants[PAGE_COLOR_WANTS] = {
 };
 
 /*
- * Where all colors are held, or no frame is free of those that few hold, those that were
- * taken longest ago come first: who holds them may be at rest.
+ * If nearly all colors are held, or no frame of a color that few hold is free, lacked
+ * colors that were taken longest ago come first: the programs that hold them may be idle.
  */
 static unsigned int old_first(const struct page_color_space *space,
 			      struct page_color_wish *wish, unsigned int want)
@@ -389,12 +403,15 @@ static unsigned int old_first(const struct page_color_space *space,
 	return want | PAGE_COLOR_OLD;
 }
 
-/* Those of the next generations are next. */
+/*
+ * So many more generations count as old after a search for old colors has found nothing.
+ */
 #define PAGE_COLOR_OLDER	2
 
 /*
- * Where the search for old colors goes on: by itself, since a vain one looks at a part of
- * the colors only, and what the others have found is where they go on best.
+ * Where the search for old colors begins. It has a cursor of its own: a search that finds
+ * nothing passes a part of the colors only, while the other searches are to continue
+ * where they have last found something.
  */
 static u32 old_cursor_of(const struct page_color_space *space, u32 cursor)
 {
@@ -403,7 +420,7 @@ static u32 old_cursor_of(const struct page_color_space *space, u32 cursor)
 	return own != PAGE_COLOR_NO_CURSOR ? own : cursor;
 }
 
-/* Pageblocks in use matter for the best ones only. */
+/* Pageblocks in use come first only for the best colors, and for old ones. */
 static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_space *space,
 				struct page_color_wish *wish, unsigned int want,
@@ -429,7 +446,7 @@ static unsigned int gather_want(const struct page_color_place *place,
 	return gather(place, space, wish, want, parts, 0);
 }
 
-/* Searches that a vain one may save at most. */
+/* The most searches that are skipped after one that found nothing. */
 #define PAGE_COLOR_MOST_SKIPPED	15
 
 static u64 key_of(const struct page_color_set *set, unsigned int order)
@@ -445,8 +462,9 @@ vain_of(struct page_color_zone *zone, const struct page_color_set *set,
 }
 
 /*
- * Whether a set had no free frame, or block, lately: after a vain search 1, 3, 7 and so on
- * are not made. Each of them gives one page of another color, or no block.
+ * Whether a search for a free frame, or block, of a set is skipped: after one that found
+ * nothing the next 1, 3, 7 and so on are. A skipped one gives a page of another color, or
+ * no block.
  */
 static bool is_vain(struct page_color_zone *zone,
 		    const struct page_color_set *set, unsigned int order)
@@ -460,7 +478,10 @@ static bool is_vain(struct page_color_zone *zone,
 	return true;
 }
 
-/* Another set of the same place is forgotten where it searches less in vain. */
+/*
+ * Notes the result of a search. If another set has the entry, it is replaced after a
+ * search that found nothing, and kept after one that found something.
+ */
 static void note_set(struct page_color_zone *zone,
 		     const struct page_color_set *set, unsigned int order,
 		     bool found)
@@ -480,9 +501,9 @@ static void note_set(struct page_color_zone *zone,
 }
 
 /*
- * A search for frames that are not there takes long: after a vain one the next begin
- * behind it, once, three times, seven times and so on. Threads may mix this up, at the
- * price of a search.
+ * A search that finds no free frame takes long: after one, the next 1, 3, 7 and so on
+ * begin with the want behind it. If threads race here, a search is made in addition or
+ * left out.
  */
 static unsigned int first_want(struct page_color_space *space)
 {
@@ -495,9 +516,11 @@ static unsigned int first_want(struct page_color_space *space)
 }
 
 /*
- * @found, but little of what was wished for (@less); behind the last of
- * what is wanted where no frame was free. Who finds room in the cache searches
- * each time else: a color that came free meanwhile saves a conflict.
+ * Notes the result of a search: @found is the index of the want that gave frames, or the
+ * number of wants if none did; @less, that it gave little of what was wished for. Only a
+ * space larger than the cache skips wants because they gave little. One that fits into
+ * the cache begins with the best want whenever something was found: a color that has come
+ * free meanwhile saves a conflict.
  */
 static void note_vain(struct page_color_space *space, unsigned int first,
 		      unsigned int found, bool less)
@@ -518,12 +541,12 @@ static void note_vain(struct page_color_space *space, unsigned int first,
 	}
 }
 
-/* Freed pages that are looked at for one that is wanted. */
+/* Freed pages that are looked at for each one that is taken. */
 #define PAGE_COLOR_LOOKS	8
 
 /*
- * The last pages of @list have the colors of @mask: those that another thread, or
- * program, has taken meanwhile go back. Returns how many.
+ * The last pages of @list have the colors of @mask. Those whose color another thread or
+ * program has taken meanwhile go back to @freed. Returns how many.
  */
 static unsigned int claim_reused(struct page_color_space *space,
 				 const struct page_color_wish *wish,
@@ -606,7 +629,7 @@ unsigned int page_color_reuse(struct zone *zone,
 	return nr;
 }
 
-/* The color did not matter. */
+/* Counts pages that were taken whatever their color. */
 static void note_rest(struct zone *zone, const struct page_color_place *place,
 		      struct page_color_space *space, unsigned int wished,
 		      unsigned int chosen)
@@ -617,10 +640,10 @@ static void note_rest(struct zone *zone, const struct page_color_place *place,
 }
 
 /*
- * Where next to no memory is free, what reclaim frees has colors as they come, and
- * few of them are lacked: a search that has found next to none of these takes others,
- * too, since it is as long for one page as for many. Who is larger than the cache has
- * other ways.
+ * When memory is nearly full, pages come from reclaim and have any color, and the space
+ * lacks few of these. A search takes as long for one page as for many, so if it has found
+ * next to no lacked color it takes others, too. For a space larger than the cache see
+ * takes_rest() and note_vain() instead.
  */
 static bool is_starved(const struct page_color_space *space,
 		       const struct page_color_wish *wish, unsigned int count)
@@ -670,16 +693,16 @@ unsigned int page_color_gather(struct zone *zone,
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
 			return 0;
-		/* Nothing that it lacks is free, so there is nothing to share. */
+		/* No lacked color is free, so fair_share() has nothing to divide. */
 		if (space && !(wants[i] & PAGE_COLOR_LACKED)) {
 			count = run;
 			wish.count = run;
 		}
-		/* It was searched for in vain. */
+		/* The same search has been made already, and has found nothing. */
 		if (tried & BIT(wants[i] & differs))
 			continue;
 		tried |= BIT(wants[i] & differs);
-		/* Where it was found last, whatever was searched for in vain. */
+		/* Each want continues where it was last found. */
 		own = space ? &space->cursor[i] : &place.zone->cursor;
 		wish.cursor = cursor_of(own, place.zone);
 		nr = gather_want(&place, space, &wish, wants[i], parts);
@@ -693,7 +716,7 @@ unsigned int page_color_gather(struct zone *zone,
 		nr = gather(&place, space, &wish, 0, parts, nr);
 	if (ask->set)
 		note_set(place.zone, ask->set, 0, nr);
-	/* What a set lacks is not what the space lacks, which has tasks with others. */
+	/* A set without free frames tells nothing about tasks with another, or none. */
 	if (space && (nr || !ask->set))
 		note_vain(space, first, i, is_little(best, count));
 	if (space)
@@ -723,11 +746,14 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 	return nr;
 }
 
-/* Pageblocks that are looked at for files from the lowest one on, and behind them. */
+/*
+ * The most pageblocks that are looked at for files: from the lowest one on, and then from
+ * where frames were last found behind these.
+ */
 #define PAGE_COLOR_LOW		512
 #define PAGE_COLOR_LOW_BEHIND	4096
 
-/* From *@frame on, at most so many pageblocks; *@frame is where the search ended. */
+/* Searches at most @blocks pageblocks from *@frame on; *@frame is where it ended. */
 static unsigned int gather_low(const struct page_color_free *free,
 			       unsigned long *frame, unsigned int blocks,
 			       unsigned int *count,
@@ -765,14 +791,14 @@ unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 		WRITE_ONCE(place.zone->low, frame);
 	if (nr || frame == ULONG_MAX)
 		return nr;
-	/* One page that came free is far below the others: these are where they were. */
+	/* The few frames so low are taken: continue where the others were. */
 	frame = max(frame, READ_ONCE(place.zone->low));
 	nr = gather_low(free, &frame, PAGE_COLOR_LOW_BEHIND, &count, parts);
 	WRITE_ONCE(place.zone->low, frame == ULONG_MAX ? 0 : frame);
 	return nr;
 }
 
-/* Pageblocks that are passed under the lock at most. */
+/* The most pageblocks without a free frame that are passed under zone->lock. */
 #define PAGE_COLOR_PASSED	64
 
 void page_color_file_low(struct zone *zone)
@@ -789,10 +815,10 @@ void page_color_file_low(struct zone *zone)
 }
 
 /*
- * Whether most colors of a huge page are held by the address space that it is for,
- * which did not ask for it: small pages get colors that it lacks, and khugepaged may
- * join them later. @stay of the block that was @chosen are held; where none was, any
- * is expected to be as what is held.
+ * Whether small pages are better than a huge page that was not asked for: the address
+ * space holds more than half of the colors of the huge page, small pages get colors that
+ * it lacks, and khugepaged may collapse them later. @stay colors of a @chosen block are
+ * held; if no block was chosen, the share of all colors that is held stands for it.
  */
 static bool small_is_better(const struct page_color_space *space,
 			    const struct page_color_wish *wish, bool chosen,
@@ -804,7 +830,7 @@ static bool small_is_better(const struct page_color_space *space,
 	if (current->page_color.huge == PAGE_COLOR_HUGE || wish->leaving ||
 	    wish->set || !space->direct || page_color_full(space))
 		return false;
-	/* Of a block of few colors there is mostly one that lacks them. */
+	/* For a smaller block there is mostly one whose colors are all lacked. */
 	if (order < pageblock_order)
 		return false;
 	if (colors % size || colors - taken < size)
@@ -813,8 +839,9 @@ static bool small_is_better(const struct page_color_space *space,
 }
 
 /*
- * Whether a huge page would have colors that are not in the set: small ones have those of
- * the set. A fault that asks gets it all the same where the set can have none.
+ * Whether small pages, with colors of the set, are taken instead of a huge page with
+ * others. A fault in MADV_HUGEPAGE memory gets the huge page if no block is all in the
+ * set.
  */
 static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
 			    u32 color, unsigned int order)
@@ -830,8 +857,9 @@ static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
 }
 
 /*
- * One that it would rather not have is for others. Nobody asks in reclaim, which this is
- * part of. Under zone->lock.
+ * A block with colors that are not in the set is left to others where set_wants_small()
+ * would leave it. page_color_ask() cannot tell: direct compaction runs as reclaim does.
+ * Under zone->lock.
  */
 bool __page_color_may_capture(const struct page *page, unsigned int order)
 {
@@ -853,9 +881,9 @@ bool __page_color_may_capture(const struct page *page, unsigned int order)
 }
 
 /*
- * Of a set that has no such block by itself, or had no free one lately, none is looked
- * for: it would have other colors. Pages of files are mostly not used by the task that
- * reads them.
+ * No block is searched for if none is all in the set, or none was free lately: it would
+ * have other colors. Nor is one for files: mostly their pages are used by other tasks
+ * than the one that reads them.
  */
 static bool choose_block(const struct page_color_place *place,
 			 const struct page_color_ask *ask,
@@ -898,7 +926,7 @@ unsigned int page_color_claim_block(struct page_color_space *space,
 	return 0;
 }
 
-/* One that is best, or as good as there is. */
+/* Chooses a block. False if none is found, or if small pages are to be taken instead. */
 static bool gather_one(struct zone *zone, const struct page_color_place *place,
 		       struct page_color_space *space,
 		       const struct page_color_ask *ask,
@@ -912,7 +940,7 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	bool chosen, small;
 
 	wish->cursor = cursor_of(own, place->zone);
-	/* What is before it has been given to small programs. */
+	/* Colors before the zone's cursor were given to small programs. */
 	if (!own)
 		wish->cursor = ALIGN(wish->cursor, 1U << order);
 	before = wish->cursor;
@@ -923,7 +951,7 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 		leaving->stay = stay;
 	small = (space && small_is_better(space, wish, chosen, stay, order)) ||
 		set_wants_small(wish, chosen, taken, order);
-	/* Unless the search has ended before it was through. */
+	/* Continue behind the block, unless the search has ended early. */
 	if (chosen && !small && wish->cursor == before &&
 	    (!ask->set || page_color_set_has(ask->set, taken, order)))
 		wish->cursor = (taken + (1U << order)) % colors;
@@ -939,8 +967,9 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 }
 
 /*
- * Blocks behind one of the best colors, up to the end of its word, that are as good: for
- * the next allocations, @more at most.
+ * Claims at most @more blocks for the next allocations: those behind the chosen one, up
+ * to the end of its word of colors, that are free and whose colors are all lacked and
+ * held by few.
  */
 static void claim_more(const struct page_color_place *place,
 		       struct page_color_space *space,
@@ -968,15 +997,15 @@ static void claim_more(const struct page_color_place *place,
 		end = 64 * word + fls64(all);
 		more--;
 	}
-	/* The next search begins behind the last one. */
+	/* The next search begins behind the last of them. */
 	if (READ_ONCE(space->block_cursor) == (color + size) % colors)
 		WRITE_ONCE(space->block_cursor, end % colors);
 }
 
-/* So often another program, or thread, may be quicker. */
+/* Attempts to claim a block while other threads or programs are quicker. */
 #define PAGE_COLOR_CLAIMS	4
 
-/* Who is small does not search for as long. */
+/* Copies that a search may look at for a program that is small and has no set. */
 #define PAGE_COLOR_FEW_LOOKS	(PAGE_COLOR_SEARCHED / 16)
 
 bool page_color_gather_blocks(struct zone *zone,
@@ -1008,7 +1037,7 @@ bool page_color_gather_blocks(struct zone *zone,
 		if (!gather_one(zone, &place, space, ask, &wish, order,
 				&blocks->frame))
 			return false;
-		/* Pages that leave hold some of the colors. */
+		/* With pages that leave, it is not known which colors are lacked. */
 		if (!space || !wish.fresh || wish.leaving)
 			break;
 		blocks->claimed =

@@ -11,7 +11,7 @@
 
 #define COLORS	64
 
-/* Not there while coloring is off, and mostly not at all. */
+/* A node that is not colored, and mostly does not exist. */
 static const int nid = MAX_NUMNODES - 1;
 
 struct made {
@@ -77,7 +77,7 @@ static void lost_frames_are_not_held(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, held_after_loss(test, 7), 0xf9);
 }
 
-/* Its words of colors are others, and may be fewer. */
+/* In another geometry a word has other colors, and there may be fewer words. */
 static void of_another_geometry_nothing_is_lost(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, held_after_loss(test, 6), 0xff);
@@ -97,7 +97,7 @@ static struct page_color_live *make_live(struct kunit *test, u32 colors)
 	return live;
 }
 
-/* They chose before either took it. */
+/* Both have chosen the colors before either takes them. */
 static void a_color_that_two_choose_is_taken_by_one(struct kunit *test)
 {
 	struct page_color_space *first = make(test, 7)->space;
@@ -110,7 +110,7 @@ static void a_color_that_two_choose_is_taken_by_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, page_color_take(second, live, 0, 0xf000), 0xf000);
 }
 
-/* Who comes second gets none of it, if the other one has more than was expected. */
+/* The second one gets none of the block if the first has taken more than expected. */
 static void a_block_that_two_choose_is_taken_by_one(struct kunit *test)
 {
 	const u32 colors = 4 * COLORS;
@@ -128,7 +128,7 @@ static void a_block_that_two_choose_is_taken_by_one(struct kunit *test)
 	for (word = 1; word < 4; word++)
 		KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, word), 0);
 	KUNIT_EXPECT_EQ(test, page_color_live_at_most(live, 1, 0), ~0xffff0000ULL);
-	/* Else what is left; what it has itself is none of that. */
+	/* Else it gets the colors that are left, without those that it holds itself. */
 	KUNIT_EXPECT_EQ(test, page_color_claim_block(second, live, 64, 7, 48), 48);
 	KUNIT_EXPECT_EQ(test, page_color_held_word(&second->held, 1),
 			~0xffff0000ULL);
@@ -164,7 +164,7 @@ static struct page_color_free *make_free(struct kunit *test, struct made *made)
 	return free;
 }
 
-/* After a vain search 1, 3, 7 and so on are saved. */
+/* After a search that finds nothing the next 1, 3, 7 and so on are not made. */
 static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 {
 	struct page_color_free *free;
@@ -189,13 +189,13 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	for (i = 0; i < 1 + 1 + 1 + 3 + 1; i++)
 		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, vain->skip, 7);
-	/* One comes free: it is found by the next search. */
+	/* One comes free: the next search that is made finds it. */
 	page_color_free_set(free, 8 * COLORS + 6, 0);
 	for (i = 0; i < 7; i++)
 		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
 	KUNIT_EXPECT_EQ(test, vain->skipped, 0);
-	/* Another set has not searched in vain, although it has the same place. */
+	/* Searches with another set are made, although it has the same entry. */
 	page_color_free_clear(free, 8 * COLORS + 6, 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, vain->skip, 1);
@@ -204,7 +204,7 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
 	page_color_free_clear(free, 8 * COLORS + 6, 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
-	/* A thread with this set has not searched for those with another one, or none. */
+	/* Threads without the set are not affected by searches with it. */
 	made->ask.space = made->space;
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	made->ask.set = NULL;

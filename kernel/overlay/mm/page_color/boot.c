@@ -10,7 +10,7 @@
 static bool wanted __initdata;
 static struct page_color_geometry given __initdata;
 
-/* Without a size that is given, the cache is detected. */
+/* Without a size the cache is detected. */
 static int __init parse_parameter(const char *text, const char **error)
 {
 	struct page_color_geometry geometry = { .ways = 1, .source = "boot" };
@@ -62,12 +62,14 @@ static int __init start_geometry(void)
 		return err;
 	pr_warn("page_color= of %lu KiB, %u ways: %s; coloring stays off\n",
 		given.size >> 10, given.ways, error);
-	/* Only for who enables it later, and is told where it is from. */
+	/*
+	 * Coloring can still be enabled later, by the geometry that sysfs shows.
+	 */
 	page_color_detect_all();
 	return err;
 }
 
-/* Processors have told about their caches, and firmware about memory's. */
+/* Late: when cacheinfo and memory-side caches are known. */
 static int __init page_color_start(void)
 {
 	int err = start_geometry();

@@ -179,8 +179,8 @@ static void color_clear_gone(struct page_color_free *free, unsigned long pfn,
 }
 
 /*
- * A whole block; NULL if it may not be taken. One that is not free, or not
- * movable, is not found again by whoever looks for a block.
+ * Take a whole block; NULL if it may not be taken. Frames that are not free, or not
+ * movable, lose their bits, so that they are not chosen again.
  */
 static struct page *color_take_block(struct zone *zone, unsigned long pfn,
 				     unsigned int order,
@@ -257,7 +257,7 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 	return nr;
 }
 
-/* The last page of a list is not in the row of the one before it. */
+/* Whether the frame of a list's last page is not next to that of the page before it. */
 static bool color_is_single(const struct list_head *list)
 {
 	const struct list_head *last = list->prev, *before = last->prev;
@@ -321,7 +321,7 @@ static int color_free_list(struct zone *zone, struct per_cpu_pages *pcp,
 	int nr = 0;
 
 	while (nr < count && !list_empty(list)) {
-		/* Pages that were unmapped by chance come one by one. */
+		/* Pages that were touched in random order are not next to each other. */
 		if (!run && color_is_single(list))
 			nr += color_free_single(zone, list);
 		else
@@ -357,7 +357,7 @@ static int color_free_bulk(struct zone *zone, struct per_cpu_pages *pcp,
 	return nr;
 }
 
-/* Nobody has asked for the pages that a CPU has ready for a while, or somebody else does. */
+/* Give back the pages that a CPU has ready for a space or a set. */
 static void color_end_run(struct zone *zone, struct per_cpu_pages *pcp)
 {
 	unsigned long flags;
@@ -371,7 +371,7 @@ static void color_end_run(struct zone *zone, struct per_cpu_pages *pcp)
 	spin_unlock_irqrestore(&zone->lock, flags);
 }
 
-/* From now on a CPU has pages ready for those who ask. */
+/* From now on a CPU has pages ready for @ask; those for another space or set go back. */
 static void color_begin_run(struct zone *zone, struct per_cpu_pages *pcp,
 			    const struct page_color_ask *ask)
 {
@@ -383,8 +383,8 @@ static void color_begin_run(struct zone *zone, struct per_cpu_pages *pcp,
 }
 
 /*
- * Take the frames of all parts; what was marked for @ask and is gone is held by
- * nobody. Under zone->lock. Returns how many were taken.
+ * Take the frames of all parts. Colors that were marked for @ask, but whose frames are no
+ * longer free, are unmarked. Under zone->lock. Returns how many were taken.
  */
 static int color_take_parts(struct zone *zone, struct page_color_part *parts,
 			    unsigned int nr, unsigned int alloc_flags,
@@ -404,7 +404,10 @@ static int color_take_parts(struct zone *zone, struct page_color_part *parts,
 	return taken;
 }
 
-/* Pages that are mapped may have some of the colors: only those of all are given up. */
+/*
+ * Whether the space held some of the colors before: pages that are mapped may have them,
+ * so that they stay held when the pages on the list are given back.
+ */
 static bool color_is_mixed(const struct page_color_part *parts, unsigned int nr)
 {
 	while (nr--)
@@ -430,9 +433,9 @@ static void color_add_parts(struct list_head *list,
 }
 
 /*
- * How many pages to take at once: more each time, as rmqueue_bulk() is asked for,
- * and no more than a list of this zone may hold; where memory is scarce no more than
- * the least that it may.
+ * How many pages to take at once: twice as many each time, as the default path does, and
+ * no more than a list of this zone may hold; where memory is scarce no more than
+ * pcp->high_min allows.
  */
 static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 {
@@ -452,9 +455,9 @@ static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 }
 
 /*
- * Colors are chosen among free pages: those that wait on a CPU's list are out of
- * reach, and keep blocks from becoming whole. As many as are taken are given
- * back under the same lock.
+ * Colors are chosen among pages on the buddy lists. Freed pages on a CPU's list cannot be
+ * chosen there, and keep blocks from becoming whole: as many as were taken are given back
+ * under the same hold of the lock.
  */
 static void color_exchange(struct zone *zone, struct per_cpu_pages *pcp,
 			   int count)
@@ -463,8 +466,8 @@ static void color_exchange(struct zone *zone, struct per_cpu_pages *pcp,
 }
 
 /*
- * Pages that this CPU has just freed are warm, and take no lock: false if none of
- * them is wanted.
+ * Take wanted pages that this CPU has just freed: these are cache-warm, and zone->lock is
+ * not needed. False if none is wanted.
  */
 static bool color_reuse(struct zone *zone, struct per_cpu_pages *pcp,
 			const struct page_color_ask *ask, int count)
@@ -476,8 +479,8 @@ static bool color_reuse(struct zone *zone, struct per_cpu_pages *pcp,
 }
 
 /*
- * Fill the list of a CPU that is empty, or has pages of another address space. False if
- * there is nothing to choose.
+ * Fill the list of a CPU, which is empty or has pages of another address space. False if
+ * nothing could be chosen.
  */
 static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 			 struct per_cpu_pages *pcp, int pindex,
@@ -542,7 +545,7 @@ static int color_bulk(struct zone *zone, unsigned long count,
 	return taken;
 }
 
-/* Whether a list of a CPU has pages for those that ask. */
+/* Whether a list of a CPU has pages for @ask. */
 static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex,
 					   const struct page_color_ask *ask)
 {
@@ -552,8 +555,9 @@ static __always_inline bool color_is_ready(struct per_cpu_pages *pcp, int pindex
 }
 
 /*
- * The same after it was filled, if need be; what was chosen may be gone when it is
- * taken. Who asks is looked at again: the fast path keeps nothing across the call.
+ * The same after the list was filled, if needed: several times if chosen frames are gone
+ * when they are to be taken. @ask is looked up again, so that the fast path need not keep
+ * it across the call.
  */
 static noinline bool color_make_ready(struct zone *zone, unsigned int alloc_flags,
 				      struct per_cpu_pages *pcp, int pindex)
@@ -581,7 +585,7 @@ static __always_inline void color_done(struct zone *preferred_zone,
 	zone_statistics(preferred_zone, zone, 1);
 }
 
-/* Frames that were taken, and are of no use by themselves. Under zone->lock. */
+/* Give back the frames taken of a block that is not complete. Under zone->lock. */
 static void color_put_back(struct zone *zone, unsigned long pfn, u64 taken)
 {
 	for (; taken; taken &= taken - 1) {
@@ -594,8 +598,9 @@ static void color_put_back(struct zone *zone, unsigned long pfn, u64 taken)
 }
 
 /*
- * The first of some blocks; the others go to the list of the CPU. What somebody else has
- * taken a part of is not taken, and those others give up their colors then. Under zone->lock.
+ * Take the first of some blocks, and put the others on the list of the CPU. A block that
+ * is no longer free as a whole is not taken, and if it is not the first, its colors are
+ * unmarked. Under zone->lock.
  */
 static struct page *color_take_blocks(struct zone *zone,
 				      struct per_cpu_pages *pcp,
@@ -630,7 +635,7 @@ static struct page *color_take_blocks(struct zone *zone,
 	return first;
 }
 
-/* More blocks that are taken with one, where a CPU keeps some ready. */
+/* How many more blocks are taken with one, for the list of the CPU. */
 static unsigned int color_more_blocks(struct zone *zone,
 				      struct per_cpu_pages *pcp,
 				      unsigned int order)
@@ -642,7 +647,7 @@ static unsigned int color_more_blocks(struct zone *zone,
 	return (64 >> order) - 1;
 }
 
-/* @pcp, which is locked, gets more; it may be NULL. */
+/* Take the best block, and more for the list of @pcp, which is locked or NULL. */
 static struct page *color_take_best_block(struct zone *zone,
 					  struct per_cpu_pages *pcp,
 					  unsigned int order,
@@ -655,7 +660,7 @@ static struct page *color_take_best_block(struct zone *zone,
 	unsigned long flags;
 	int tries = 4;
 
-	/* In another zone they may be worse. */
+	/* In the last zone small pages were better than a block; look anew. */
 	if (page_color_wants_small(order))
 		current->page_color.huge = current->page_color.asked ?
 			PAGE_COLOR_HUGE : PAGE_COLOR_HUGE_OR_SMALL;
@@ -679,8 +684,9 @@ static struct page *color_take_best_block(struct zone *zone,
 }
 
 /*
- * Whether a CPU keeps pages of @order ready for those who ask: from the second one in a row
- * on, and not while others take what it has ready. Under pcp->lock.
+ * Whether a CPU keeps pages of @order ready for @ask: from the second allocation of this
+ * order in a row on, but not while pages that it has ready for others are in use. Under
+ * pcp->lock.
  */
 static bool color_keeps_blocks(struct zone *zone, struct per_cpu_pages *pcp,
 			       unsigned int order,
@@ -705,7 +711,7 @@ static bool color_keeps_blocks(struct zone *zone, struct per_cpu_pages *pcp,
 	return false;
 }
 
-/* One that it has ready, or else the best, and more. */
+/* A block that the CPU has ready, or else the best one, with more for its list. */
 static struct page *color_next_block(struct zone *zone,
 				     struct per_cpu_pages *pcp,
 				     unsigned int order,
@@ -724,7 +730,7 @@ static struct page *color_next_block(struct zone *zone,
 	return page;
 }
 
-/* A CPU keeps ready what is smaller than 64 pages. */
+/* Only blocks of fewer than 64 pages are kept ready by a CPU. */
 static struct page *color_get_block(struct zone *zone, unsigned int order,
 				    unsigned int alloc_flags,
 				    const struct page_color_ask *ask)
@@ -753,7 +759,10 @@ static struct page *color_get_block(struct zone *zone, unsigned int order,
 	return page;
 }
 
-/* The default path takes any block, and one that was chosen may have other colors. */
+/*
+ * Count an allocation without colors of the set: without a block the default path takes
+ * any, and a chosen block may have other colors.
+ */
 static void color_note_set(struct page *page, unsigned int order,
 			   const struct page_color_set *set)
 {
@@ -778,11 +787,11 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
 		return NULL;
 	rcu_read_lock();
-	/* Small programs have lists of CPUs for other orders. */
+	/* Orders that CPUs' lists have come from there for small programs. */
 	if (page_color_ask(&ask, zone_to_nid(zone)) ||
 	    (page_color_is_small() && !pcp_allowed_order(order)))
 		page = color_get_block(zone, order, alloc_flags, &ask);
-	/* Of bad pages the colors are held until they are counted anew. */
+	/* The colors of bad pages stay held until the space is counted anew. */
 	if (page && check_new_pages(page, order))
 		page = NULL;
 	if (ask.set)
@@ -805,7 +814,7 @@ static __always_inline struct page *color_next(struct per_cpu_pages *pcp,
 	return page;
 }
 
-/* A page from a list of this CPU for those who ask: most often it is ready. */
+/* A page for @ask from a list of this CPU: most often one is ready. */
 static __always_inline struct page *
 color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags,
 		  struct per_cpu_pages *pcp, int pindex,
@@ -817,10 +826,10 @@ color_rmqueue_pcp(struct zone *zone, unsigned int alloc_flags,
 	return color_next(pcp, pindex);
 }
 
-/* What is known of who asks, before it is looked at. */
+/* What the caller knows of the allocation before page_color_ask(). */
 enum color_who {
 	COLOR_ANYBODY,
-	/* Nobody has a set. */
+	/* A file, or an address space with colors, while no task has a set. */
 	COLOR_FILE,
 	COLOR_SPACE,
 };
@@ -841,10 +850,7 @@ static __always_inline bool color_ask(struct page_color_ask *ask, int nid,
 	return ask->file || ask->space;
 }
 
-/*
- * Who asks is looked at under pcp->lock: most allocations need no more than what is
- * there then.
- */
+/* @ask is looked up under pcp->lock: most allocations find a page on the list then. */
 static __always_inline struct page *
 color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
 		    unsigned int alloc_flags, enum color_who who)
@@ -873,7 +879,9 @@ color_rmqueue_lists(struct zone *preferred_zone, struct zone *zone,
 	pcp_spin_unlock(pcp);
 	if (!page)
 		goto out;
-	/* The default path has another one; its color is held until it is counted anew. */
+	/*
+	 * A bad page: the default path gives another. The color stays held until a count.
+	 */
 	if (check_new_pages(page, 0))
 		page = NULL;
 	else
@@ -909,8 +917,8 @@ static noinline struct page *color_rmqueue_space(struct zone *preferred_zone,
 }
 
 /*
- * What rmqueue() does first while coloring is on: a page for somebody whose
- * colors matter, or NULL if the default path must decide.
+ * What rmqueue() does first while coloring is on: a page for an allocation whose color
+ * matters, or NULL if the default path must decide.
  */
 static __always_inline struct page *color_rmqueue(struct zone *preferred_zone,
 						  struct zone *zone,
@@ -929,17 +937,17 @@ static __always_inline struct page *color_rmqueue(struct zone *preferred_zone,
 		return color_rmqueue_any(preferred_zone, zone, alloc_flags);
 	if (whom == PAGE_COLOR_FILE)
 		return color_rmqueue_file(preferred_zone, zone, alloc_flags);
-	/* Small programs ask for nothing. */
+	/* Small programs have no spaces: their pages come from the default path. */
 	if (!whom || !rcu_access_pointer(whom->page_color.spaces))
 		return NULL;
 	return color_rmqueue_space(preferred_zone, zone, alloc_flags);
 }
 
 /*
- * Pages that a CPU has ready for long keep blocks from becoming whole, and a CPU
- * that takes none counts among those that share what is left of the cache: its run
- * ends when nothing was taken between two looks. Called with the CPU's statistics,
- * under pcp->lock. Whether there is more to look at.
+ * Pages that stay on a CPU's list for long keep blocks from becoming whole, and a CPU
+ * that takes none still counts in fair_share(): its run ends when nothing was taken
+ * between two calls. Called with the CPU's statistics, under pcp->lock. Returns whether
+ * there is more to look at.
  */
 static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
 {
@@ -983,7 +991,7 @@ static void color_drop_run(struct zone *zone, struct per_cpu_pages *pcp,
 	page_color_space_put(dropped);
 }
 
-/* The lists of a CPU have been emptied and go. */
+/* The lists of a CPU have been emptied and are about to be freed. */
 static void color_forget_run(struct zone *zone, int cpu)
 {
 	struct per_cpu_pages *pcp = per_cpu_ptr(zone->per_cpu_pageset, cpu);
@@ -997,7 +1005,7 @@ static void color_forget_run(struct zone *zone, int cpu)
 	page_color_space_put(space);
 }
 
-/* The zone has no memory any more: who began before this saw some is waited for. */
+/* The zone has no memory any more. Wait for allocations that began while it had some. */
 static void color_forget_runs(struct zone *zone)
 {
 	int cpu;
@@ -1029,7 +1037,7 @@ void page_color_drop_runs(const struct page_color_space *space)
 {
 	struct zone *zone;
 
-	/* What zones with memory have per CPU stays until then. */
+	/* Per-CPU lists of a zone without memory stay until then. */
 	rcu_read_lock();
 	for_each_populated_zone(zone)
 		if (zone_to_nid(zone) == space->nid)
@@ -1044,7 +1052,7 @@ static void color_drain_local(struct zone *zone)
 	unsigned long __maybe_unused UP_flags;
 	unsigned long flags;
 
-	/* No more than there are now: others may go on freeing. */
+	/* At most as many as there are now: other tasks may go on freeing pages. */
 	do {
 		pcp_spin_lock_maybe_irqsave(pcp, UP_flags);
 		spin_lock_irqsave(&zone->lock, flags);
@@ -1057,7 +1065,7 @@ static void color_drain_local(struct zone *zone)
 	} while (nr && left > 0);
 }
 
-/* A program is gone: what it left on the lists of this CPU is free for others. */
+/* A program has ended: what it left on the lists of this CPU is free for others. */
 void page_color_drain_local(int nid)
 {
 	struct zone *zone;
@@ -1093,7 +1101,7 @@ struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 	return page;
 }
 
-/* From a zone that has enough without any reclaim. Returns how many. */
+/* Takes pages of a zone that is above its low watermark. Returns how many. */
 static int color_alloc_best(struct zone *zone, const struct page_color_ask *ask,
 			    unsigned int least, unsigned int count,
 			    struct list_head *list)
@@ -1130,7 +1138,7 @@ void page_color_alloc_best(struct mm_struct *mm, int nid, unsigned int least,
 	if (static_branch_unlikely(&page_color_sets_key))
 		ask.set = page_color_set_of_node(mm, nid);
 	ask.space = page_color_space(mm, nid, PAGE_COLOR_ANON);
-	/* Who has had all colors lacks none. */
+	/* After all colors have been held, none is better than another. */
 	if (ask.space && page_color_full(ask.space))
 		ask.space = NULL;
 	for (i = MAX_NR_ZONES - 1; i >= 0 && ask.space && !nr; i--) {

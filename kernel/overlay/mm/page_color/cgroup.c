@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Color sets of cpusets, on cgroup v2: cpuset.page_colors and
- * cpuset.page_colors.effective. All that changes them holds cpuset_mutex, which
- * comes after cpus_read_lock(); who allocates pages reads them under RCU.
+ * cpuset.page_colors.effective. They change under cpuset_mutex, which is taken after
+ * cpus_read_lock(); allocations read them under RCU.
  */
 
 #define pr_fmt(fmt) "page_color: " fmt
@@ -19,8 +19,8 @@
 #include "page_color.h"
 
 /*
- * Of a set in a cpuset. Cgroups may be delegated to users, and a change goes
- * through all cgroups below while others wait for cpuset_mutex.
+ * The most ranges of a set in a cpuset. Cgroups may be delegated to users, and a change
+ * goes through all cgroups below while others wait for cpuset_mutex.
  */
 #define CPUSET_RANGES	4096
 
@@ -78,8 +78,8 @@ static bool is_combined(const struct page_color_set *both,
  * @parts: the sets' ids, 0 before any two were combined
  * @both: the colors, with a reference; -EINVAL if there are none
  *
- * Threads share their sets, and forks inherit them. So of many tasks one after the
- * other most have in common with their cpuset what the last one had.
+ * Threads share their sets, and forks inherit them: of many tasks one after the
+ * other most have the same two sets as the last one.
  */
 struct combination {
 	u64 parts[2];
@@ -93,7 +93,7 @@ static void forget(struct combination *last)
 	memset(last, 0, sizeof(*last));
 }
 
-/* With a reference. -EINVAL if they have none, -ENOMEM. */
+/* The common colors, with a reference. -EINVAL if there are none, or -ENOMEM. */
 static struct page_color_set *common_of(const struct page_color_set *own,
 					const struct page_color_set *effective,
 					struct combination *last)
@@ -113,9 +113,9 @@ static struct page_color_set *common_of(const struct page_color_set *own,
 }
 
 /*
- * The colors that are in a task's own set and in that of its cpuset, with a
- * reference; cpuset_mutex held. NULL if the set of its cpuset counts alone.
- * -EINVAL if there are none.
+ * The colors that are both in a task's own set and in that of its cpuset, with a
+ * reference; cpuset_mutex held. NULL if the set of the cpuset counts alone. -EINVAL if no
+ * color is in both.
  */
 static struct page_color_set *find_common(struct task_struct *task,
 					  struct page_color_set *own,
@@ -141,8 +141,8 @@ static struct page_color_set *find_common(struct task_struct *task,
 }
 
 /*
- * A fork may have copied one of the two before and the other after its parent got
- * them.
+ * Either pointer may be set alone: a fork may have copied one before its parent was given
+ * the sets, and the other one after that.
  */
 static bool has_set(struct task_struct *task)
 {
@@ -151,8 +151,9 @@ static bool has_set(struct task_struct *task)
 }
 
 /*
- * A task has come to another cpuset, or its cpuset has got another set;
- * cpuset_mutex held. Who loses its own set this way has not asked for it.
+ * A task has moved to another cpuset, or its cpuset has been given another set;
+ * cpuset_mutex held. If its own set no longer counts the log says so, since the task has
+ * not asked for that.
  */
 static void combine(struct task_struct *task, struct combination *last)
 {
@@ -190,8 +191,8 @@ int page_color_task_replace(struct task_struct *task,
 }
 
 /*
- * What is in force in a cpuset, with a reference: its own set as far as the
- * parent has it, or the parent's if that leaves nothing, as for cpus and mems.
+ * The effective set of a cpuset, with a reference: its own set as far as the parent has
+ * it, or the parent's if that leaves nothing, as for cpus and mems.
  */
 static struct page_color_set *find_effective(struct page_color_set *own,
 					     struct page_color_set *above,
@@ -228,7 +229,7 @@ static void update_tasks(struct cgroup_subsys_state *css)
 	forget(&last);
 }
 
-/* 1 if the effective set changed, 0 if not, or an error. */
+/* Returns 1 if the effective set has changed, 0 if not, or an error. */
 static int update_one(struct cgroup_subsys_state *css, bool must)
 {
 	struct page_color_cpuset *cs = cpuset_page_color(css);
@@ -253,9 +254,9 @@ static int update_one(struct cgroup_subsys_state *css, bool must)
 }
 
 /*
- * Updates a cpuset and those below it; cpuset_mutex held. An error, if there was
- * no memory for the first one, changes nothing. One that comes online meanwhile
- * gets the set of its parent when it has this mutex.
+ * Updates a cpuset and those below it; cpuset_mutex held. If there is no memory for the
+ * first one, an error is returned and nothing changes. A cpuset that comes online
+ * meanwhile copies the set of its parent once it has this mutex.
  */
 static int update_below(struct cgroup_subsys_state *first, bool all)
 {
@@ -322,7 +323,7 @@ void page_color_cpuset_online(struct cgroup_subsys_state *css)
 	replace(&cpuset_page_color(css)->effective, get(held(above->effective)));
 }
 
-/* Nobody has a way to it any more. */
+/* No task and no reader can reach the cpuset any more. */
 void page_color_cpuset_free(struct cgroup_subsys_state *css)
 {
 	struct page_color_cpuset *cs = cpuset_page_color(css);
@@ -366,10 +367,9 @@ static bool is_up_to_date(struct task_struct *task)
 }
 
 /*
- * From now on changes of the cpuset find the new task; what they changed since
- * page_color_fork(), or what another cpuset than that of its parent has, counts
- * from here on. Most often there is nothing of it: all forks would wait for
- * cpuset_mutex.
+ * From now on changes of the cpuset find the new task. Updates its sets if they have
+ * changed since page_color_fork(), or if it is not in the cpuset of its parent. Mostly
+ * they are right, and cpuset_mutex is not taken, for which all forks would wait.
  */
 void page_color_cpuset_fork(struct task_struct *task)
 {
@@ -438,7 +438,7 @@ static int change(struct cgroup_subsys_state *css, struct page_color_set *set)
 	u32 colors = page_color_max_colors();
 	int err;
 
-	/* Its directory is gone. */
+	/* The directory of the cpuset has been removed. */
 	if (!(css->flags & CSS_ONLINE))
 		return -ENODEV;
 	if (colors != effective_colors)

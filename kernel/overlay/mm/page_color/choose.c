@@ -8,9 +8,9 @@
 #include "words.h"
 
 /*
- * Stretches of colors that are compared with one of which the address space holds nothing
- * and others less than half, with one of which others hold more, and with one of which it
- * holds a part.
+ * How many more stretches of colors are compared after one was found of which the address
+ * space holds nothing and others less than half; of which it holds nothing but others
+ * more; and of which it holds a part.
  */
 #define PAGE_COLOR_STRETCHES	64
 #define PAGE_COLOR_DEAR_STRETCHES	(8 * PAGE_COLOR_STRETCHES)
@@ -22,7 +22,7 @@ static inline u64 outside_word(const struct page_color_wish *wish, u32 word)
 	return wish->set ? ~page_color_set_word(wish->set, word) : 0;
 }
 
-/* Those, and colors that are held. */
+/* Of a word, colors that are held or not in the set. */
 static inline u64 unwanted_word(const struct page_color_wish *wish, u32 word)
 {
 	u64 held = wish->held ? page_color_held_word(wish->held, word) : 0;
@@ -62,7 +62,7 @@ static bool is_taken(const struct page_color_part *taken, unsigned int nr,
 	return false;
 }
 
-/* A pageblock has frames that are free, and others that are not. */
+/* Whether a pageblock has frames that are free, and others that are not. */
 static bool is_partial(const struct page_color_memory *memory, unsigned long frame)
 {
 	unsigned int free = page_color_free_in_block(memory->free, frame);
@@ -70,7 +70,10 @@ static bool is_partial(const struct page_color_memory *memory, unsigned long fra
 	return free && !(free >> memory->free->block_order);
 }
 
-/* Where @color is in a pageblock, from the copy of @last on; and where that ends. */
+/*
+ * The first frame of @color in the pageblock of @last that is not before the copy of
+ * @last, and the @end of that pageblock.
+ */
 static unsigned long in_block_of(const struct page_color_memory *memory,
 				 unsigned long last, u32 color,
 				 unsigned long *end)
@@ -84,8 +87,8 @@ static unsigned long in_block_of(const struct page_color_memory *memory,
 }
 
 /*
- * A pageblock in use that was the best remains so as frames are taken from it:
- * the others need not be compared with it for each word.
+ * Frames are taken from the pageblock in use that was the best until it has too few: it
+ * is not compared with the others for each word.
  */
 static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 		  const struct page_color_wish *wish,
@@ -115,7 +118,9 @@ static bool go_on(struct page_color_memory *memory, u32 word, u64 some,
 	return false;
 }
 
-/* Of one word so many are looked at that others have their turn in the same search. */
+/*
+ * The most copies of one word that are looked at, so that a search reaches other words.
+ */
 static unsigned long most_copies(const struct page_color_memory *memory)
 {
 	return max(4U * PAGE_COLOR_COPIES,
@@ -140,7 +145,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	if (copies > PAGE_COLOR_COPIES)
 		copy = READ_ONCE(memory->next) % copies;
 	most = min3(copies, (unsigned long)wish->looks, most_copies(memory));
-	/* What is left of pageblocks is not worth more. */
+	/* A longer search would cost more than the rest of pageblocks in use is worth. */
 	if (wish->part)
 		most = min_t(unsigned long, most, PAGE_COLOR_COPIES);
 	for (looked = 0; looked < most; looked++) {
@@ -159,7 +164,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 		used = whole - page_color_free_in_block(memory->free, frame);
 		if (wish->part && !used)
 			continue;
-		/* Less than a quarter takes too many holds of the lock. */
+		/* With less than a quarter the lock is taken too often. */
 		score = (u64)(4 * nr >= count) << 32 | used << 8 | nr;
 		if (score <= best || is_taken(taken, nr_taken, frame))
 			continue;
@@ -178,7 +183,7 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 	return true;
 }
 
-/* Of the block of frames that begins with @color in a copy: is all of it free? */
+/* Whether all of a block of frames is free. */
 static bool is_free(const struct page_color_memory *memory, unsigned long frame,
 		    unsigned int order)
 {
@@ -193,7 +198,7 @@ static bool is_free(const struct page_color_memory *memory, unsigned long frame,
 	return true;
 }
 
-/* In the pageblock in use that the last block was taken from. */
+/* Looks for a block in the pageblock in use that the last one was taken from. */
 static bool go_on_block(const struct page_color_memory *memory, u32 color,
 			unsigned int order, unsigned long *frame)
 {
@@ -213,12 +218,14 @@ static bool go_on_block(const struct page_color_memory *memory, u32 color,
 	return false;
 }
 
-/* Copies that are looked at for a block. */
+/* The most copies that are looked at for a block of one stretch of colors. */
 #define PAGE_COLOR_BLOCK_COPIES	(8UL * PAGE_COLOR_COPIES)
 
 /*
- * The copy in the pageblock with the fewest free frames; any that is free as a whole, for
- * a block of that size. Others are cut only where few are in use, or none of those has it.
+ * A free block of the colors from @color on, in the pageblock with the fewest free
+ * frames; if it is as large as a pageblock, the first that is free. Whole pageblocks are
+ * cut for smaller blocks only if pageblocks in use have few free frames, or none of them
+ * has the block.
  */
 static bool find_free(const struct page_color_memory *memory,
 		      struct page_color_wish *wish, u32 color,
@@ -227,7 +234,7 @@ static bool find_free(const struct page_color_memory *memory,
 	bool is_block = order == memory->free->block_order;
 	unsigned long copies = memory->copies, copy = 0, most;
 	unsigned int whole = 1U << memory->free->block_order;
-	/* One that is free as a whole is as good as another. */
+	/* Whether a block in a whole pageblock is good enough to end the search. */
 	bool any = is_block || !page_color_many_partial(memory);
 	unsigned int least = UINT_MAX, looked;
 
@@ -247,7 +254,7 @@ static bool find_free(const struct page_color_memory *memory,
 			copy = 0;
 		if (nr >= least)
 			continue;
-		/* Of a pageblock that is free, the count tells. */
+		/* The count of free frames tells whether a whole pageblock is free. */
 		if (is_block ? !(nr >> order) : !is_free(memory, at, order))
 			continue;
 		least = nr;
@@ -257,7 +264,7 @@ static bool find_free(const struct page_color_memory *memory,
 	return least != UINT_MAX;
 }
 
-/* Huge pages hold whole words: most have all bits, or none. */
+/* The number of bits. With huge pages most words have all bits set, or none. */
 static unsigned int weight(u64 bits)
 {
 	if (!bits || !~bits)
@@ -266,9 +273,11 @@ static unsigned int weight(u64 bits)
 }
 
 /*
- * A rank has the colors that are not in the set above these bits, and in the lowest ones
- * those that are held. Between them is what sharing costs: a color that the address space
- * holds itself counts as much as an eighth of the stretch that others hold, or as one.
+ * The rank of a stretch of colors is a number, and the lowest is the best. From this bit
+ * on it has how many colors are not in the set, and in the lowest 16 bits how many are
+ * held. In between is the cost of sharing: the number of colors that many others hold,
+ * and for each one that the address space holds itself an eighth of the stretch, at least
+ * 1.
  */
 #define PAGE_COLOR_RANK_OUTSIDE	48
 #define PAGE_COLOR_RANK_COST	16
@@ -288,19 +297,19 @@ static inline unsigned int rank_held(u64 rank)
 	return rank & ((1U << PAGE_COLOR_RANK_COST) - 1);
 }
 
-/* All of a stretch is in the set, and is lacked. */
+/* All colors of a stretch are in the set, and are lacked. */
 static inline bool rank_is_lacked(u64 rank)
 {
 	return !(rank >> PAGE_COLOR_RANK_OUTSIDE) && !rank_held(rank);
 }
 
-/* Some of it is. */
+/* Some of them are. */
 static inline bool rank_lacks(u64 rank, unsigned int order)
 {
 	return rank_held(rank) < 1U << order;
 }
 
-/* All of it is, and others hold less than half of it. */
+/* All of them are, and many others hold less than half of them. */
 static inline bool rank_is_good(u64 rank, unsigned int order)
 {
 	return rank_is_lacked(rank) &&
@@ -315,7 +324,7 @@ static inline unsigned int rank_many(u64 rank, unsigned int order)
 	       PAGE_COLOR_RANK_COST;
 }
 
-/* rank() of some colors of a word. */
+/* What some colors of a word add to the rank of a stretch. */
 static u64 rank_word(const struct page_color_wish *wish, u32 word, u64 mask,
 		     unsigned int order, u64 least)
 {
@@ -333,10 +342,9 @@ static u64 rank_word(const struct page_color_wish *wish, u32 word, u64 mask,
 }
 
 /*
- * How many colors of a stretch are not in the set, how many are held, and how many of
- * the others are held by many. Pages that leave are not counted among the held colors:
- * this is a guess, since others may hold them, too. What is not below @least is only
- * told to be so: counts take the most time.
+ * The rank of a stretch. Held colors are counted without those of pages that leave: this
+ * is a guess, since other pages may have the same colors. If the rank is not below
+ * @least, it may be incomplete: to look at the counts of holders takes the most time.
  */
 static u64 rank(const struct page_color_wish *wish, u32 color,
 		unsigned int order, u64 least)
@@ -345,7 +353,9 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 	u64 mask = page_color_low_bits(1UL << order) << color % 64;
 	u64 leaving, rank = 0;
 
-	/* Some of it may be taken off again. */
+	/*
+	 * Pages that leave are subtracted at the end, so that all words must be counted.
+	 */
 	if (wish->leaving)
 		least = U64_MAX;
 	do
@@ -358,8 +368,9 @@ static u64 rank(const struct page_color_wish *wish, u32 color,
 }
 
 /*
- * The same of a stretch that has a free block, or the largest number. Where memory is in
- * pieces most have none, which the counts of pageblocks tell sooner than colors do.
+ * The rank of a stretch that has a free block, or else the largest number. A block as
+ * large as a pageblock is searched for before the rank is computed: where memory is
+ * fragmented most stretches have none, and the counts of pageblocks tell that sooner.
  */
 static u64 rank_free(const struct page_color_memory *memory,
 		     struct page_color_wish *wish, u32 color,
@@ -367,7 +378,7 @@ static u64 rank_free(const struct page_color_memory *memory,
 {
 	u64 now;
 
-	/* To compare colors takes as long as to look at a copy. */
+	/* To compute a rank takes as long as to look at a copy. */
 	wish->looks--;
 	if (order == memory->free->block_order)
 		return find_free(memory, wish, color, order, frame) ?
@@ -378,13 +389,13 @@ static u64 rank_free(const struct page_color_memory *memory,
 	return now;
 }
 
-/* Where a search is: a stretch of colors, and how many are behind it. */
+/* Where a search is: a stretch of colors, and how many it has passed. */
 struct page_color_stretch {
 	u32 at;
 	u32 tries;
 };
 
-/* On to a stretch that has colors of the set. */
+/* Continue with the next stretch that has colors of the set. */
 static void skip_outside(const struct page_color_wish *wish, unsigned int order,
 			 u32 stretches, struct page_color_stretch *stretch)
 {
@@ -397,8 +408,9 @@ static void skip_outside(const struct page_color_wish *wish, unsigned int order,
 }
 
 /*
- * On to a stretch that may be better than @least: near the end of a round most words have
- * no color that is lacked, and beside others many have none that few hold.
+ * Continue with the next stretch that may be better than @least: near the end of a round
+ * most words have no lacked color, and where other programs hold many colors most words
+ * have none that few hold.
  */
 static void skip_worse(struct page_color_wish *wish, u32 colors,
 		       unsigned int order, u64 least, u32 end,
@@ -425,8 +437,8 @@ static void skip_worse(struct page_color_wish *wish, u32 colors,
 }
 
 /*
- * The next search begins where this one has ended, if not all of the stretches have been
- * @seen; after the last one with other copies.
+ * The next search begins where this one has ended, unless this one has @seen all
+ * stretches. Once it is past the last stretch it looks at other copies.
  */
 static void go_on_later(struct page_color_memory *memory,
 			struct page_color_wish *wish, u32 at,
@@ -450,7 +462,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 	u64 least = U64_MAX, now;
 	unsigned long one;
 
-	/* Then the frames of a color are not aligned in each copy. */
+	/* In that case aligned blocks have other colors in each copy. */
 	if (!stretches || colors % size)
 		return false;
 	for (; stretch.tries < end && least; stretch.tries++, stretch.at++) {
@@ -467,7 +479,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 				&one);
 		if (now >= least)
 			continue;
-		/* What is not in the set counts as held. */
+		/* Colors that are not in the set count as held. */
 		if (wish->set ? least == U64_MAX :
 				rank_lacks(now, order) && !rank_lacks(least, order))
 			end = min(end, stretch.tries + 1 +
@@ -488,11 +500,11 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		WRITE_ONCE(memory->last_block, *frame);
 	if (stretch.at == stretches)
 		stretch.at = 0;
-	/* None, or none of which all is in the set and is lacked. */
+	/* No block was found whose colors are all in the set and lacked. */
 	if (!rank_is_lacked(least))
 		go_on_later(memory, wish, stretch.at, order,
 			    wish->looks && stretch.tries >= stretches);
-	/* Behind what others hold may be one that nobody does. */
+	/* Many others hold half of it or more: a later stretch may be held by none. */
 	else if (!rank_is_good(least, order))
 		wish->cursor = stretch.at << order;
 	return least != U64_MAX;

@@ -2,11 +2,12 @@
 /*
  * Which free frames to take for colors that are wanted.
  *
- * Colors are looked at by 64, a word of them. Memory has copies of each word:
- * as many as it is larger than one way of the cache. A copy is 64 frames that
- * follow each other, fewer where there are fewer colors.
+ * Colors are looked at by 64, a word of them. Memory has as many copies of each word as
+ * it is times larger than one way of the cache. A copy is 64 frames that follow each
+ * other, fewer where there are fewer colors.
  *
- * All of it is a guess without a lock: whoever takes the frames looks again.
+ * Choices are made without a lock and may be outdated: whoever takes the frames checks
+ * under zone->lock that they are free.
  */
 #ifndef _MM_PAGE_COLOR_CHOOSE_H
 #define _MM_PAGE_COLOR_CHOOSE_H
@@ -18,16 +19,16 @@
 #include "leaving.h"
 #include "live.h"
 
-/* Words that are taken from at once at most. */
+/* The most parts, each of one word of colors, that frames are taken from at once. */
 #define PAGE_COLOR_PARTS	32
 
-/* Copies of a word that are compared; the first is another one each time. */
+/* The most copies of a word that are compared; each search begins with another one. */
 #define PAGE_COLOR_COPIES	64
 
-/* Copies that one search looks at; the next one goes on there. */
+/* The most copies that one search looks at; the next search continues there. */
 #define PAGE_COLOR_SEARCHED	(256U * PAGE_COLOR_COPIES)
 
-/* Copies that are looked at in the pageblock that was chosen last. */
+/* The most copies that are looked at in the pageblock that was chosen last. */
 #define PAGE_COLOR_GO_ON	8
 
 /**
@@ -35,7 +36,7 @@
  * @frame: the first of the copy
  * @mask: which of the frames from there on
  * @word: the word of colors that they have
- * @fresh: whom they are for held none of these colors before
+ * @fresh: the space that they are for held none of these colors before
  */
 struct page_color_part {
 	unsigned long frame;
@@ -50,11 +51,11 @@ struct page_color_part {
  * @colors: frame modulo @colors is the color
  * @first: the first copy is that of the frames from @first * @colors on
  * @copies: how many there are
- * @next: the copy that is looked at first where not all are
+ * @next: the copy that is looked at first where there are more than are compared
  * @next_block: the same for a block
- * @last: first frame of the copy that was chosen last; at first of the first one
+ * @last: first frame of the copy that was chosen last; at the beginning, of the first one
  * @last_block: the same of the last block smaller than a pageblock
- * @poor: it was the best, and had less than a quarter of what was wanted
+ * @poor: the copy at @last was the best, but had less than a quarter of what was wanted
  */
 struct page_color_memory {
 	struct page_color_free *free;
@@ -68,7 +69,7 @@ struct page_color_memory {
 	bool poor;
 };
 
-/* What colors are wanted: not held, held by few, taken by nobody lately. */
+/* Which colors are wanted: lacked by the space, held by few, not taken lately. */
 #define PAGE_COLOR_LACKED	0x1
 #define PAGE_COLOR_FEW		0x2
 #define PAGE_COLOR_OLD		0x4
@@ -76,21 +77,21 @@ struct page_color_memory {
 struct page_color_set;
 
 /**
- * struct page_color_wish - who wants frames, and how many
- * @held: colors that it holds; NULL if that does not matter
- * @live: how many hold each color; NULL if that does not matter
- * @set: colors that it may use; NULL for all
- * @old: colors that were taken in that generation or before were not taken lately
+ * struct page_color_wish - which frames are wanted, and how many
+ * @held: colors that the space holds; NULL if that does not matter
+ * @live: how many spaces hold each color; NULL if that does not matter
+ * @set: colors that may be used; NULL for all
+ * @old: colors that were last taken in this generation or before are old
  * @leaving: pages whose place a block will take, of stretches of its size, that
  *           still count in @held and @live; NULL if there are none
  * @cursor: color to begin with
  * @count: frames that are wanted
- * @looks: copies that may still be looked at: memory may be large, and have few free
- *         frames
- * @part: not from pageblocks that are free as a whole; of a word no more copies are looked
- *        at than are compared
- * @fresh: of a block that was chosen: at least so many of its colors are lacked, and few
- *         hold them
+ * @looks: copies that may still be looked at, which bounds a search of large memory with
+ *         few free frames
+ * @part: only from pageblocks in use, and no more than PAGE_COLOR_COPIES copies of a word
+ *        are looked at
+ * @fresh: set when a block was chosen: at least so many of its colors are lacked and held
+ *         by few
  */
 struct page_color_wish {
 	const struct page_color_held *held;
@@ -122,11 +123,11 @@ u64 page_color_wanted(const struct page_color_wish *wish, u32 colors, u32 word,
 		      unsigned int want);
 
 /*
- * The next copy in the pageblock that was chosen last, if it has a quarter of
- * what is wanted, or anything if none had a quarter then. Else the copy with a
- * quarter of what is wanted, in the pageblock with the fewest free frames; or
- * that with the most. False if none of @some is free, or was found free before no
- * more copies may be looked at: of one word 256, or of few words more.
+ * The next copy in the pageblock that was chosen last, if it has a quarter of what is
+ * wanted, or anything if the best copy then had less than a quarter. Else the copy with a
+ * quarter of what is wanted, in the pageblock with the fewest free frames; or that with
+ * the most. False if no frame of @some is free in the copies that may be looked at: 256
+ * of one word, more where there are few words.
  */
 bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    u64 some, struct page_color_wish *wish,
@@ -135,16 +136,17 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
 			    struct page_color_part *part);
 
 /*
- * A block of 2^@order frames, aligned to its size, of whose colors the most are in
- * the set, and of the others the fewest are held by the address space of the wish or by
- * many; one of its own counts as much as an eighth of the block of others. @stay is how
- * many it does not lack, but for those of pages that leave. Not all stretches of colors are
- * compared where one is lacked. Of each, the pageblock of the last block is looked at
- * first, then up to 512 copies, and others the next time if none has a block of which all
- * is in the set and is lacked. The cursor moves to where no more copies might be looked
- * at, or no more stretches unless others hold less than half of the block. False if no
- * block was found, or if those of this order do not divide the colors. Of a set, only
- * stretches that have colors of it are looked at.
+ * A free block of 2^@order frames, aligned to its size, with the most colors in the set,
+ * and among these with the fewest that the address space of the wish or many others hold;
+ * one that it holds itself counts as much as an eighth of the block held by others. @stay
+ * is how many colors it does not lack, without those of pages that leave. After a block
+ * with a lacked color was found, not all other stretches of colors are compared. For each
+ * stretch the pageblock of the last block is looked at first, then up to 512 copies; the
+ * next search looks at other copies if no block was found whose colors are all in the set
+ * and lacked. The cursor moves to where the search ended if it had no more looks, or if
+ * it has compared enough stretches and many others hold half of the block or more. False
+ * if no block was found, or if the number of colors is no multiple of 2^@order. Stretches
+ * without a color of the set are passed over.
  */
 bool page_color_choose_block(struct page_color_memory *memory,
 			     struct page_color_wish *wish,

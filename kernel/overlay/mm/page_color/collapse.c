@@ -16,14 +16,16 @@ void __page_color_leave(struct page_color_leaving *leaving, struct page *page)
 		return;
 	rcu_read_lock();
 	node = rcu_dereference(page_color_nodes[nid]);
-	/* Else no block is chosen by its colors. */
+	/* If the colors are no multiple, blocks are not chosen by color. */
 	if (node && !(node->colors % HPAGE_PMD_NR))
 		page_color_leaving_add(leaving, page_to_pfn(page) %
 						node->colors / HPAGE_PMD_NR);
 	rcu_read_unlock();
 }
 
-/* What CPUs have ready would be in the way of a block of these colors. */
+/*
+ * Colors of pages on CPUs' lists count as held: a block of them would be avoided.
+ */
 static void drop_runs(struct mm_struct *mm,
 		      const struct page_color_leaving *leaving)
 {
@@ -39,8 +41,8 @@ static void drop_runs(struct mm_struct *mm,
 }
 
 /*
- * khugepaged looks for no block, which may compact memory, where none can have colors
- * of the set.
+ * Whether a block is searched for, which may compact memory: khugepaged does not if
+ * no block can have only colors of the set.
  */
 static bool has_block(struct mm_struct *mm, int nid)
 {

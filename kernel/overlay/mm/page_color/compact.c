@@ -5,10 +5,13 @@
 
 #include "page_color.h"
 
-/* Frames that are looked at from the last one down, where colors are few. */
+/* Where colors are few, so many frames are looked at from the last one down. */
 #define PAGE_COLOR_LAST		65536
 
-/* Of a copy of a word, from the last copy down to @from; in pageblocks in use. */
+/*
+ * Finds a frame in the copies of a word, from the last to @from, in pageblocks in
+ * use.
+ */
 static bool find_last(const struct page_color_memory *memory, u32 color,
 		      u64 some, unsigned long from, unsigned long *found)
 {
@@ -33,10 +36,11 @@ static bool find_last(const struct page_color_memory *memory, u32 color,
 }
 
 /*
- * The same of a color that is wanted, other than the last one. It is held at once:
- * all new frames of a pageblock's pages are chosen before the first page moves, and
- * who has them may take pages meanwhile. If the page does not move after all, the
- * color is held until it is counted anew.
+ * Finds a frame of a wanted color, from the word of the zone's cursor on, which
+ * moves behind each color that is chosen. The color is held from then on: all new
+ * frames of a pageblock's pages are chosen before the first page moves, and the
+ * owner may take pages meanwhile. If the page does not move after all, the color
+ * is held until it is counted anew.
  */
 static bool find_wanted(struct page_color_place *place,
 			struct page_color_space *space,
@@ -74,7 +78,7 @@ static bool find_wanted(struct page_color_place *place,
 	return false;
 }
 
-/* The last free frame of the same color, however early in the zone it is. */
+/* Finds the last free frame of the same color, however early in the zone it is. */
 static bool find_same(struct zone *zone, unsigned long frame,
 		      unsigned long from, unsigned long *found)
 {
@@ -124,7 +128,7 @@ bool page_color_find_place(struct zone *zone, struct folio *folio,
 	rcu_read_lock();
 	done = find_same(zone, folio_pfn(folio), from, found);
 	rcu_read_unlock();
-	/* Who has it does not matter where no other color is chosen. */
+	/* The owner matters only if another color is to be chosen. */
 	if (done || !page_color_keeps(zone))
 		return done;
 	owner = page_color_owner(folio);
@@ -152,7 +156,7 @@ unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 		unsigned int free = page_color_free_in_block(coloring->memory.free,
 							     free_pfn);
 
-		/* Whole pageblocks are not moved to. */
+		/* Pages are not moved to whole pageblocks. */
 		if (free == pageblock_nr_pages)
 			free = 0;
 		if (*colored < free)

@@ -132,7 +132,7 @@ static ssize_t use(const char *file, const char *text,
 	return err ?: count;
 }
 
-/* What is changed in part: that of the node with the most colors. */
+/* The geometry that a write changes in part: the one with the most colors. */
 static void current_geometry(struct page_color_geometry *geometry)
 {
 	const struct page_color_geometry *one;

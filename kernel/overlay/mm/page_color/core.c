@@ -12,10 +12,10 @@
 #include "page_color.h"
 #include "../internal.h"
 
-/* Frames looked at in one hold of zone->lock: some tens of microseconds. */
+/* Frames looked at in one hold of zone->lock, which takes tens of microseconds. */
 #define PAGE_COLOR_FILL	4096UL
 
-/* Fewer colors are those of a cache that belongs to one processor. */
+/* A cache with fewer colors than this belongs to one processor. */
 #define PAGE_COLOR_SHARED	512
 
 DEFINE_STATIC_KEY_FALSE(page_color_key);
@@ -49,8 +49,9 @@ static void free_live(struct page_color_live *live)
 }
 
 /*
- * Pages are shared, so a color may have more address spaces than pages: who forks many
- * children that end again must not take his colors off the counts.
+ * Pages are shared, so a color may have more holders than pages. Counts go up to 255, so
+ * that a program that forks many children which end again does not take its own colors
+ * off the counts.
  */
 static struct page_color_live *make_live(int nid, u32 colors)
 {
@@ -129,7 +130,7 @@ static void free_zone(struct page_color_zone *coloring)
 	kfree(coloring);
 }
 
-/* For all of a zone, and for what @old spans. */
+/* Makes the coloring of a whole zone, and of what @old spans. */
 static struct page_color_zone *make_zone(struct zone *zone,
 					 const struct page_color_zone *old)
 {
@@ -177,7 +178,9 @@ static void free_chunks(struct page_color_free *free)
 		kvfree(free->chunk[i]);
 }
 
-/* From now on the zone is chosen from by @coloring, or no more. */
+/*
+ * From now on frames of the zone are chosen by @coloring; if it is NULL, not by color.
+ */
 static void attach(struct zone *zone, struct page_color_zone *coloring)
 {
 	struct page_color_zone *old = zone_get(zone);
@@ -190,7 +193,7 @@ static void attach(struct zone *zone, struct page_color_zone *coloring)
 	spin_unlock_irqrestore(&zone->lock, flags);
 	if (!old)
 		return;
-	/* Whoever chooses is done with it. */
+	/* Wait until those that choose frames no longer use it. */
 	synchronize_rcu();
 	if (!coloring)
 		free_chunks(old->memory.free);
@@ -215,9 +218,9 @@ void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end)
 }
 
 /*
- * Look for free frames between two places, without holding the lock for long.
- * What comes and goes meanwhile is told of by itself, on either side of the place
- * that this has reached.
+ * Looks for free frames between two places without holding the lock for long. Pages that
+ * are freed or taken meanwhile change their bits by themselves, in front of this place
+ * or behind it.
  */
 static void fill(struct zone *zone, unsigned long pfn, unsigned long end)
 {
@@ -295,7 +298,7 @@ static bool is_wanted(struct zone *zone)
 	       page_color_geometries[zone_to_nid(zone)].colors > 1;
 }
 
-/* Zones whose memory lies between two frames; zones and nodes come and go. */
+/* Colors the zones that have memory between two frames; zones and nodes come and go. */
 static int build(unsigned long start, unsigned long end)
 {
 	struct zone *zone;
@@ -330,11 +333,13 @@ static void page_color_drop(void)
 		attach(zone, NULL);
 	for (nid = 0; nid < MAX_NUMNODES; nid++)
 		drop_node(nid);
-	/* Nobody looks at a set of theirs when another geometry comes. */
+	/*
+	 * Wait until nothing looks at a set by this geometry, before another one comes.
+	 */
 	synchronize_rcu();
 }
 
-/* Pages that CPUs have ready are given back: nobody takes them any more. */
+/* Pages that CPUs have ready are given back: no allocation takes them any more. */
 static void drain(void)
 {
 	struct zone *zone;
@@ -344,7 +349,7 @@ static void drain(void)
 		drain_all_pages(zone);
 }
 
-/* Memory hotplug takes its locks in this order before it notifies us. */
+/* Memory hotplug takes its locks in this order before it calls the notifier. */
 static void page_color_lock(void)
 {
 	cpus_read_lock();
@@ -367,14 +372,15 @@ int page_color_enable(bool enable)
 	if (enable == static_key_enabled(&page_color_key))
 		goto out;
 	if (enable) {
-		/* First what comes and goes, then what is there. */
+		/* First frees and allocations change bits, then look for free frames. */
 		static_branch_enable_cpuslocked(&page_color_key);
 		err = build(0, ULONG_MAX);
 	}
 	if (!enable || err) {
 		/*
-		 * The other way round. CPUs get nothing ready any more, and without the
-		 * key nobody knows what size it has.
+		 * In the reverse order. From here on CPUs' lists get no pages of chosen
+		 * colors; they are emptied before the key is off, since without it the
+		 * order of the blocks on them is not known.
 		 */
 		page_color_drop();
 		drain();
@@ -385,10 +391,10 @@ out:
 	return err;
 }
 
-/* The most colors of any node: read without page_color_mutex, which is held for long. */
+/* The most colors of any node, read without page_color_mutex, which is held for long. */
 static u32 max_colors;
 
-/* Geometries have changed. */
+/* Called whenever geometries have changed. */
 static void note_max_colors(void)
 {
 	unsigned long colors = 0;
@@ -463,7 +469,7 @@ static void page_color_detect_new(void)
 	note_max_colors();
 }
 
-/* A zone that has no memory any more, and a node whose zones have none. */
+/* Drops zones that have no memory any more, and nodes whose zones have none. */
 static void drop_empty(void)
 {
 	struct zone *zone;

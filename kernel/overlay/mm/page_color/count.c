@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Free frames of each color, counted without keeping anybody waiting. */
+/* Free frames of each color, counted without holding up allocations. */
 
 #include <linux/lockdep.h>
 #include <linux/mmzone.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which cache the memory of a node is colored for, if nobody says so. */
+/* Which cache the memory of a node is colored for, if none is given. */
 
 #define pr_fmt(fmt) "page_color: " fmt
 
@@ -22,7 +22,7 @@ static bool detect_memory_side(int nid, struct page_color_geometry *geometry,
 	       !page_color_check_node(nid, geometry, error);
 }
 
-/* A cache that other cores fill, too, has no place for one task's pages. */
+/* A cache that other cores fill, too, is of no use for coloring. */
 static bool is_private(const struct cacheinfo *leaf, unsigned int cpu)
 {
 	return leaf->level >= 2 &&
@@ -65,9 +65,9 @@ static bool detect_cpu(int nid, unsigned int cpu,
 }
 
 /*
- * Where cores differ, the most colors win: with sizes that divide each other,
- * what is spread over the larger cache is spread over the smaller one as well.
- * Memory without processors is used by those of other nodes.
+ * Where cores differ, the most colors are taken: if sizes divide each other,
+ * pages that are spread over the larger cache are spread over the smaller one as
+ * well. A node without processors takes those of all nodes.
  */
 static bool detect_private(int nid, struct page_color_geometry *geometry,
 			   const char **error)
@@ -87,8 +87,8 @@ static bool detect_private(int nid, struct page_color_geometry *geometry,
 }
 
 /*
- * Nodes of which the log says why they have no cache to color for: they are asked
- * again whenever memory comes or goes. Under page_color_mutex.
+ * Nodes for which the log has said why they have no cache to color for: detection
+ * is repeated whenever memory comes or goes. Under page_color_mutex.
  */
 static nodemask_t told;
 

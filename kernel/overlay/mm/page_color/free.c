@@ -32,11 +32,14 @@ static struct page_color_chunk *chunk_of(const struct page_color_free *free,
 {
 	unsigned long nr = (frame - free->start) >> PAGE_COLOR_CHUNK_ORDER;
 
-	/* A frame before the start is a very large number. */
+	/* For a frame before the start this is a very large number. */
 	return nr < free->chunks ? READ_ONCE(free->chunk[nr]) : NULL;
 }
 
-/* Of so many free frames of a pageblock, those that count as part of one. */
+/*
+ * How many of the free frames of a pageblock count in @partial: none if it is
+ * free as a whole.
+ */
 static unsigned int in_part(const struct page_color_free *free,
 			    unsigned int in_block)
 {

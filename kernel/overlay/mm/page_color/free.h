@@ -2,13 +2,13 @@
 /*
  * Which frames of a zone are free: a bit per frame, and per pageblock how many.
  *
- * It is there to choose by, without a lock, among frames that are free as far as
- * is known. Whoever takes a frame looks at the buddy lists again under
- * zone->lock. A bit too many costs a look in vain and is cleared; for a bit too
- * few, the frame goes to somebody who does not choose.
+ * Frames are chosen by these bits without a lock. Whoever takes a chosen frame looks at
+ * the buddy lists again under zone->lock. If a frame with a set bit turns out not to be
+ * free, the bit is cleared and only the look is lost; a free frame without its bit is
+ * not chosen, and is left to the default path.
  *
- * Bits change under zone->lock. Nothing here knows of pages, zones or locks: the
- * same file is compiled into the kernel and into kernel/harness.
+ * Bits change under zone->lock. Nothing here knows of pages, zones or locks: the same
+ * file is compiled into the kernel and into kernel/harness.
  */
 #ifndef _MM_PAGE_COLOR_FREE_H
 #define _MM_PAGE_COLOR_FREE_H
@@ -16,11 +16,11 @@
 #include <linux/bits.h>
 #include <linux/types.h>
 
-/* Memory comes and goes in chunks of so many frames: 1 GiB of pages of 4 KiB. */
+/* Bits are allocated for chunks of so many frames: 1 GiB of pages of 4 KiB. */
 #define PAGE_COLOR_CHUNK_ORDER	18
 #define PAGE_COLOR_CHUNK	BIT(PAGE_COLOR_CHUNK_ORDER)
 
-/* No pageblock is smaller than that: 64 frames are in one of them. */
+/* The smallest pageblock, so that 64 aligned frames are in one pageblock. */
 #define PAGE_COLOR_BLOCK_ORDER_MIN	6
 
 /**
@@ -40,7 +40,7 @@ struct page_color_chunk {
  * @block_order: a pageblock has 2^@block_order frames
  * @lowest: no pageblock before this frame has a free one
  * @count: free frames
- * @partial: those of pageblocks that are not free as a whole
+ * @partial: free frames in pageblocks that are not free as a whole
  * @chunk: NULL where there is no memory
  */
 struct page_color_free {
@@ -56,18 +56,18 @@ struct page_color_free {
 size_t page_color_chunk_bytes(unsigned int block_order);
 
 /*
- * What @from knows comes to @to, which spans all that @from does; the chunks are
- * those of @to from then on.
+ * Copies what @from knows to @to, which spans all that @from does. From then on the
+ * chunks belong to @to.
  */
 void page_color_free_adopt(struct page_color_free *to,
 			   const struct page_color_free *from);
 
-/* A block of 2^@order frames, aligned to its size, became free, or is no more. */
+/* A block of 2^@order frames, aligned to its size, became free, or is no longer free. */
 void page_color_free_set(struct page_color_free *free, unsigned long frame,
 			 unsigned int order);
 void page_color_free_clear(struct page_color_free *free, unsigned long frame,
 			   unsigned int order);
-/* Those of the 64 frames from @frame on that @mask names are free no more. */
+/* The frames of @mask, of the 64 from @frame on, are no longer free. */
 void page_color_free_clear_mask(struct page_color_free *free,
 				unsigned long frame, u64 mask);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Cache geometry: what people write, and whether it can be true. */
+/* Cache geometry: reads it from text, and checks whether it is possible. */
 
 #include <linux/cacheinfo.h>
 #include <linux/ctype.h>
@@ -17,7 +17,7 @@ static int refuse(const char **error, const char *reason)
 	return -EINVAL;
 }
 
-/* Decimal, with a suffix as for memparse(); alone it is kB, as on old Linux. */
+/* Decimal, with a suffix as for memparse(); alone, in kB as on old Linux. */
 static int parse_size(char *word, unsigned long *size)
 {
 	static const char suffixes[] = "kmgtpe";
@@ -101,15 +101,16 @@ int page_color_check_geometry(struct page_color_geometry *geometry,
 }
 
 /*
- * Memory in front of memory. HMAT knows "direct-mapped" and "complex", and
- * says neither the number of ways nor the function of the latter: which frames
- * compete is unknown, and coloring by a guess could make it worse.
+ * A memory-side cache. HMAT knows "direct-mapped" and "complex", and tells
+ * neither the number of ways of the latter nor how an address chooses its place:
+ * it is not known which frames compete, and coloring by a guess could make it
+ * worse.
  *
  * The address mode "extended linear" adds the capacity of a direct-mapped cache
- * to that of the memory behind it: the node has size bytes of the cache, and as
- * much again, or a multiple, that takes turns in the same places. Frames that
- * are size bytes apart compete, as they do when the cache is no memory of its
- * own, so the number of colors is the same; each has few frames.
+ * to that of the memory behind it: the node has @size bytes of the cache, and as
+ * much memory again, or a multiple of it, that competes for the same places.
+ * Frames that are @size bytes apart compete, as they do when the cache is no
+ * memory of its own, so the number of colors is the same; each has few frames.
  */
 int page_color_check_side(const struct node_cache_attrs *attrs,
 			  struct page_color_geometry *geometry,
@@ -126,7 +127,7 @@ int page_color_check_side(const struct node_cache_attrs *attrs,
 	return page_color_check_geometry(geometry, error);
 }
 
-/* Hypervisors fake caches of one set and one way, or whose parts don't match. */
+/* Hypervisors fake caches of one set and one way, or impossible sizes. */
 int page_color_check_leaf(const struct cacheinfo *leaf, const char **error)
 {
 	u64 lines = (u64)leaf->number_of_sets * leaf->ways_of_associativity;

@@ -142,8 +142,8 @@ static void side_caches_are_direct_mapped(struct kunit *test)
 }
 
 /*
- * A node of a cache and as much memory behind it: of each color there are two
- * frames, as far from each other as the cache is large, and these two compete.
+ * A node with a cache and as much memory behind it: of each color there are two
+ * frames, as far apart as the cache is large, and these two compete.
  */
 static void frames_compete_in_pairs_if_extended_linear(struct kunit *test)
 {

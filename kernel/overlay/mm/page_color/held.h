@@ -2,10 +2,10 @@
 /*
  * Which colors an address space holds: a bit per color.
  *
- * When it holds one page of each, a new round begins in which it holds none.
- * Instead of clearing all bits, what a bit means is turned round.
+ * When it holds all colors, a new round begins in which it holds none. Instead
+ * of clearing all bits, their meaning is inverted.
  *
- * Changes are serialized by the caller; a word may be read without. Nothing here
+ * The caller serializes changes; a word may be read without a lock. Nothing here
  * knows of pages or locks.
  */
 #ifndef _MM_PAGE_COLOR_HELD_H
@@ -19,7 +19,7 @@
  * struct page_color_held - colors that are held
  * @colors: how many there are
  * @taken: how many are held in this round
- * @flipped: all bits, where a bit that is not set means held; else none
+ * @flipped: all ones if a bit that is not set means held; else 0
  * @bits: by color
  */
 struct page_color_held {
@@ -29,7 +29,7 @@ struct page_color_held {
 	u64 bits[];
 };
 
-/* Colors of a word that are held; nothing of what no color has. */
+/* Colors of a word that are held; bits behind the last color are 0. */
 static inline u64 page_color_held_word(const struct page_color_held *held,
 				       u32 word)
 {
@@ -46,7 +46,7 @@ static inline bool page_color_held_lacks(const struct page_color_held *held,
 	       page_color_valid(held->colors, word);
 }
 
-/* Marks colors as held. Returns those that were not. */
+/* Marks colors as held. Returns those that were not held before. */
 static inline u64 page_color_held_mark(struct page_color_held *held, u32 word,
 				       u64 mask)
 {
@@ -58,7 +58,7 @@ static inline u64 page_color_held_mark(struct page_color_held *held, u32 word,
 	return fresh;
 }
 
-/* Whether all are held; if so, the next round has begun. */
+/* Whether all colors were held; if so, the next round has begun. */
 static inline bool page_color_held_round(struct page_color_held *held)
 {
 	if (held->taken < held->colors)
@@ -68,7 +68,7 @@ static inline bool page_color_held_round(struct page_color_held *held)
 	return true;
 }
 
-/* Marks colors as not held. Returns those that were. */
+/* Marks colors as not held. Returns those that were held. */
 static inline u64 page_color_held_unmark(struct page_color_held *held, u32 word,
 					 u64 mask)
 {
@@ -79,7 +79,7 @@ static inline u64 page_color_held_unmark(struct page_color_held *held, u32 word,
 	return gone;
 }
 
-/* The same of one color: whether it was. */
+/* The same for one color. Returns whether it was held. */
 static inline bool page_color_held_unmark_one(struct page_color_held *held,
 					      u32 color)
 {

@@ -18,7 +18,7 @@ void page_color_lately_init(struct page_color_lately *lately, u32 colors)
 {
 	lately->colors = colors;
 	lately->quarter = max(colors / 4, 1U);
-	/* There is one before the oldest one. */
+	/* The oldest generation is 1, so that there is one before it. */
 	atomic64_set(&lately->now, PAGE_COLOR_LATELY_MOST + 1);
 	lately->level = 1;
 	atomic_set(&lately->left, colors);
@@ -31,7 +31,7 @@ struct compared {
 	u64 at_most;
 };
 
-/* Of what colors have left. */
+/* Compares the values of the colors of a word with a number. */
 static __always_inline struct compared
 compare(const struct page_color_lately_word *word, unsigned int number)
 {
@@ -48,7 +48,10 @@ compare(const struct page_color_lately_word *word, unsigned int number)
 	return (struct compared) { below, below | same };
 }
 
-/* Of a word on which nothing has changed since @now began, before and until @until. */
+/*
+ * Of a word whose values are relative to generation @now, the colors that were last
+ * taken before generation @until, and those in it or before.
+ */
 static __always_inline struct compared
 compare_time(const struct page_color_lately_word *word, u64 now, u64 until)
 {
@@ -67,15 +70,16 @@ u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
 	u64 latest = READ_ONCE(w->latest);
 
 	until = max(until, page_color_lately_oldest(lately));
-	/* Most have not changed for long where it matters. */
+	/* If the word was last taken in @until or before, all of its colors were. */
 	if (until < latest)
 		some &= compare_time(w, latest, until).at_most;
 	return some;
 }
 
 /*
- * On to a later generation: each one that has passed leaves one less, down to none.
- * Returns the one that it is in: another CPU may have been quicker.
+ * Makes the values of a word relative to generation @now: each generation that has
+ * passed makes them one less, down to 0. Returns the generation of the word, which is
+ * later than @now if another CPU was quicker.
  */
 static u64 go_on(struct page_color_lately_word *word, u64 now)
 {
@@ -98,7 +102,7 @@ static u64 go_on(struct page_color_lately_word *word, u64 now)
 	return now;
 }
 
-/* So many colors became old, and so many are older than that. */
+/* @left more colors are old, and @below more were last taken before the level. */
 static void count(struct page_color_lately *lately, int left, int below)
 {
 	if (left)
@@ -108,8 +112,8 @@ static void count(struct page_color_lately *lately, int left, int below)
 }
 
 /*
- * Those of @mask that were taken in generation @until or before are taken now, or
- * nobody knows when any more. Returns which.
+ * Those of @mask that were last taken in generation @until or before count as taken
+ * now, or as taken long ago if not @taken. Returns which.
  */
 static __always_inline u64 change(struct page_color_lately *lately, u32 word,
 				  u64 mask, u64 until, bool taken)
@@ -132,7 +136,9 @@ static __always_inline u64 change(struct page_color_lately *lately, u32 word,
 
 		WRITE_ONCE(w->plane[p], taken ? bits | mask : bits & ~mask);
 	}
-	/* What is taken is old still, where all are. */
+	/*
+	 * If the level is the present generation, a color that is taken is still old.
+	 */
 	if (taken)
 		count(lately,
 		      level < now ? -(int)hweight64(mask & before.at_most) : 0,
@@ -158,7 +164,7 @@ void page_color_lately_take(struct page_color_lately *lately, u32 word, u64 mask
 		return;
 	change(lately, word, mask, U64_MAX, true);
 	taken = atomic_add_return(hweight64(mask), &lately->taken);
-	/* One of those who see that a generation is over begins the next. */
+	/* Of the CPUs that see that a generation is over, one begins the next. */
 	if (taken >= lately->quarter &&
 	    atomic_cmpxchg(&lately->taken, taken, taken - lately->quarter) == taken)
 		atomic64_inc(&lately->now);
@@ -171,16 +177,16 @@ void page_color_lately_forget(struct page_color_lately *lately, u32 word,
 		change(lately, word, mask, U64_MAX, false);
 }
 
-/* Words that are looked at for the level; of more, some. */
+/* The most words that are looked at for the level; of more words, a sample. */
 #define PAGE_COLOR_LATELY_LOOKS	1024
 
-/* The level that is right by what is counted, one step from it, or the same. */
+/* The level that the counts ask for: one step from the present one, or the same. */
 static u64 next_level(const struct page_color_lately *lately, u64 now)
 {
 	u64 oldest = now - PAGE_COLOR_LATELY_MOST, level = READ_ONCE(lately->level);
 	int few = page_color_few(lately->colors);
 
-	/* Before that none is told apart. So it is counted again now and then. */
+	/* Older ones are not told apart: the level follows, and is counted anew. */
 	if (level < oldest)
 		return oldest;
 	if (level < now && atomic_read(&lately->left) < few)
@@ -190,7 +196,7 @@ static u64 next_level(const struct page_color_lately *lately, u64 now)
 	return level;
 }
 
-/* What changes meanwhile may be missed: with the next level it is counted again. */
+/* Changes meanwhile may be missed: the next change of the level counts again. */
 static void set_level(struct page_color_lately *lately, u64 level)
 {
 	u32 words = page_color_words(lately->colors), word;
@@ -216,7 +222,7 @@ void page_color_lately_adjust(struct page_color_lately *lately)
 	if (next_level(lately, now) == READ_ONCE(lately->level) ||
 	    atomic_cmpxchg(&lately->leveling, 0, 1))
 		return;
-	/* Somebody else may have been quicker. */
+	/* Another CPU may have changed it meanwhile. */
 	level = next_level(lately, now);
 	if (level != lately->level)
 		set_level(lately, level);

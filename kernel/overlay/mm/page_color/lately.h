@@ -2,15 +2,16 @@
 /*
  * How lately each color of a cache was taken.
  *
- * Where address spaces hold more than the cache has room for, it matters who uses
- * what he holds. Nobody tells of that, but who takes pages is at work. Time is
- * counted in generations: in each of them a quarter as many colors are taken as
- * there are. Colors of an address space that has ended count as taken long ago:
- * whoever else holds them may be at rest.
+ * Where address spaces hold more colors than the cache has, a color whose holder is
+ * idle is the better choice. The kernel does not see which pages a program uses, but
+ * a program that takes pages is at work. Time is counted in generations: one is over
+ * when a quarter as many colors were taken as there are. Colors of an address space
+ * that has ended count as taken long ago: others that hold them may be idle.
  *
- * A word of 64 colors has the generation in which one of them was taken last. A color
- * has 7 less the generations between its own and that of its word, or 0 if it is
- * older: bit p of each is in one word. So nothing has to be done as time passes.
+ * A word of 64 colors has the generation in which one of them was taken last. The
+ * value of a color is 7 less the number of generations between its own and that of
+ * its word, or 0 if it is older: bit p of all 64 values is in one word. So values
+ * need not be changed as time passes.
  */
 #ifndef _MM_PAGE_COLOR_LATELY_H
 #define _MM_PAGE_COLOR_LATELY_H
@@ -21,15 +22,15 @@
 #include <linux/types.h>
 #include "word_lock.h"
 
-/* Bits of a color. */
+/* Bits of the value of a color. */
 #define PAGE_COLOR_LATELY_PLANES	3
-/* Older generations than so many are not told apart. */
+/* Generations older than this are not told apart. */
 #define PAGE_COLOR_LATELY_MOST		((1U << PAGE_COLOR_LATELY_PLANES) - 1)
 
 /**
  * struct page_color_lately_word - of 64 colors
  * @latest: the generation in which any of them was taken last
- * @plane: bits of what is left of PAGE_COLOR_LATELY_MOST, by color
+ * @plane: bits of the values, by color
  */
 struct page_color_lately_word {
 	u64 latest;
@@ -39,13 +40,13 @@ struct page_color_lately_word {
 /**
  * struct page_color_lately - of all colors
  * @colors: how many there are
- * @quarter: so many are taken in a generation
- * @now: the generation
- * @level: colors that were taken in that generation or before are old: the first for
- *         which these are one color in 512, of those that are told apart
+ * @quarter: how many colors are taken in a generation
+ * @now: the present generation
+ * @level: colors that were last taken in this generation or before are old: the earliest
+ *         that is told apart and for which these are at least one color in 512
  * @taken: colors taken in this generation
- * @left: colors that are old
- * @below: those that were taken before @level
+ * @left: how many colors are old
+ * @below: how many were last taken before @level
  * @leveling: the level is being changed
  * @locks: of words, by their number
  * @word: of 64 colors each
@@ -68,25 +69,25 @@ size_t page_color_lately_bytes(u32 colors);
 /* @lately is zeroed. */
 void page_color_lately_init(struct page_color_lately *lately, u32 colors);
 
-/* The generation. */
+/* The present generation. */
 static inline u64 page_color_lately_now(const struct page_color_lately *lately)
 {
 	return atomic64_read(&lately->now);
 }
 
-/* The last generation of those that are not told apart. */
+/* The last generation that is not told apart from older ones. */
 static inline u64 page_color_lately_oldest(const struct page_color_lately *lately)
 {
 	return page_color_lately_now(lately) - PAGE_COLOR_LATELY_MOST;
 }
 
-/* Colors that were taken in this generation or before are old. */
+/* Colors that were last taken in this generation or before are old. */
 static inline u64 page_color_lately_level(const struct page_color_lately *lately)
 {
 	return max(READ_ONCE(lately->level), page_color_lately_oldest(lately));
 }
 
-/* Colors of a word that were taken in generation @until or before. */
+/* Colors of a word that were last taken in generation @until or before. */
 u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
 			    u64 until);
 
@@ -94,15 +95,20 @@ u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
 void page_color_lately_take(struct page_color_lately *lately, u32 word,
 			    u64 mask);
 
-/* Those of them that were taken in generation @until or before. Returns which. */
+/*
+ * Of these colors, those that were last taken in generation @until or before are
+ * taken now. Returns which.
+ */
 u64 page_color_lately_claim(struct page_color_lately *lately, u32 word, u64 mask,
 			    u64 until);
 
-/* When colors of a word were taken says nothing any more. */
+/* From now on colors of a word count as taken long ago. */
 void page_color_lately_forget(struct page_color_lately *lately, u32 word,
 			      u64 mask);
 
-/* Find the level again if it is due: looks at many words, so without a lock. */
+/*
+ * Change the level if it is due. This looks at many words, so call it without a lock.
+ */
 void page_color_lately_adjust(struct page_color_lately *lately);
 
 #endif /* _MM_PAGE_COLOR_LATELY_H */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /*
- * Small pages that a huge page is about to take the place of. Their colors come
- * free when it does, so they are no reason to avoid a block of these colors.
+ * Small pages that a huge page is about to take the place of. Their colors come free
+ * when it does, so that a block of these colors need not be avoided.
  */
 #ifndef _MM_PAGE_COLOR_LEAVING_H
 #define _MM_PAGE_COLOR_LEAVING_H
@@ -10,16 +10,18 @@
 
 #ifdef CONFIG_PAGE_COLOR
 
-/* Stretches that are told apart; pages of further ones count as if they stayed. */
+/*
+ * The most stretches that are counted; pages of further ones count as if they stayed.
+ */
 #define PAGE_COLOR_LEAVING	64
 
 /**
  * struct page_color_leaving - small pages, by stretch of colors
  * @kind: what they are, an enum page_color_kind
  * @nid: node of the first one; those of other nodes are not noted
- * @small: the huge page would have had colors that are not in the set of the program,
- *         and was not allocated
- * @stay: when the huge page is chosen: how many other pages have colors of it
+ * @small: no huge page was allocated, since it would have had colors that are not
+ *         in the set of the program
+ * @stay: set when the huge page is chosen: how many of its colors other pages have
  * @nr: how many of @part are in use
  * @part: how many pages have colors of a stretch: of as many colors as the huge
  *        page has, and beginning with a multiple of that
@@ -45,7 +47,10 @@ static inline void page_color_leaving_begin(struct page_color_leaving *leaving,
 	leaving->stay = 0;
 }
 
-/* A page of a stretch. The last one comes first: it is most often the same. */
+/*
+ * Notes a page of a stretch. The last stretch is looked at first, since most pages
+ * have the same as the one before.
+ */
 static inline void page_color_leaving_add(struct page_color_leaving *leaving,
 					  u32 stretch)
 {
@@ -74,7 +79,7 @@ page_color_leaving_pages(const struct page_color_leaving *leaving, u32 stretch)
 	return 0;
 }
 
-/* They stay: other programs need not wait until there is such a huge page. */
+/* The small pages stay, so khugepaged need not sleep until memory is free. */
 static inline bool
 page_color_leaving_stays(const struct page_color_leaving *leaving)
 {

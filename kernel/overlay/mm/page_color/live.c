@@ -37,7 +37,9 @@ static struct compared compare(const struct page_color_live *live, u32 word,
 
 	if (level >> p)
 		return (struct compared) { same, same };
-	/* Most levels are low: of the bits above, none may be set. */
+	/*
+	 * Most levels are low. A count with a bit above those of the level is larger.
+	 */
 	while (p && !(level >> (p - 1)))
 		above |= READ_ONCE(plane[--p]);
 	same &= ~above;
@@ -54,7 +56,7 @@ static struct compared compare(const struct page_color_live *live, u32 word,
 	return (struct compared) { below, below | same };
 }
 
-/* Colors that nobody holds: most often these are asked for. */
+/* Colors with a count of 0: these are asked for most often. */
 static u64 unheld(const struct page_color_live *live, u32 word)
 {
 	const u64 *plane = &live->plane[(size_t)word * live->planes];
@@ -75,7 +77,7 @@ u64 page_color_live_at_most(const struct page_color_live *live, u32 word,
 }
 
 /*
- * One level up or down. Counts that change meanwhile may be missed: the next
+ * Sets a level one up or down. Counts that change meanwhile may be missed: the next
  * change of the level counts all of them again.
  */
 static void change_level(struct page_color_live *live, u32 level)
@@ -98,7 +100,7 @@ void page_color_live_adjust(struct page_color_live *live)
 {
 	u32 level = READ_ONCE(live->level);
 	int few = page_color_few(live->colors);
-	/* At the largest count, all are left. */
+	/* At the largest level all colors are left, so it rises no further. */
 	bool up = atomic_read(&live->left) < few;
 	bool down = atomic_read(&live->below) >= 2 * few && level;
 
@@ -108,7 +110,7 @@ void page_color_live_adjust(struct page_color_live *live)
 	atomic_set(&live->leveling, 0);
 }
 
-/* So many colors came to the level or below, and so many are below it now. */
+/* @left more colors are at the level or below, and @below more are below it. */
 static void count(struct page_color_live *live, int left, int below)
 {
 	if (left)
@@ -117,13 +119,16 @@ static void count(struct page_color_live *live, int left, int below)
 		atomic_add(below, &live->below);
 }
 
-/* Of plane @p, the counts whose bit is that of @number. */
+/* Of the bits of plane @p, those that are as bit @p of @number. */
 static u64 alike(u64 bits, u32 number, unsigned int p)
 {
 	return bits ^ ((number >> p & 1) - 1ULL);
 }
 
-/* A count has bit @p now. Most counts are small: the bits above are not looked at. */
+/*
+ * Bit @p of a count is about to be set: readers look at this plane from now on. Most
+ * counts are small, so planes that were never used are not looked at.
+ */
 static void use_plane(struct page_color_live *live, int p)
 {
 	int used = atomic_read(&live->used), before;
@@ -136,7 +141,7 @@ static void use_plane(struct page_color_live *live, int p)
 	}
 }
 
-/* One count, of bit @bit, by itself. */
+/* The count of the color at @bit of a word goes up or down by one. */
 static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 				       unsigned int bit, bool up)
 {
@@ -155,7 +160,7 @@ static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 		use_plane(live, used);
 	for (p = 0; turned >> p; p++)
 		WRITE_ONCE(plane[p], plane[p] ^ one);
-	/* It comes to the level, or leaves it; or to what is below. */
+	/* The count crosses the level, or the value just below it. */
 	if (lower == level)
 		count(live, up ? -1 : 1, 0);
 	else if (lower + 1 == level)
@@ -163,8 +168,9 @@ static __always_inline void change_one(struct page_color_live *live, u64 *plane,
 }
 
 /*
- * Counts go up or down by one. Who had the level before it went up, or one more
- * before it went down, crosses it; so do those next to them for what is below.
+ * Counts go up or down by one. @cross are those that cross the level: that had it and
+ * go up, or had one more and go down; @cross_below are the same for the value just
+ * below the level.
  */
 static __always_inline void change_many(struct page_color_live *live, u64 *plane,
 					u64 mask, bool up)
@@ -183,7 +189,7 @@ static __always_inline void change_many(struct page_color_live *live, u64 *plane
 			WRITE_ONCE(plane[p], bits ^ carry);
 		carry &= up ? bits : ~bits;
 	}
-	/* Nothing is below 0. */
+	/* No count is below 0. */
 	if (!level)
 		cross_below = 0;
 	if (up && carry && used < live->planes) {
@@ -191,7 +197,7 @@ static __always_inline void change_many(struct page_color_live *live, u64 *plane
 		WRITE_ONCE(plane[used], carry);
 		carry = 0;
 	}
-	/* Those that were all ones, or none, have turned round: they stay. */
+	/* Counts that would wrap around stay at the largest value, or at 0. */
 	for (p = 0; p < used && carry; p++)
 		WRITE_ONCE(plane[p], up ? plane[p] | carry : plane[p] & ~carry);
 	left = hweight64(cross & ~carry);
@@ -240,7 +246,7 @@ u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask)
 	return mask;
 }
 
-/* Pages that are unmapped by chance come one by one. */
+/* For pages that are unmapped in random order, one by one. */
 void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit)
 {

@@ -3,11 +3,11 @@
  * How many address spaces hold each color of a cache.
  *
  * The counts of 64 colors are kept bit by bit: word p of them has bit p of each
- * count. So 64 counts go up by an addition with carry over a few words, and
- * which of them are small is found by a comparison over the same words.
+ * count. So 64 counts go up by an addition with carry over a few words, and which of
+ * them are small is found by a comparison over the same words.
  *
- * A count that cannot go up or down any more stays: it tells which colors to
- * prefer, and nothing depends on it being exact.
+ * A count that has reached its largest value, or 0, stays there. It is used only to
+ * prefer some colors, and nothing depends on it being exact.
  */
 #ifndef _MM_PAGE_COLOR_LIVE_H
 #define _MM_PAGE_COLOR_LIVE_H
@@ -26,11 +26,11 @@ struct page_color_lately;
  * struct page_color_live - counts by color
  * @colors: how many there are
  * @planes: bits that a count may have
- * @used: bits that any count has had: the planes above have none
- * @level: colors with a count of at most @level are those that few hold; the
- *         least level that one color in 512 has or is below
- * @left: colors that have the level or are below
- * @below: colors below the level
+ * @used: how many planes have had any bit set; those above are all zeros
+ * @level: few hold the colors whose count is at most @level, which is the lowest
+ *         level that one color in 512 is at or below
+ * @left: how many colors are at the level or below it
+ * @below: how many colors are below the level
  * @leveling: the level is being changed
  * @lately: how lately each color was taken
  * @locks: of words, by their number
@@ -58,14 +58,14 @@ void page_color_live_init(struct page_color_live *live, u32 colors,
 void page_color_live_add(struct page_color_live *live, u32 word, u64 mask);
 void page_color_live_sub(struct page_color_live *live, u32 word, u64 mask);
 
-/* One count goes down, by its bit, where interrupts are off. */
+/* The count of one color goes down by one; interrupts are off. */
 void page_color_live_sub_one(struct page_color_live *live, u32 word,
 			     unsigned int bit);
 
 /* Counts of those colors of a word that few hold now go up by one. Returns which. */
 u64 page_color_live_claim(struct page_color_live *live, u32 word, u64 mask);
 
-/* Find the level again if it is due: looks at all words, so without a lock. */
+/* Change the level by one if due. It looks at all words: call without a lock. */
 void page_color_live_adjust(struct page_color_live *live);
 
 /* Colors of a word with a count of at most @level. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who has a page that moves, and what it moves to for the owner. */
+/* Which address space has a page that moves, and a page to move it to for that owner. */
 
 #include <linux/mm.h>
 #include <linux/pagemap.h>
@@ -8,7 +8,7 @@
 
 #include "page_color.h"
 
-/* Whether it matters what color its pages have. */
+/* Whether the colors of the pages of an address space matter. */
 static bool has_colors(const struct mm_struct *mm)
 {
 	bool has;
@@ -36,7 +36,7 @@ static bool find_owner(struct folio *folio, struct vm_area_struct *vma,
 	return false;
 }
 
-/* Its pages do not move, and if exec fails nobody says that the owner is gone. */
+/* Pages of exec's stack do not move, and if exec fails mm->owner may be stale. */
 static bool is_of_exec(struct vm_area_struct *vma, void *arg)
 {
 	return vma_is_temporary_stack(vma);
@@ -61,8 +61,8 @@ struct mm_struct *page_color_owner(struct folio *folio)
 }
 
 /*
- * Others have references to a folio that was isolated: it stays where it is most likely,
- * and a color that was taken for it would be held for nothing.
+ * Whether others have references to a folio that was isolated. It will most likely not
+ * move, and a color that was taken for it would be held without a page.
  */
 static bool is_busy(const struct folio *folio)
 {
@@ -73,7 +73,7 @@ static bool is_busy(const struct folio *folio)
 	return folio_ref_count(folio) > references;
 }
 
-/* Reclaim has no time. */
+/* The owner of a folio. Reclaim does not take the time to look for it. */
 static struct mm_struct *owner_to_ask(struct folio *folio)
 {
 	if (current->flags & PF_MEMALLOC || is_busy(folio))

@@ -22,7 +22,7 @@ struct seq_file;
  * @size: bytes, 0 if there is none worth coloring
  * @ways: associativity
  * @colors: pages of one way
- * @source: where this was learned from, for people
+ * @source: where this is from, as text for people
  */
 struct page_color_geometry {
 	unsigned long size;
@@ -31,18 +31,18 @@ struct page_color_geometry {
 	char source[64];
 };
 
-/* An address space with one in so many of the pages of a cache is large. */
+/* An address space with one page for each 128 pages of a cache is large. */
 #define PAGE_COLOR_LARGE	128
 
 /**
  * struct page_color_node - the cache of a node whose memory is colored
  * @rcu: freed after readers
- * @id: no other node, and no later geometry of this one, has it
+ * @id: differs from that of every other node, and of a later geometry of this one
  * @colors: pages of one way
- * @large: an address space with so many pages is given colors; a smaller one
- *         cannot fill more than 1/128 of the cache
- * @direct: direct-mapped: one page of each color fits, so that a bit tells
- *          whether there is room for another one
+ * @large: an address space with so many pages is given colors; a smaller one fills
+ *         less than 1/128 of the cache
+ * @direct: the cache is direct-mapped: it has room for one page of each color, so
+ *          that a bit tells whether there is room for another page
  * @live: how many address spaces hold each color; NULL for the cache of one
  *        processor, which they do not fill together
  */
@@ -59,10 +59,10 @@ struct page_color_node {
 extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
 
 /**
- * struct page_color_vain - searches for frames that were not there
- * @want: what was searched for in vain: the next searches begin behind it
- * @skip: how many
- * @skipped: how many did so the last time
+ * struct page_color_vain - what follows after searches that found no free frame
+ * @want: index of the want with which the next searches begin
+ * @skip: how many of the next searches do so
+ * @skipped: how many did so after the last search that found nothing
  */
 struct page_color_vain {
 	u8 want;
@@ -70,14 +70,14 @@ struct page_color_vain {
 	u8 skipped;
 };
 
-/* Sets and orders that a zone remembers. */
+/* The most pairs of a set and an order for which a zone notes such searches. */
 #define PAGE_COLOR_VAIN_SETS	32
 
 /**
- * struct page_color_vain_set - searches for any color of a set
+ * struct page_color_vain_set - the same for searches for any color of a set
  * @key: the set and the order
- * @skip: how many of the next ones are not made
- * @skipped: how many were not the last time
+ * @skip: how many of the next searches are not made
+ * @skipped: how many were not made after the last search that found nothing
  */
 struct page_color_vain_set {
 	u64 key;
@@ -89,11 +89,11 @@ struct page_color_vain_set {
  * struct page_color_zone - coloring of one zone
  * @rcu: freed after readers
  * @node: id of the node's cache that it is for
- * @memory: what is chosen from; memory.free changes under zone->lock
- * @cursor: the next color where no address space has a cursor
+ * @memory: the memory that is chosen from; memory.free changes under zone->lock
+ * @cursor: the color to begin with for allocations without a cursor of their own
  * @rest: the pageblock in use from which frames of any color were taken last
- * @low: where the search for pages of files ended behind the lowest ones, 0 at first
- * @vain: sets that had no free frame, or block
+ * @low: where frames for files were last found behind the lowest ones, 0 at first
+ * @vain: searches for sets that found no free frame, or block
  */
 struct page_color_zone {
 	struct rcu_head rcu;
@@ -105,7 +105,7 @@ struct page_color_zone {
 	struct page_color_vain_set vain[PAGE_COLOR_VAIN_SETS];
 };
 
-/* What is known of a zone and its node, if both are of the same geometry. */
+/* The coloring of a zone and of its node, if both are of the same geometry. */
 struct page_color_place {
 	struct page_color_zone *zone;
 	struct page_color_node *node;
@@ -121,45 +121,46 @@ static inline bool page_color_place_of(struct page_color_place *place,
 	       place->zone->node == place->node->id;
 }
 
-/* It begins where small address spaces have just taken pages. */
+/* The search begins at the zone's cursor, behind the colors that small programs took. */
 #define PAGE_COLOR_NO_CURSOR	U32_MAX
 
-/* Colors that it lacks and few hold, that it lacks, that few hold, and any. */
+/* Wants: lacked colors that few hold, lacked ones, ones that few hold, and any. */
 #define PAGE_COLOR_WANTS	4
 
 /**
  * struct page_color_space - the colors that an address space holds in one node
- * @refs: of the address space, and of each CPU that has a run for it
+ * @refs: one of the address space, and one of each CPU that has a run for it
  * @rcu: freed after readers
- * @next: the same for another node
+ * @next: the next one, for another node or kind
  * @nid: the node
- * @kind: of the pages
+ * @kind: the kind of pages
  * @node: id of the node's cache
  * @lock: for @held, @rounded, @full_from and @gone, and where @marked grows. Nested in
  *        zone->lock, and outside of the locks of page_color_live.
- * @gone: replaced, or its address space is gone; it holds nothing any more
- * @recount: what it holds is not what its page tables say
- * @counted: what its page tables have is marked, by whoever counts
- * @direct: as that of the node's cache
- * @fresh: what its page tables had when it was made has not been counted yet
- * @marked: colors marked since it was counted; begins anew without the lock, now and
- *          then in vain
+ * @gone: it was replaced, or its address space has ended; it holds nothing any more
+ * @recount: it is to be counted, since it may not hold what its page tables say
+ * @counted: it is being counted: colors of pages in its page tables are marked
+ * @direct: whether the node's cache is direct-mapped
+ * @fresh: the pages that its page tables had when it was made are not counted yet
+ * @marked: colors marked since it was counted; it is set to 0 without the lock, and
+ *          another CPU may overwrite that
  * @crowd: colors of huge pages that the space held already, since it was counted
- * @crowded: the same before that
- * @crowds: how often it was counted for few of them
- * @vainly: how often in a row no page moved when it was counted for them
+ * @crowded: @crowd as it was when the last count began
+ * @crowds: how often it was counted for a small crowd
+ * @vainly: how often in a row it was counted for a crowd and no page moved
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
- * @seen: while it is counted, colors that were seen or marked since that began
- * @cursor: color to go on with, for each of what is wanted, or PAGE_COLOR_NO_CURSOR
- * @old_cursor: the same where those that were taken longest ago are searched for
- * @block_cursor: the same for blocks: what lies behind the last one is looked at first
+ * @seen: while it is counted, colors that were seen or marked since the count began;
+ *        NULL in a first count
+ * @cursor: color to begin the next search with, for each want, or PAGE_COLOR_NO_CURSOR
+ * @old_cursor: the same for colors that were taken longest ago
+ * @block_cursor: the same for blocks
  * @rounded: all colors were held, and a new round has begun, since this was cleared
  * @full_from: words from this one on count as held whatever @held says: the
  *             space has held all colors, so that what it holds of the next round
  *             makes no difference to others. Not a word if it has not.
- * @vain: what was searched for in vain
- * @held: the colors
+ * @vain: searches that found no free frame
+ * @held: the colors that it holds
  */
 struct page_color_space {
 	refcount_t refs;
@@ -168,7 +169,7 @@ struct page_color_space {
 	int nid;
 	enum page_color_kind kind;
 	u64 node;
-	/* Of what is held: see above. */
+	/* See @lock above. */
 	spinlock_t lock;
 	bool gone;
 	bool recount;
@@ -191,20 +192,22 @@ struct page_color_space {
 	struct page_color_held held;
 };
 
-/* It has held all colors. */
+/* Whether the space has held all colors. */
 static inline bool page_color_full(const struct page_color_space *space)
 {
 	return READ_ONCE(space->full_from) <
 	       page_color_words(space->held.colors);
 }
 
-/* Pages of files are not held, but for those in memory only. */
+/*
+ * Whether address spaces hold pages of a folio: of files, only those in memory (shmem).
+ */
 static inline bool page_color_is_held(const struct folio *folio)
 {
 	return folio_test_anon(folio) || folio_test_swapbacked(folio);
 }
 
-/* Of pages that are held at all. */
+/* The kind of pages that are held at all. */
 static inline enum page_color_kind page_color_kind_of(const struct folio *folio)
 {
 	return folio_test_anon(folio) ? PAGE_COLOR_ANON : PAGE_COLOR_SHMEM;
@@ -215,21 +218,21 @@ static inline int page_color_counter(enum page_color_kind kind)
 	return kind == PAGE_COLOR_ANON ? MM_ANONPAGES : MM_SHMEMPAGES;
 }
 
-/* Pages of a kind, but for what CPUs have not told yet. */
+/* Pages of a kind, without what CPUs have not added to the counter yet. */
 static inline unsigned long page_color_pages(struct mm_struct *mm,
 					     enum page_color_kind kind)
 {
 	return get_mm_counter(mm, page_color_counter(kind));
 }
 
-/* One that has held all colors fits into the cache again with so many pages. */
+/* With so many pages, a space that has held all colors fits into the cache again. */
 static inline bool page_color_shrunk(const struct page_color_space *space,
 				     unsigned long pages)
 {
 	return pages < space->held.colors - space->held.colors / 8;
 }
 
-/* With so many pages it cannot hold what is noted for it. */
+/* Whether with so many pages a space cannot hold all that is noted for it. */
 static inline bool page_color_holds_less(const struct page_color_space *space,
 					 unsigned long pages)
 {
@@ -237,7 +240,7 @@ static inline bool page_color_holds_less(const struct page_color_space *space,
 					pages < READ_ONCE(space->held.taken);
 }
 
-/* A list is as it was made until all of it is freed. */
+/* A list of spaces does not change while readers see it; new spaces come before it. */
 static inline struct page_color_space *
 page_color_find_space(struct page_color_space *space, int nid,
 		      enum page_color_kind kind)
@@ -256,8 +259,9 @@ page_color_space(const struct mm_struct *mm, int nid, enum page_color_kind kind)
 }
 
 /*
- * Until current has mapped a block, it holds the colors, but page tables do not say so.
- * Before they are marked; only if current says when it has mapped it.
+ * Notes a block whose colors current is about to take for a space, and which is in no
+ * page table until current has mapped it. Called before the colors are marked, and only
+ * of use if current will say when it has mapped the block.
  */
 static inline void page_color_comes(struct page_color_space *space, u32 color,
 				    unsigned int order)
@@ -271,14 +275,14 @@ static inline void page_color_comes(struct page_color_space *space, u32 color,
 	WRITE_ONCE(task->coming, space);
 }
 
-/* It was lost, and has no colors any more. */
+/* The block was lost, and its colors are not held any more. */
 static inline void page_color_comes_not(void)
 {
 	if (current->page_color.coming)
 		WRITE_ONCE(current->page_color.coming, PAGE_COLOR_TO_COME);
 }
 
-/* All of that has been said of a block. */
+/* Whether this block of the space was noted so. */
 static inline bool page_color_is_coming(const struct page_color_space *space,
 					u32 color, unsigned int order)
 {
@@ -290,24 +294,27 @@ static inline bool page_color_is_coming(const struct page_color_space *space,
 
 /* space.c */
 void page_color_space_put(struct page_color_space *space);
-/* Colors are held from now on, or no more. Return those that were not, or were. */
+/* Mark colors as held, or no longer held. Return those that were not held, or were. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask);
 u64 page_color_unmark(struct page_color_space *space,
 		      struct page_color_live *live, u32 word, u64 mask);
-/* As marked, for pages that were allocated just now. */
+/* The same as page_color_mark(), for pages that were allocated just now. */
 u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask);
-/* As taken, but only those that the space lacks and, where it counts, few hold. */
+/*
+ * The same as page_color_take(), but only for colors that the space lacks and, where it
+ * counts as a holder, few hold.
+ */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
 /*
- * All colors of a block that current has got are taken, of which so many are @claimed;
- * those held already are a crowd.
+ * Takes all colors of a block that current has got, of which so many are @claimed; colors
+ * that were held already are a crowd.
  */
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed);
-/* Current has not got a block of which so many colors are @claimed. */
+/* Current has not got a block of which it has @claimed so many colors. */
 void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed);
 void page_color_unmark_frames(struct page_color_space *space,
@@ -315,35 +322,35 @@ void page_color_unmark_frames(struct page_color_space *space,
 
 /* recount.c */
 /*
- * Whoever counts for others gives up where the others are gone, or when the machine
- * sleeps; and for himself when he is killed.
+ * Whether counting, or moving pages, is to be given up: for another address space when
+ * that has ended or the machine is suspended, for one's own when the task is killed.
  */
 bool page_color_is_in_vain(const struct mm_struct *mm);
 /*
- * A huge page of an address space, in node @nid, has colors that small ones have,
- * too: so many. When the colors are counted the next time, these move.
+ * A huge page of an address space, in node @nid, has @pages colors that small pages have,
+ * too. These move when the colors are counted the next time.
  */
 void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages);
 
 /* again.c */
-/* Pages that move at once, and for which as many are taken. */
+/* Pages that move at once; as many are allocated for them. */
 #define PAGE_COLOR_AGAIN	512U
-/* Each time that colors are counted at most so many move, one part after the other. */
+/* The most pages that move after one count, in parts of PAGE_COLOR_AGAIN. */
 #define PAGE_COLOR_AGAIN_MOST	32768U
-/* To move one page takes as long as to look at so many. */
+/* Moving one page takes as long as looking at so many. */
 #define PAGE_COLOR_PAYS		64
 
 /**
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
- * @others: the same: other address spaces have it
+ * @others: the same, but other address spaces hold their color
  * @nr: how many
  * @most: how many may move
  * @moved: of them, how many have moved
- * @batch: how many are left to move now: those of one list and node
+ * @batch: how many are left to move of the present part: those of one list and node
  * @mm: the address space
- * @least: what the colors are that they move to, as for page_color_gather()
- * @ready: pages to move to, of which as many are taken at once as move
+ * @least: what is wanted of the colors that they move to, as for page_color_gather()
+ * @ready: pages to move to, which are allocated for a whole part at once
  */
 struct page_color_again {
 	struct list_head own;
@@ -357,7 +364,7 @@ struct page_color_again {
 	struct list_head ready;
 };
 
-/* So many pages take as long to move as it takes to look for them. */
+/* How many pages take as long to move as it takes to look for them. */
 static inline unsigned int page_color_again_pays(struct mm_struct *mm)
 {
 	return page_color_pages(mm, PAGE_COLOR_ANON) / PAGE_COLOR_PAYS;
@@ -377,13 +384,14 @@ static inline void page_color_again_begin(struct page_color_again *again,
 }
 
 #ifdef CONFIG_MIGRATION
-/* One more, if it may move; under the lock of its page table. */
+/* Adds a page, if it may move; under the lock of its page table. */
 void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own);
 /*
- * They move, as far as they can. No lock is held. Whether more may be left that can
- * move, too: there were as many as may move, and most have.
+ * Moves the pages as far as possible. No lock is held. Returns whether more pages may be
+ * left that can move: as many as allowed were added, and at least half of them have
+ * moved.
  */
 bool page_color_again_move(struct page_color_again *again);
 #else
@@ -402,18 +410,18 @@ extern struct mutex page_color_mutex;
 extern struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
 /*
- * Takes page_color_mutex. Enabling looks at the free lists of all zones. -ENODEV
- * if no node has a cache to color for.
+ * Takes page_color_mutex. Enabling looks for free frames in all zones. -ENODEV if no node
+ * has a cache to color for.
  */
 int page_color_enable(bool enable);
-/* Another geometry for all nodes; -EBUSY while enabled. Takes the mutex. */
+/* Sets the geometry of all nodes; -EBUSY while enabled. Takes the mutex. */
 int page_color_set_geometry(const struct page_color_geometry *geometry);
-/* Ask page_color_detect() for all nodes again; -EBUSY while enabled. */
+/* Calls page_color_detect() for all nodes again; -EBUSY while enabled. */
 int page_color_detect_geometry(void);
 /* The most colors of any node, 0 if no node has a cache to color for. */
 u32 page_color_max_colors(void);
 
-/* Look for free frames from @pfn to @end; under zone->lock. */
+/* Sets the bits of free frames from @pfn to @end; under zone->lock. */
 void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end);
 
 /* detect.c */
@@ -427,8 +435,8 @@ void page_color_look(struct zone *zone, unsigned long pfn, unsigned long end);
 int page_color_detect(int nid, struct page_color_geometry *geometry);
 /* geometry.c */
 /*
- * "SIZE[,ways=N]", any of it: a size with suffix, or plain kB. Fills what is
- * named. -EINVAL, with the reason in *error.
+ * Reads "SIZE[,ways=N]", or a part of it; a size has a suffix, or is in kB. Fills the
+ * fields that are given. -EINVAL, with the reason in *error.
  */
 int page_color_parse(const char *text, struct page_color_geometry *geometry,
 		     const char **error);
@@ -439,9 +447,9 @@ int page_color_check_geometry(struct page_color_geometry *geometry,
 int page_color_check_side(const struct node_cache_attrs *attrs,
 			  struct page_color_geometry *geometry,
 			  const char **error);
-/* Whether what a processor tells of a cache can be true; -EINVAL as above. */
+/* Whether what a processor reports of a cache is possible; -EINVAL as above. */
 int page_color_check_leaf(const struct cacheinfo *leaf, const char **error);
-/* Whether frames of the node compete at all; -EINVAL as above. */
+/* Whether any two frames of the node have the same color; -EINVAL as above. */
 int page_color_check_node(int nid, const struct page_color_geometry *geometry,
 			  const char **error);
 
@@ -452,8 +460,8 @@ struct page_color_range {
 
 /**
  * struct page_color_set - colors that tasks may use: not all and not none
- * @id: of no other set that there ever was, from 1
- * @parts: the sets whose common colors these are, 0 if it was read from a list
+ * @id: from 1; no two sets have ever had the same
+ * @parts: ids of the sets whose common colors these are, 0 if it was read from a list
  * @refs: tasks and cpusets that have it
  * @rcu: freed after readers
  * @colors: how many colors there were when the set was made; with any other
@@ -472,15 +480,15 @@ struct page_color_set {
 };
 
 /* set.c */
-/* Before a set is given. Takes cpus_read_lock(). */
+/* Called before a set is given to a task or cpuset. Takes cpus_read_lock(). */
 void page_color_sets_begin(void);
 
 /*
- * A set from a list as for bitmap_parselist(), which is overwritten. NULL if it
- * names all @colors. -EINVAL if it names none, or others.
+ * Makes a set from a list as for bitmap_parselist(), which is overwritten. NULL if it
+ * names all @colors. -EINVAL if it names none, or unknown ones.
  */
 struct page_color_set *page_color_set_parse(char *list, u32 colors);
-/* Colors that are in both, of sets of the same number of colors. NULL if none. */
+/* The colors that are in both of two sets of the same number of colors. NULL if none. */
 struct page_color_set *page_color_set_both(const struct page_color_set *a,
 					   const struct page_color_set *b);
 /* Whether there are 2^@order colors in a row, aligned, that are all in the set. */
@@ -489,15 +497,15 @@ bool page_color_set_has_block(const struct page_color_set *set,
 /* Whether 2^@order colors from @color on are all in the set. */
 bool page_color_set_has(const struct page_color_set *set, u32 color,
 			unsigned int order);
-/* A reference to the set that is there, or NULL. */
+/* Takes a reference to the set that is at @from, or returns NULL. */
 struct page_color_set *page_color_set_get(struct page_color_set __rcu **from);
 /* @set may be NULL. */
 void page_color_set_put(struct page_color_set *set);
-/* Ascending ranges and a newline. */
+/* Prints ascending ranges and a newline. */
 void page_color_set_show(struct seq_file *m, const struct page_color_set *set);
 
 /* control.c */
-/* page_color_detect_geometry() with its locks. */
+/* Calls page_color_detect_geometry() with the locks that it needs. */
 int page_color_detect_all(void);
 
 /*
@@ -507,7 +515,7 @@ int page_color_detect_all(void);
 int page_color_use_geometry(struct page_color_geometry *geometry,
 			    const char **error);
 
-/* What one value of a geometry is shown as; room for any of them. */
+/* Room for the text of any value of a geometry. */
 #define PAGE_COLOR_TEXT	64
 typedef void (*page_color_text_fn)(char *text,
 				   const struct page_color_geometry *geometry);
@@ -533,10 +541,10 @@ struct page_color_set *page_color_task_set(struct task_struct *task);
 const struct page_color_set *__page_color_set_of(const struct mm_struct *mm);
 
 /*
- * What the memory of @mm may use, NULL for all: the colors of the current task if it is
- * its own or @mm is NULL, else those of its owner. An interrupt may use all. Under
- * rcu_read_lock(), as long as the set is used. Whoever asks ignores a set whose
- * number of colors is not that of the zone.
+ * The colors that memory of @mm may have, NULL for all: those of the current task if @mm
+ * is its own or NULL, else those of the owner of @mm. An interrupt may use all. Under
+ * rcu_read_lock() as long as the set is used. The caller ignores a set whose number of
+ * colors is not that of the zone.
  */
 static inline const struct page_color_set *
 page_color_set_of(const struct mm_struct *mm)
@@ -546,7 +554,7 @@ page_color_set_of(const struct mm_struct *mm)
 	return __page_color_set_of(mm);
 }
 
-/* The same for memory of a node: NULL if the set is of another number of colors. */
+/* The same for memory of a node: NULL if the set has another number of colors. */
 const struct page_color_set *
 page_color_set_of_node(const struct mm_struct *mm, int nid);
 
@@ -561,7 +569,7 @@ int page_color_task_replace(struct task_struct *task,
 #ifdef CONFIG_CPUSETS
 /* The colors of a task's cpuset, NULL for all; under rcu_read_lock(). */
 struct page_color_set *page_color_task_cpuset(struct task_struct *task);
-/* The number of colors may have changed: which sets count may change, too. */
+/* Called when the number of colors may have changed, and with it which sets count. */
 void page_color_cpusets_update(void);
 /* The same, soon, for callers that hold locks. */
 void page_color_cpusets_update_later(void);
@@ -585,8 +593,8 @@ struct page_color_ask {
 };
 
 /*
- * Interrupts ask for nobody, and neither does who reclaims memory on the way: its pages
- * are not those that the task will use.
+ * Whether an allocation is for the address space or set of the current task: not in an
+ * interrupt, nor in reclaim, whose pages are not those that the task will use.
  */
 static __always_inline bool page_color_may_ask(void)
 {
@@ -594,8 +602,9 @@ static __always_inline bool page_color_may_ask(void)
 }
 
 /*
- * For whom the current task allocates, in @ask, which is zeroed. False if nobody in
- * particular asks; else under rcu_read_lock() while used.
+ * Fills @ask, which is zeroed, with what the current task allocates for. False if that
+ * has neither a space nor a set and is no file; else under rcu_read_lock() while @ask is
+ * used.
  */
 static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 {
@@ -614,15 +623,15 @@ static __always_inline bool page_color_ask(struct page_color_ask *ask, int nid)
 	return ask->space || ask->set;
 }
 
-/* Nobody in particular asks, but it is for an address space: one that is small yet. */
+/* page_color_ask() is false, but it is for an address space, which is small yet. */
 static inline bool page_color_is_small(void)
 {
 	return page_color_may_ask() && current->page_color.whom;
 }
 
 /*
- * The current task makes a huge page of small ones, without being asked. Nobody holds
- * pages of files: these may be of programs with other sets.
+ * Whether the current task is khugepaged and makes a huge page of small ones that are
+ * held. Pages of files are not held, and may be of programs with other sets.
  */
 static inline bool page_color_is_khugepaged(void)
 {
@@ -632,7 +641,7 @@ static inline bool page_color_is_khugepaged(void)
 	       current->flags & PF_KTHREAD;
 }
 
-/* Whether the pages that a CPU has ready are for those that ask. */
+/* Whether the pages that a CPU has ready are for @ask. */
 static inline bool page_color_run_fits(const struct page_color_run *run,
 				       const struct page_color_ask *ask)
 {
@@ -640,36 +649,36 @@ static inline bool page_color_run_fits(const struct page_color_run *run,
 	       run->set == (ask->set ? ask->set->id : 0);
 }
 
-/* From now on they are: those of another one have been given back. */
+/* A CPU begins to have pages ready for @ask; those for another one have gone back. */
 void page_color_run_begin(struct page_color_run *run,
 			  const struct page_color_ask *ask);
 
 /*
- * Pages that were freed last and have the colors that are wanted most: at most
- * @count go from @freed to the end of @list, and are marked. Returns how many.
+ * Takes pages that were freed last and have the best colors: at most @count go from
+ * @freed to the end of @list, and are marked. Returns how many.
  */
 unsigned int page_color_reuse(struct zone *zone,
 			      const struct page_color_ask *ask,
 			      unsigned int count, struct list_head *freed,
 			      struct list_head *list);
 /*
- * Frames to take: at most @count, in at most PAGE_COLOR_PARTS parts, of colors that
- * are all of @least: PAGE_COLOR_LACKED, PAGE_COLOR_FEW. Those that the space did not
- * hold are marked. Returns the number of parts; 0 if the default path must decide.
+ * Chooses frames to take: at most @count, in at most PAGE_COLOR_PARTS parts, of colors
+ * that are all of @least (PAGE_COLOR_LACKED, PAGE_COLOR_FEW). Colors that the space did
+ * not hold are marked. Returns the number of parts; 0 if the default path must decide.
  */
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
 			       unsigned int least, unsigned int count,
 			       struct page_color_part *parts);
-/* The same for whoever is small: colors that few hold. */
+/* The same for small programs: colors that few hold. */
 unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 				     struct page_color_part *parts);
 /* The same for a page of a file: the lowest pageblock with free frames. */
 unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
 				    struct page_color_part *parts);
 /*
- * Colors of a block, from @color on, that the space lacks and few hold are held from now
- * on, if they are at least @least. Returns how many, or 0.
+ * Claims the colors of a block, from @color on, that the space lacks and few hold, if
+ * these are at least @least. Returns how many, or 0.
  */
 unsigned int page_color_claim_block(struct page_color_space *space,
 				    struct page_color_live *live, u32 color,
@@ -678,9 +687,9 @@ unsigned int page_color_claim_block(struct page_color_space *space,
  * struct page_color_blocks - a block to take, and more of its order behind it
  * @order: that of each
  * @frame: where the first one begins
- * @claimed: so many of its colors are held from now on, and were not before
- * @more: frames of the others, from @frame on; all of their colors are held from now on,
- *	  and were not before
+ * @claimed: how many of its colors were claimed: lacked before, and held from now on
+ * @more: frames of the other blocks, as bits from @frame on; all of their colors were
+ *	  claimed
  */
 struct page_color_blocks {
 	unsigned int order;
@@ -690,26 +699,27 @@ struct page_color_blocks {
 };
 
 /*
- * A block to take of @blocks->order, and of those behind it that are as good @more, of
- * fewer than 64 frames each. False if the default path must decide.
+ * Chooses a block of @blocks->order to take, and at most @more blocks behind it that are
+ * as good, if blocks have fewer than 64 frames. False if the default path must decide.
  */
 bool page_color_gather_blocks(struct zone *zone,
 			      const struct page_color_ask *ask,
 			      unsigned int more,
 			      struct page_color_blocks *blocks);
 
-/* Files took the lowest frames: pageblocks that have none are passed; under zone->lock. */
+/* Files took the lowest frames: passes pageblocks without any; under zone->lock. */
 void page_color_file_low(struct zone *zone);
 
-/* Frames that a part lost before they were taken. */
+/* Unmarks colors of frames that were chosen but not free when they were to be taken. */
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,
 		     const struct page_color_part *part, u64 lost);
 
 /* owner.c */
 /*
- * Who has a folio, with a reference; of several, one. NULL if that one is small and has
- * no set, if nobody holds such pages, or if a lock is contended: who waits for it may
- * move the folio all the same, to a color that few hold. May sleep.
+ * The address space that has a folio mapped, with a reference; if there are several, one
+ * of them. NULL if it is small and has no set, if such pages are not held, or if a lock
+ * is contended. The caller may move the folio all the same, to a color that few hold. May
+ * sleep.
  */
 struct mm_struct *page_color_owner(struct folio *folio);
 /* @owner may be NULL. */
@@ -717,35 +727,35 @@ void page_color_owner_put(struct mm_struct *owner);
 
 /* compact.c, for mm/compaction.c and mm/page_alloc.c */
 /*
- * A frame to which compaction can move a small folio: one of the same color, or else
- * of one that few hold and who has the folio does not, which is held from now on; at
- * or after @best, or else @from, but not in a pageblock that is free as a whole,
- * since to make those is what pages are moved for. May sleep.
+ * Finds a frame to which compaction can move a small folio: of the same color, or else of
+ * a color that few hold and the owner of the folio lacks, which is held from now on; at
+ * or after @best, or else @from, but not in a pageblock that is free as a whole, since
+ * compaction is to make those. May sleep.
  */
 bool page_color_find_place(struct zone *zone, struct folio *folio,
 			   unsigned long best, unsigned long from,
 			   unsigned long *found);
 /*
- * Whether a page for which there is no such place stays where it is, if nobody in
- * particular needs the block. In the cache of one processor, which programs do not
- * fill together, it takes any frame.
+ * Whether a page for which there is no such frame stays where it is, if nobody waits for
+ * the block. In the cache of one processor, which programs do not fill together, it moves
+ * to any frame.
  */
 bool page_color_keeps(struct zone *zone);
 /*
- * Where compaction's free scanner is, after it has placed @colored pages by
- * itself: it passes as many free frames.
+ * Where compaction's free scanner continues after @colored pages have been placed without
+ * it: behind as many free frames.
  */
 unsigned long page_color_advance(struct zone *zone, unsigned long free_pfn,
 				 unsigned long migrate_pfn,
 				 unsigned int *colored);
 
-/* Whether free pages of this type are chosen from. */
+/* Whether frames of this type are chosen by color. */
 static inline bool page_color_movable(int migratetype)
 {
 	return migratetype == MIGRATE_MOVABLE || is_migrate_cma(migratetype);
 }
 
-/* Of the frames up to @end, the largest aligned block that begins with @pfn. */
+/* The order of the largest aligned block that begins with @pfn and ends by @end. */
 static inline unsigned int page_color_block_order(unsigned long pfn,
 						  unsigned long end)
 {
@@ -769,14 +779,14 @@ void page_color_drop_runs(const struct page_color_space *space);
 /* Gives back movable pages that wait on the lists of this CPU. */
 void page_color_drain_local(int nid);
 /*
- * At most @count pages of the best colors for an address space, which are all of
- * @least, as for page_color_gather(), and held from now on: to the end of @list, by
- * page->lru. Fewer, or none, if memory is scarce. Between page_color_begin() and the
- * end.
+ * Allocates at most @count pages of the best colors for an address space, which are all
+ * of @least as for page_color_gather(), and are held from now on. They are added to the
+ * end of @list by page->lru. Fewer, or none, if memory is scarce. Between
+ * page_color_begin() and page_color_end().
  */
 void page_color_alloc_best(struct mm_struct *mm, int nid, unsigned int least,
 			   unsigned int count, struct list_head *list);
-/* Allocates what page_color_find_place() finds; NULL if memory is scarce. */
+/* Allocates the frame that page_color_find_place() finds; NULL if memory is scarce. */
 struct page *page_color_alloc_place(struct zone *zone, struct folio *folio,
 				    unsigned long best, unsigned long from);
 

@@ -30,13 +30,13 @@ static void show_node(struct seq_file *m, int nid)
 		   node->colors, node->large);
 	if (!node->live)
 		return;
-	/* How many large address spaces hold a color that few hold. */
+	/* How many large address spaces hold the colors that few hold. */
 	seq_printf(m, "  level %u\n  left %d\n",
 		   READ_ONCE(node->live->level),
 		   atomic_read(&node->live->left));
 }
 
-/* Nothing that grows with memory or colors: everybody may read this. */
+/* It does not grow with memory or colors: everybody may read it. */
 static int page_color_show(struct seq_file *m, void *v)
 {
 	struct zone *zone;

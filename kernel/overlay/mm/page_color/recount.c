@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an address space holds, told by its page tables: when it has become large, and
- * anew when too much has happened that nobody tells of. Pages that another color is
- * better for move then.
+ * Counts the colors that an address space holds by its page tables: when it has become
+ * large, and again when many pages may have been unmapped without being reported. Pages
+ * for which another color is better are moved then.
  */
 
 #include <linux/freezer.h>
@@ -21,14 +21,15 @@
 #include "space.h"
 #include "../internal.h"
 
-/* Pages that a small program has, of which few are used all the time. */
+/* A small program has so many pages, and uses few of them all the time. */
 #define PAGE_COLOR_SMALL_PROGRAM	128
 
 /*
- * Whether the pages that are there when an address space becomes large are held.
- * Where a color has room for several, a bit cannot tell how many it has: they must
- * be less than one of each color. Where the cache is small they are those that any
- * program has, and what comes from now on is even by itself.
+ * Whether the pages that are there when an address space becomes large count as held.
+ * Where a color has room for several pages, a bit cannot tell how many there are: the
+ * pages count if they are fewer than one of each color. Where the cache is small they are
+ * those that any program has, and pages that come from now on are spread evenly without
+ * them.
  */
 static bool counts_first(const struct page_color_space *space,
 			 unsigned long pages)
@@ -40,8 +41,8 @@ static bool counts_first(const struct page_color_space *space,
 /**
  * struct count - a walk through page tables
  * @huge: huge pages are counted
- * @small: so are small ones
- * @again: those that will move
+ * @small: small pages are counted
+ * @again: pages that will move
  */
 struct count {
 	bool huge;
@@ -49,7 +50,7 @@ struct count {
 	struct page_color_again again;
 };
 
-/* Whether a page that was counted before has the color of a page. */
+/* Whether a page that was counted before has the color. */
 static bool is_counted(const struct page_color_space *space, u32 color)
 {
 	return page_color_held_word(space->walked, color / 64) >> color % 64 & 1;
@@ -64,9 +65,9 @@ static u64 mark_counted(struct page_color_space *space,
 }
 
 /*
- * Whether others have the color, while there are colors that nobody has. It is asked
- * for pages that were taken before the address space was large, and so are not marked:
- * from then on it is among those who hold its colors.
+ * Whether other programs hold the color, while there are colors that nobody holds. It is
+ * asked for pages that were taken before the address space was large, and so are not
+ * marked: once they are, the address space is one of the holders.
  */
 static bool others_hold(struct page_color_space *space, u32 color)
 {
@@ -79,9 +80,9 @@ static bool others_hold(struct page_color_space *space, u32 color)
 }
 
 /*
- * A small page whose color another page of the address space has is not counted, but
- * shall move. So shall one whose color others have, but it is counted until it has
- * moved.
+ * A small page is not counted, but shall move, if another page of the address space has
+ * its color. If other programs hold its color it shall move, too, and is counted until it
+ * has moved.
  */
 static void count_small(struct count *count, struct vm_area_struct *vma,
 			struct page_color_space *space, struct page *page)
@@ -100,7 +101,7 @@ static void count_small(struct count *count, struct vm_area_struct *vma,
 	space_words(space, page_to_pfn(page), 1, mark_counted);
 }
 
-/* Spaces that are not counted keep what they hold. */
+/* Marks the colors of pages; a space that is not being counted keeps what it holds. */
 static void count_pages(struct mm_walk *walk, struct page *page, unsigned long nr)
 {
 	struct page_color_space *space;
@@ -157,7 +158,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	return 0;
 }
 
-/* Huge mappings of devices would be split, and nobody holds what they map. */
+/* A walk would split huge mappings of devices, and what they map is not held. */
 static int skip_vma(unsigned long start, unsigned long end, struct mm_walk *walk)
 {
 	return walk->vma->vm_flags & VM_PFNMAP || vma_is_dax(walk->vma);
@@ -186,7 +187,7 @@ static void see_coming_of(struct task_struct *process,
 	for_each_thread(process, task) {
 		struct page_color_task *its = &task->page_color;
 
-		/* If not, page tables have what it has mapped. */
+		/* If it is no longer set, the block is in a page table. */
 		if (smp_load_acquire(&its->coming) == space)
 			space_words(space, READ_ONCE(its->coming_color),
 				    1UL << READ_ONCE(its->coming_order), see);
@@ -194,8 +195,8 @@ static void see_coming_of(struct task_struct *process,
 }
 
 /*
- * What was marked before and is mapped by now will be seen, or is about to be mapped: by
- * threads of current, or of the owner.
+ * Marks a block that a thread of current or of the owner has taken before the count began
+ * and has not mapped yet: the walk through page tables may miss it.
  */
 static void see_coming(struct mm_struct *mm, struct page_color_space *space)
 {
@@ -213,9 +214,9 @@ static void see_coming(struct mm_struct *mm, struct page_color_space *space)
 }
 
 /*
- * From here on marks are noted, too. Pages that CPUs have ready are marked but
- * in no page table: they are given back. The first time nothing is marked yet but what
- * came since the space was made.
+ * Begins to count a space: from here on colors that are marked are noted in @seen, too.
+ * Pages on CPUs' lists are marked as held but in no page table: they are given back. For
+ * the first count @seen is not needed: only what came since the space was made is marked.
  */
 static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 {
@@ -232,7 +233,7 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 			space->walked = page_color_make_held(space->held.colors);
 		return;
 	}
-	/* A color held twice cannot be told from one held once. */
+	/* A bit cannot tell whether a color has one page or several. */
 	if (page_color_full(space) &&
 	    !page_color_shrunk(space, page_color_held_pages(mm, space->kind)))
 		return;
@@ -251,8 +252,9 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 }
 
 /*
- * A word of what was seen, or marked meanwhile, is what is held. If the last color has
- * been taken since the first word, all count as held again: it stays so.
+ * Colors of a word are held that were seen in page tables, or marked meanwhile. If the
+ * space has held all colors since the first word was looked at, all words count as held
+ * again, and stay so.
  */
 static void use_seen(struct page_color_space *space,
 		     struct page_color_live *live, u32 word)
@@ -277,8 +279,9 @@ out:
 }
 
 /*
- * What was neither seen nor marked meanwhile is not held, if all was looked at. Else it
- * is counted later.
+ * Ends the count of a space. If the @whole address space was looked at, colors are not
+ * held any more that were neither seen nor marked meanwhile. Else the space is counted
+ * later.
  */
 static void end_count(struct page_color_space *space, bool whole)
 {
@@ -315,9 +318,10 @@ static void end_count(struct page_color_space *space, bool whole)
 }
 
 /*
- * To count is to look at all pages: some are worth it when they are one in so many; more
- * each time that none moved, after a few times, and, of programs that are not looked at in
- * a moment, each time until it takes longer to move them than to look for them.
+ * A count looks at all pages of an address space. It is worth it for a crowd of one in so
+ * many pages; of twice as many for each time that none moved, after a few times; and for
+ * programs of many pages, of twice as many after each count, until moving the crowd takes
+ * as long as looking for it.
  */
 #define PAGE_COLOR_CROWD	2048
 #define PAGE_COLOR_MOMENT	65536
@@ -339,7 +343,7 @@ static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
 	if (!IS_ENABLED(CONFIG_MIGRATION) || space->kind != PAGE_COLOR_ANON ||
 	    !space->direct || page_color_full(space))
 		return false;
-	/* Threads may miss each other's. */
+	/* Threads may overwrite each other's sum. */
 	pages += READ_ONCE(space->crowd);
 	WRITE_ONCE(space->crowd, pages);
 	if (pages < worth_a_count(mm, space))
@@ -348,7 +352,7 @@ static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
 	return true;
 }
 
-/* Small pages in the way of huge ones have moved, if they could. */
+/* Small pages that have colors of huge ones have moved, if they could. */
 static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
 		      bool moved)
 {
@@ -366,7 +370,7 @@ static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
 		WRITE_ONCE(space->crowds, space->crowds + 1);
 }
 
-/* Who counts for others does not wait for them. */
+/* A task that counts another address space does not wait for its lock. */
 static bool lock_to_count(struct mm_struct *mm)
 {
 	return current->mm == mm ? !mmap_read_lock_killable(mm) :
@@ -380,13 +384,13 @@ bool page_color_is_in_vain(const struct mm_struct *mm)
 	return atomic_read(&mm->mm_users) == 1 || freezing(current);
 }
 
-/* Between parts of this size others may have mmap_lock. */
+/* After each part of this size others may take mmap_lock. */
 #define PAGE_COLOR_WALK	SZ_64M
 
 /*
- * Pages that come meanwhile are marked. Those that mremap() moves to where was looked
- * before are missed until the next count. False, without mmap_lock, if not all was
- * looked at.
+ * Pages that come meanwhile are marked. Pages that mremap() moves to a place that was
+ * looked at before are missed until the next count. Returns false, without mmap_lock, if
+ * not all was looked at.
  */
 static bool walk(struct mm_struct *mm, struct count *count)
 {
@@ -412,7 +416,7 @@ static bool walk(struct mm_struct *mm, struct count *count)
 	return true;
 }
 
-/* Where pages may move, huge ones are counted first, for they do not. */
+/* Where pages may move, huge ones are counted first, since they stay. */
 static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
 {
 	count->huge = true;
@@ -421,7 +425,7 @@ static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
 		return false;
 	if (!direct)
 		return true;
-	/* Pages that have just come could not be moved. */
+	/* Pages that wait to be added to the LRU lists could not be isolated. */
 	lru_add_drain();
 	count->huge = false;
 	count->small = true;
@@ -429,8 +433,8 @@ static bool count_all(struct mm_struct *mm, struct count *count, bool direct)
 }
 
 /*
- * Somebody else is at it, and may be past what this task has mapped. If it is the first
- * count, this need not be marked: there may have been no space when it was taken.
+ * Another task is counting, and may have passed what this task has mapped since. In a
+ * first count that page may be unmarked: there may have been no space when it was taken.
  */
 static void count_later(struct mm_struct *mm)
 {
@@ -445,8 +449,8 @@ static void count_later(struct mm_struct *mm)
 }
 
 /*
- * No lock is held. Threads of @mm go on: what they take meanwhile is marked at
- * once.
+ * Counts all spaces of an address space. The caller holds no lock. Threads of @mm go on
+ * running: what they take meanwhile is marked at once.
  */
 static void count_spaces(struct mm_struct *mm)
 {
@@ -482,7 +486,7 @@ static void count_spaces(struct mm_struct *mm)
 			WRITE_ONCE(space->recount, true);
 	}
 out:
-	/* Whoever counts next sees what this has changed. */
+	/* The next one that sets @counting sees what was changed here. */
 	smp_store_release(&mm->page_color.counting, 0);
 }
 
@@ -494,7 +498,7 @@ static void count_own_spaces(struct callback_head *work)
 		count_spaces(current->mm);
 }
 
-/* Once for all who ask until then. Without memory it is asked for again later. */
+/* One count serves all requests until then. Without memory, a later request is made. */
 void page_color_request_count(void)
 {
 	struct callback_head *work;
@@ -526,17 +530,17 @@ void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages)
 }
 
 /*
- * Other pages have colors of a block that current has got, too: so many. Of larger
- * pages that are mapped by small ones it is not known which came first.
+ * Other pages have @stay colors of a block that current has got. For larger pages that
+ * are mapped by small ones, the page tables do not tell which pages came first.
  */
 void page_color_crowd_by_block(struct mm_struct *mm,
 			       struct page_color_space *space,
 			       unsigned int order, unsigned int stay)
 {
-	/* Those that leave are among them, and told by themselves. */
+	/* Pages that leave are among these, and are reported by page_color_crowd(). */
 	if (!stay || order < pageblock_order || current->page_color.leaving)
 		return;
-	/* As many shall find another color. */
+	/* As many pages must be able to find another color. */
 	if (space->held.colors - READ_ONCE(space->held.taken) >= stay &&
 	    !page_color_set_of_node(mm, space->nid))
 		add_to_crowd(mm, space, stay);

@@ -111,7 +111,7 @@ struct page_color_set *page_color_set_parse(char *list, u32 colors)
 	list = strim(list);
 	if (!colors || colors > INT_MAX || strchr(list, '\n'))
 		return ERR_PTR(-EINVAL);
-	/* Twice: all of the list, and one item of it. */
+	/* Two bitmaps: one for the whole list, and one for an item of it. */
 	bitmap = kvcalloc(2, bytes, GFP_KERNEL_ACCOUNT);
 	if (!bitmap)
 		return ERR_PTR(-ENOMEM);
@@ -162,8 +162,8 @@ struct page_color_set *page_color_set_both(const struct page_color_set *a,
 }
 
 /*
- * A set whose last reference went before it could be taken has been replaced
- * already: then there is another one, or none.
+ * If the last reference to a set is gone before one is taken here, the set has
+ * been replaced: then there is another one, or none.
  */
 struct page_color_set *page_color_set_get(struct page_color_set __rcu **from)
 {
@@ -237,12 +237,12 @@ bool page_color_set_has(const struct page_color_set *set, u32 color,
 {
 	u32 i = find_range(set, color);
 
-	/* They do not touch each other: one has all of them, or none has. */
+	/* Ranges do not touch: one has all of the colors, or none has. */
 	return i < set->nr && set->ranges[i].first <= color &&
 	       set->ranges[i].last >= color + (1U << order) - 1;
 }
 
-/* Ranges that are looked at for a block: a set of more is for small pages. */
+/* Ranges looked at for a block: sets with more are meant for small pages. */
 #define PAGE_COLOR_SET_RANGES	4096U
 
 bool page_color_set_has_block(const struct page_color_set *set,
@@ -250,7 +250,10 @@ bool page_color_set_has_block(const struct page_color_set *set,
 {
 	u32 size = 1U << order, i;
 
-	/* Blocks begin at any color then, and none is chosen. */
+	/*
+	 * If it is no multiple, aligned blocks begin at any color: none is
+	 * chosen.
+	 */
 	if (set->colors % size)
 		return false;
 	for (i = 0; i < min(set->nr, PAGE_COLOR_SET_RANGES); i++) {

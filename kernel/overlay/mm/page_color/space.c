@@ -55,7 +55,7 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 	return mark(space, live, word, mask, false);
 }
 
-/* Who is larger than the cache goes through all colors again and again. */
+/* A space that has held all colors takes them in turn: the time of that is not noted. */
 static __always_inline u64 take(struct page_color_space *space,
 				struct page_color_live *live, u32 word, u64 mask,
 				bool claim)
@@ -168,7 +168,10 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 	rcu_read_unlock();
 }
 
-/* The folio is not anonymous yet. Other pages that have a color of it lose it, too. */
+/*
+ * The folio is not anonymous yet. If other pages of the space have one of its colors, the
+ * space no longer holds that color, either.
+ */
 void __page_color_unused(struct mm_struct *mm, struct folio *folio)
 {
 	change_pages(mm, PAGE_COLOR_ANON, &folio->page, folio_nr_pages(folio),
@@ -189,13 +192,15 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
 	rcu_read_unlock();
 	if (stays)
 		return;
-	/* Else another page has the color that it had. */
+	/* With @again, another page of the space has the old color, which stays held. */
 	if (!current->page_color.again)
 		change_pages(mm, kind, from, nr, page_color_unmark);
 	change_pages(mm, kind, page, nr, page_color_mark);
 }
 
-/* Who was larger than the cache and is so no more is counted on its next fault. */
+/*
+ * A space that was larger than the cache and no longer is, is counted on the next fault.
+ */
 static void note_shrunk(struct mm_struct *mm)
 {
 	struct page_color_space *space;
@@ -218,7 +223,7 @@ static void note_shrunk(struct mm_struct *mm)
  * @space: that of the last row, mostly the same; locked, or NULL
  * @live: the counts of its node
  * @flags: of its lock
- * @left: how much more is done before others may have the lock
+ * @left: how many more rows and words before the lock is given up
  */
 struct unmapping {
 	struct mm_struct *mm;
@@ -231,7 +236,10 @@ struct unmapping {
 	long left;
 };
 
-/* Rows, and words of colors of long ones: who waits for the lock may have zone->lock. */
+/*
+ * The most rows, and words of long rows, for which the lock is held: others that wait for
+ * it may hold zone->lock.
+ */
 #define PAGE_COLOR_UNMAPPED	16
 /* Pages after which a row ends. */
 #define PAGE_COLOR_ROW		512
@@ -245,7 +253,7 @@ static void unlock_space(struct unmapping *unmapping)
 		spin_unlock_irqrestore(&space->lock, unmapping->flags);
 }
 
-/* That of the row; false if there is none. Under rcu_read_lock(). */
+/* Locks the space of the row; false if there is none. Under rcu_read_lock(). */
 static noinline bool lock_space(struct unmapping *unmapping, int nid)
 {
 	struct page_color_space *space;
@@ -266,7 +274,7 @@ static noinline bool lock_space(struct unmapping *unmapping, int nid)
 	return false;
 }
 
-/* It is that of the row, and others need not have it yet. */
+/* Whether the space of the row is locked already, and may remain so. */
 static bool is_locked(const struct unmapping *unmapping, int nid)
 {
 	const struct page_color_space *space = unmapping->space;
@@ -300,9 +308,10 @@ static void unmap_row(struct unmapping *unmapping)
 }
 
 /*
- * Pages that follow each other in memory are unmapped as one. A huge page is told of where
- * it is unmapped as a whole, but for its first page. An address space that ends is told of
- * as a whole, too.
+ * Pages that follow each other in memory are unmapped as one row. Of a huge page only the
+ * first page is in the batch: the others are unmapped where the huge page is. Of an
+ * address space that ends nothing is unmapped here: page_color_exit_mm() retires its
+ * spaces.
  */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
@@ -324,7 +333,7 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		enum page_color_kind kind;
 		struct folio *folio;
 
-		/* Most follow the last one, and are what it is. */
+		/* Most pages follow the last one and are of the same mapping. */
 		if (page == next && page->mapping == mapping && !in_rows &&
 		    !PageCompound(page) && unmapping.nr < PAGE_COLOR_ROW) {
 			unmapping.nr++;
@@ -426,11 +435,7 @@ static unsigned long large(int nid)
 	return pages;
 }
 
-/*
- * Spaces for what an address space is large in and has none, once it has so many
- * anonymous pages @more. They come before those that are there, which readers go on to
- * see.
- */
+/* New spaces are put in front of the list, so that readers go on to see the others. */
 void page_color_add_spaces(struct mm_struct *mm, unsigned long more)
 {
 	unsigned long pages[PAGE_COLOR_KINDS];
@@ -457,7 +462,7 @@ void page_color_add_spaces(struct mm_struct *mm, unsigned long more)
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
-/* The counts of all colors that a space counts for go up or down. */
+/* The counts of all colors that a space counts as a holder of go up or down. */
 static void count_held(const struct page_color_space *space,
 		       void (*count)(struct page_color_live *live, u32 word,
 				     u64 mask))
@@ -482,7 +487,7 @@ static void count_held(const struct page_color_space *space,
 	}
 }
 
-/* Fewer hold colors now: the level of those that few hold may be lower. */
+/* Counts have gone down, so the level of colors that few hold may be lower. */
 static void adjust_level(const struct page_color_space *space)
 {
 	struct page_color_node *node;
@@ -494,13 +499,13 @@ static void adjust_level(const struct page_color_space *space)
 	rcu_read_unlock();
 }
 
-/* Who held them has ended. */
+/* The address space that held the colors has ended. */
 static void forget_taken(struct page_color_live *live, u32 word, u64 mask)
 {
 	page_color_lately_forget(live->lately, word, mask);
 }
 
-/* Nobody uses them any more but for CPUs that have pages ready for them. */
+/* The spaces are no longer used but by CPUs that have pages ready for them. */
 static void retire_spaces(struct page_color_space *space)
 {
 	struct page_color_space *next;
@@ -519,7 +524,10 @@ static void retire_spaces(struct page_color_space *space)
 	}
 }
 
-/* Those that were made for another geometry hold nothing that counts. */
+/*
+ * A space of another geometry holds nothing that counts. If there is one, all spaces are
+ * dropped, and made anew.
+ */
 void page_color_drop_stale(struct mm_struct *mm)
 {
 	struct page_color_space *first, *space;
@@ -536,7 +544,7 @@ void page_color_drop_stale(struct mm_struct *mm)
 	retire_spaces(first);
 }
 
-/* @more pages make it large in some node that has a cache. */
+/* Whether @more pages make an address space large in some node that has a cache. */
 static bool becomes_large(struct mm_struct *mm, unsigned long more)
 {
 	unsigned long pages = page_color_pages(mm, PAGE_COLOR_ANON);
@@ -549,10 +557,11 @@ static bool becomes_large(struct mm_struct *mm, unsigned long more)
 }
 
 /*
- * An address space that is small becomes large by @more pages, which come now. Once: if
- * there is no memory for it, it is made where it is found to have grown. Whoever
- * changes the list has @counting. No space is dropped: others may look at the list under
- * mmap_lock alone. Without CONFIG_NUMA nobody says for whom anonymous memory is.
+ * Makes the spaces of an address space that becomes large by @more pages, which are about
+ * to be allocated. If there is no memory for them, has_grown() asks for them later. The
+ * list is changed only with @counting set. No space is dropped, since others may look at
+ * the list under mmap_lock alone. Without CONFIG_NUMA the address space that anonymous
+ * memory is for is not known.
  */
 static void expect(struct mm_struct *mm, unsigned long more)
 {
@@ -566,11 +575,14 @@ static void expect(struct mm_struct *mm, unsigned long more)
 	for (; space; space = space->next)
 		if (space->fresh)
 			WRITE_ONCE(space->recount, true);
-	/* Whoever counts next sees what this has changed. */
+	/* The next one that sets @counting sees what was changed here. */
 	smp_store_release(&mm->page_color.counting, 0);
 }
 
-/* The page does not move afterwards: so its color is chosen, even if it is the first one. */
+/*
+ * A huge page does not move later. So its colors are chosen even if it is the page that
+ * makes the address space large.
+ */
 void __page_color_huge_begin(struct vm_area_struct *vma, unsigned int order)
 {
 	bool asked = vma->vm_flags & VM_HUGEPAGE;
@@ -597,7 +609,7 @@ void page_color_take_block(struct page_color_space *space, unsigned long frame,
 	rcu_read_unlock();
 }
 
-/* Which ones were held before is not known any more, unless all are claimed. */
+/* If some colors were not claimed, it is not known whether they were held before. */
 void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed)
 {
@@ -609,15 +621,15 @@ void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 }
 
 /*
- * Whether it is time to look at how much an address space holds: it has got as
- * many pages as make it large, and does not seem to have given them back.
+ * Whether it is time to count what an address space holds: it has been given as many
+ * pages as make it large, and does not seem to have given them back.
  */
 static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 		      const struct folio *folio)
 {
 	unsigned long limit = large(folio_nid(folio)), pages;
 
-	/* Threads may miss each other's pages; it is looked at a little later. */
+	/* Threads may overwrite each other's sum: the count is a little later then. */
 	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
 	if (limit && pages >= limit) {
 		/* The folio is not mapped yet; a huge page may be the first one. */
@@ -632,7 +644,9 @@ static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
 	return false;
 }
 
-/* What was chosen comes here, too, if colors will be counted anyway. */
+/*
+ * Pages that were chosen by color come here, too, if the space is to be counted anyway.
+ */
 static void take_default(struct mm_struct *whom, struct page_color_space *space,
 			 struct folio *folio)
 {
@@ -651,9 +665,9 @@ static void take_default(struct mm_struct *whom, struct page_color_space *space,
 }
 
 /*
- * What the default path has given to an address space is held by it, too; a page
- * that is marked already is not changed by it. What the address space holds is
- * counted when it has grown large, or is not what is noted for it.
+ * An address space also holds the colors of pages from the default path; marking a page
+ * that is marked already changes nothing. The address space is counted when it has become
+ * large, or when what is noted for it is not what it holds.
  */
 noinline void __page_color_end(struct folio *folio)
 {
@@ -663,7 +677,7 @@ noinline void __page_color_end(struct folio *folio)
 	bool own = is_own(whom), count = false;
 
 	current->page_color.whom = NULL;
-	/* Nobody holds pages of other files. */
+	/* Address spaces do not hold pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
 		return;
 	rcu_read_lock();
@@ -715,9 +729,9 @@ void page_color_init_mm(struct mm_struct *mm)
 }
 
 /*
- * It maps what its parent maps: the colors need not be looked for again, but where a
- * first count does not ask for them either. The parent's mmap_lock is held for writing, so
- * that its spaces stay.
+ * The child maps what its parent maps, so its colors need not be counted. Where the cache
+ * is not direct-mapped they are not copied: see counts_first(). The parent's mmap_lock is
+ * held for writing, so that its spaces stay.
  */
 void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 {
@@ -734,7 +748,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			kvfree(space);
 			continue;
 		}
-		/* Pages that CPUs have ready are marked, and are not copied. */
+		/* The child does not have the pages on CPUs' lists, which are marked. */
 		if (refcount_read(&old->refs) > 1)
 			page_color_drop_runs(old);
 		space->full_from = old->full_from;
@@ -742,7 +756,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 			page_color_held_mark(&space->held, word,
 					     page_color_held_word(&old->held,
 								  word));
-		/* Not all of it is copied: MADV_DONTFORK, for one. */
+		/* The child may map less than its parent, with MADV_DONTFORK for one. */
 		if (READ_ONCE(old->recount) || READ_ONCE(old->counted) ||
 		    page_color_holds_less(space,
 					  page_color_held_pages(mm, space->kind)))
@@ -754,7 +768,7 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 	rcu_assign_pointer(mm->page_color.spaces, first);
 }
 
-/* Its page tables are gone, and nobody will use it any more. */
+/* The page tables of the address space are gone, and nothing uses it any more. */
 void page_color_exit_mm(struct mm_struct *mm)
 {
 	struct page_color_space *spaces, *space;

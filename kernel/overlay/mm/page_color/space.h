@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files that look into what an address space holds share. */
+/* What the files share that know which colors an address space holds. */
 #ifndef _MM_PAGE_COLOR_SPACE_H
 #define _MM_PAGE_COLOR_SPACE_H
 
@@ -25,8 +25,8 @@ space_node(const struct page_color_space *space)
 }
 
 /*
- * @fn for each word of colors that frames in a row have, in a node with these counts.
- * Returns how many it changed.
+ * Calls @fn for each word of colors of @nr frames in a row, in a node with these
+ * counts. Returns how many colors it changed.
  */
 static __always_inline unsigned int
 space_words_of(struct page_color_space *space, struct page_color_live *live,
@@ -70,30 +70,34 @@ static inline u32 space_color(const struct page_color_space *space,
 	return page_to_pfn(page) % space->held.colors;
 }
 
-/* Whether the current task comes to user mode with the address space. */
+/* Whether the current task will return to user mode in this address space. */
 static inline bool is_own(const struct mm_struct *mm)
 {
 	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_EXITING));
 }
 
 /* space.c */
-/* As its page tables have it, of a kind. */
+/* The exact number of pages of a kind that are mapped. */
 unsigned long page_color_held_pages(struct mm_struct *mm,
 				    enum page_color_kind kind);
 /* NULL if there is no memory. */
 struct page_color_held *page_color_make_held(u32 colors);
 /*
- * Spaces for what an address space is large in and has none, once it has so many
- * anonymous pages @more. By whoever has set @counting.
+ * Makes the spaces that an address space lacks, for each node and kind that it is
+ * large in once it has @more anonymous pages. The caller has set @counting.
  */
 void page_color_add_spaces(struct mm_struct *mm, unsigned long more);
-/* The same: those that were made for another geometry go. Under mmap_lock. */
+/*
+ * Drops all spaces if one has another geometry; with @counting set, under mmap_lock.
+ */
 void page_color_drop_stale(struct mm_struct *mm);
 
 /* recount.c */
-/* On its way to user mode current counts what its address space holds. */
+/* Makes current count what its address space holds, on its way to user mode. */
 void page_color_request_count(void);
-/* So many of its colors were held already when a block came: a crowd. */
+/*
+ * @stay colors of a block that was allocated were held already: these make a crowd.
+ */
 void page_color_crowd_by_block(struct mm_struct *mm,
 			       struct page_color_space *space,
 			       unsigned int order, unsigned int stay);

@@ -13,7 +13,7 @@
 #include <linux/seq_file.h>
 #include "page_color.h"
 
-/* Colors to a record, counted together. */
+/* Colors of one record, which are counted together. */
 #define TABLE_COLORS 64
 
 struct table_place {
@@ -21,7 +21,7 @@ struct table_place {
 	u32 first;
 };
 
-/* Which colors of which zone a record has; the header is record 0. */
+/* The zone and the colors of a record; the header is record 0. */
 static void *table_find(struct seq_file *m, loff_t record)
 {
 	struct table_place *place = m->private;
@@ -43,7 +43,7 @@ static void *table_find(struct seq_file *m, loff_t record)
 	return NULL;
 }
 
-/* What zones have changes under this mutex only. */
+/* Coloring of zones changes under this mutex only. */
 static void *table_start(struct seq_file *m, loff_t *pos)
 {
 	mutex_lock(&page_color_mutex);
@@ -87,7 +87,7 @@ static const struct seq_operations table_operations = {
 
 static int __init page_color_table(void)
 {
-	/* As fine as this, it tells one user what another one allocates. */
+	/* In this detail it would tell one user what another one allocates. */
 	proc_create_seq_private("page_color_table", 0400, NULL,
 				&table_operations, sizeof(struct table_place),
 				NULL);

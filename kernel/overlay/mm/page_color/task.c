@@ -21,8 +21,9 @@ struct page_color_set *page_color_task_set(struct task_struct *task)
 }
 
 /*
- * Of whom memory belongs to, not of who allocates it: khugepaged, ptrace and migration
- * do so for others. Without memory cgroups nobody knows who that is.
+ * The set of the task that owns the memory, not of the one that allocates it:
+ * khugepaged, ptrace and migration allocate for others. Without memory cgroups the
+ * owner is not known.
  */
 const struct page_color_set *__page_color_set_of(const struct mm_struct *mm)
 {
@@ -31,10 +32,10 @@ const struct page_color_set *__page_color_set_of(const struct mm_struct *mm)
 	if (!in_task())
 		return NULL;
 #ifdef CONFIG_MEMCG
-	/* A kernel thread may have borrowed it. */
+	/* A kernel thread may have borrowed the address space. */
 	if (mm && (mm != current->mm || current->flags & PF_KTHREAD))
 		owner = rcu_dereference(mm->owner);
-	/* A child that is being made has not got to its cgroup. */
+	/* A child that is being forked is not in its cgroup yet. */
 	if (owner && READ_ONCE(owner->__state) == TASK_NEW)
 		owner = current;
 #endif
@@ -50,11 +51,13 @@ page_color_set_of_node(const struct mm_struct *mm, int nid)
 	if (!set)
 		return NULL;
 	node = rcu_dereference(page_color_nodes[nid]);
-	/* Made for another geometry, it has no meaning. */
+	/* A set that was made for another number of colors has no meaning. */
 	return node && set->colors == node->colors ? set : NULL;
 }
 
-/* If the cpuset gets another set meanwhile, page_color_cpuset_fork() sees to it. */
+/*
+ * If the cpuset gets another set meanwhile, page_color_cpuset_fork() corrects this.
+ */
 static void inherit_sets(struct page_color_task *to)
 {
 	struct page_color_task *from = &current->page_color;
@@ -65,7 +68,7 @@ static void inherit_sets(struct page_color_task *to)
 #endif
 }
 
-/* The new task is a copy of current, but not an owner of what it points to. */
+/* The new task is a copy of current, and has no reference to what that points to. */
 void page_color_fork(struct task_struct *task)
 {
 	memset(&task->page_color, 0, sizeof(task->page_color));
@@ -113,7 +116,7 @@ int page_color_task_write(struct task_struct *task, char *list)
 	return err;
 }
 
-/* A reference, for those who sleep. */
+/* The set of a task with a reference, so that the caller may sleep. */
 static struct page_color_set *get_task_set(struct task_struct *task)
 {
 	struct page_color_set *set;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Locks of words of colors: few, since millions of words would need as many. */
+/* Locks of words of colors: millions of words share a few locks. */
 #ifndef _MM_PAGE_COLOR_WORD_LOCK_H
 #define _MM_PAGE_COLOR_WORD_LOCK_H
 
@@ -10,7 +10,7 @@
 #define PAGE_COLOR_WORD_LOCKS	64
 
 struct page_color_word_lock {
-	/* Of the words whose number has the same remainder. */
+	/* For the words whose number has the same remainder. */
 	spinlock_t lock;
 } ____cacheline_aligned;
 

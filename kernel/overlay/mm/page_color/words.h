@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
-/* Colors and frames by 64: what is asked of one word of bits. */
+/* Colors and frames by 64: operations on one word of bits. */
 #ifndef _MM_PAGE_COLOR_WORDS_H
 #define _MM_PAGE_COLOR_WORDS_H
 
@@ -18,7 +18,7 @@ static inline u32 page_color_words(u32 colors)
 	return (colors + 63ULL) / 64;
 }
 
-/* So many colors shall be left on a level before the next one is begun. */
+/* If fewer colors than this are at the level or below it, the level rises. */
 static inline int page_color_few(u32 colors)
 {
 	return colors / 512 + 1;
