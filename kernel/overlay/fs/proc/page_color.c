@@ -12,7 +12,7 @@
 #include <linux/user_namespace.h>
 #include "internal.h"
 
-/* Enough for any list that a person or a program writes in one go. */
+/* The longest list that may be written: enough for a person or a program. */
 #define LIST_MAX SZ_64K
 
 static int page_colors_show(struct seq_file *m, void *v)
@@ -33,10 +33,10 @@ static int page_colors_open(struct inode *inode, struct file *file)
 }
 
 /*
- * Who gives a task one color knows its frame numbers modulo the number of colors:
- * this asks for the privilege that /proc/PID/pagemap asks for to show them. It is
- * that of whoever opened the file: otherwise a privileged program could be made
- * to write with its own rights.
+ * A user who gives a task one color knows its frame numbers modulo the number of
+ * colors: so writing needs the privilege that /proc/PID/pagemap needs to show
+ * frame numbers. It is checked for the opener of the file: otherwise a privileged
+ * program could be made to write to it with its own rights.
  */
 static int may_write(struct file *file, struct task_struct *task)
 {

@@ -6,7 +6,7 @@
 #define __HAVE_COLOR_ZERO_PAGE
 
 #ifndef __ASSEMBLY__
-/* The first of them, and the bits of an address that choose one. */
+/* The first zero page, and the bits of an address that choose one. */
 extern unsigned long zero_pfn;
 extern unsigned long zero_page_mask;
 #endif
@@ -15,7 +15,9 @@ extern unsigned long zero_page_mask;
 	pfn_to_page(zero_pfn +						\
 		    (((unsigned long)(vaddr) & zero_page_mask) >> PAGE_SHIFT))
 
-/* Where memory has tags: a page is to have none before it becomes one of them. */
+/*
+ * Where memory has tags: clears the tags of a page before it becomes a zero page.
+ */
 #ifndef zero_page_clear_tags
 #define zero_page_clear_tags(page)	((void)(page))
 #endif

@@ -39,7 +39,9 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 struct page_color_leaving *leaving,
 				 gfp_t gfp, int nid, nodemask_t *nodes);
 
-/* What a folio is about to be copied to, which whoever has it will have. */
+/*
+ * The target that a folio is about to be copied to, in the colors of the folio's owner.
+ */
 struct folio *
 page_color_alloc_target_noprof(struct folio *folio, gfp_t gfp,
 			       unsigned int order, int nid, nodemask_t *nodes);
@@ -60,7 +62,7 @@ page_color_alloc_target_mpol_noprof(struct folio *folio, gfp_t gfp,
 #ifdef CONFIG_PAGE_COLOR
 
 DECLARE_STATIC_KEY_FALSE(page_color_key);
-/* On as soon as a task or a cpuset has been given a set, and for good. */
+/* On from the time that a task or a cpuset is first given a set. */
 DECLARE_STATIC_KEY_FALSE(page_color_sets_key);
 
 static __always_inline bool page_color_enabled(void)
@@ -69,9 +71,9 @@ static __always_inline bool page_color_enabled(void)
 }
 
 /*
- * What the task allocates from here on, up to page_color_end(), is for an address
- * space. False if it cannot tell: reclaim comes here in the midst of another
- * allocation of the task.
+ * What the task allocates up to page_color_end() is for the address space @whom. False
+ * if it cannot be noted, since reclaim comes here in the midst of another allocation of
+ * the task.
  */
 static __always_inline bool page_color_begin(struct mm_struct *whom,
 					     enum page_color_kind kind)
@@ -85,33 +87,37 @@ static __always_inline bool page_color_begin(struct mm_struct *whom,
 
 void __page_color_end(struct folio *folio);
 
-/* @folio is what it got, or NULL. */
+/* @folio is what the task was given, or NULL. */
 static __always_inline void page_color_end(struct folio *folio)
 {
 	if (unlikely(current->page_color.whom))
 		__page_color_end(folio);
 }
 
-/* As @coming of a task: it will map a huge page, and has not got one yet. */
+/* Value of @coming: the task will map a huge page, and has not been given one yet. */
 #define PAGE_COLOR_TO_COME	((struct page_color_space *)1)
 
-/* The task will say so when it has mapped the huge page that it allocates next. */
+/*
+ * Announces that the task will call page_color_huge_mapped() after the next huge page.
+ */
 static __always_inline void page_color_huge_comes(void)
 {
 	if (page_color_enabled())
 		current->page_color.coming = PAGE_COLOR_TO_COME;
 }
 
-/* What the task has got is in a page table now, or has been given back. */
+/* What the task was given is in a page table now, or has been given back. */
 static __always_inline void page_color_huge_mapped(void)
 {
-	/* Who sees it sees the page table, too. */
+	/* A task that sees it sees the change of the page table, too. */
 	smp_store_release(&current->page_color.coming, NULL);
 }
 
 void __page_color_huge_begin(struct vm_area_struct *vma, unsigned int order);
 
-/* A fault is about to allocate a page of 2^@order small ones, which may be asked for. */
+/*
+ * A fault is about to allocate a page of 2^@order small ones, with MADV_HUGEPAGE or not.
+ */
 static __always_inline void page_color_huge_begin(struct vm_area_struct *vma,
 						  unsigned int order)
 {
@@ -136,8 +142,8 @@ static __always_inline bool page_color_may_capture(const struct page *page,
 }
 
 /*
- * It shall fall back to small pages instead of taking any block of @order. Interrupts
- * and reclaim on the way take blocks for others.
+ * Whether the task is to fall back to small pages instead of taking any block of @order.
+ * Interrupts, and reclaim on the way, take blocks for other purposes.
  */
 static __always_inline bool page_color_wants_small(unsigned int order)
 {
@@ -145,21 +151,21 @@ static __always_inline bool page_color_wants_small(unsigned int order)
 	       in_task() && !(current->flags & PF_MEMALLOC);
 }
 
-/* @nr pages in a row are mapped by an address space, or no more. */
+/* @nr pages in a row are mapped by an address space, or no longer mapped. */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr);
 void __page_color_unmap(struct mm_struct *mm, struct page *page,
 			unsigned long nr);
 /*
- * What @nr pages from @from on held has moved to those from @page on. The colors were
- * held meanwhile, so that nobody took them.
+ * Content of the @nr pages from @from on has moved to those from @page on. The old
+ * colors were held meanwhile, so that nobody took them.
  */
 void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
 		     unsigned long nr);
-/* Pages that an mmu_gather has collected are mapped no more. */
+/* Pages that an mmu_gather has collected are no longer mapped. */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr);
 
-/* A page that a huge one is about to take the place of. */
+/* Notes a small page that a huge one is about to take the place of. */
 void __page_color_leave(struct page_color_leaving *leaving, struct page *page);
 
 static __always_inline void page_color_leave(struct page_color_leaving *leaving,
@@ -172,8 +178,8 @@ static __always_inline void page_color_leave(struct page_color_leaving *leaving,
 void __page_color_settle(struct mm_struct *mm);
 
 /*
- * khugepaged, which has no lock of @mm, is done with it for now. What its address
- * space holds is counted, and small pages in the way of huge ones move.
+ * khugepaged, which has no lock of @mm, is done with it for now. If it is due, what @mm
+ * holds is counted, and small pages move that share colors with huge ones.
  */
 static __always_inline void page_color_settle(struct mm_struct *mm)
 {
@@ -190,7 +196,7 @@ static __always_inline void page_color_map(struct mm_struct *mm,
 
 void __page_color_unused(struct mm_struct *mm, struct folio *folio);
 
-/* What a fault has got for anonymous memory is not mapped after all. */
+/* A page that a fault was given for anonymous memory is not mapped after all. */
 static __always_inline void page_color_unused(struct mm_struct *mm,
 					      struct folio *folio)
 {
@@ -206,7 +212,7 @@ static __always_inline void page_color_unmap(struct mm_struct *mm,
 		__page_color_unmap(mm, page, nr);
 }
 
-/* Lives and deaths of address spaces and tasks. */
+/* Beginnings and ends of address spaces and tasks. */
 void page_color_init_mm(struct mm_struct *mm);
 /* A fork has copied the page tables of @from. */
 void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from);
@@ -225,7 +231,7 @@ int page_color_task_write(struct task_struct *task, char *list);
 
 #else /* !CONFIG_PAGE_COLOR */
 
-/* What a function guards would still be seen when instructions are put in order. */
+/* A macro: code that an inline function guards would still change instruction order. */
 #define page_color_enabled() false
 static inline bool page_color_begin(struct mm_struct *whom,
 				    enum page_color_kind kind)

@@ -33,7 +33,7 @@ struct page_color_cpuset {
 /* In kernel/cgroup/cpuset.c. */
 struct page_color_cpuset *cpuset_page_color(struct cgroup_subsys_state *css);
 
-/* In mm/page_color/cgroup.c; the first and the third under cpuset_mutex. */
+/* In mm/page_color/cgroup.c; online and attach are called under cpuset_mutex. */
 void page_color_cpuset_online(struct cgroup_subsys_state *css);
 void page_color_cpuset_free(struct cgroup_subsys_state *css);
 void page_color_cpuset_attach(struct cgroup_taskset *tset);
@@ -47,7 +47,9 @@ ssize_t page_color_cpuset_write(struct kernfs_open_file *of, char *buf,
 
 #else /* !CONFIG_PAGE_COLOR */
 
-/* No functions: calls of empty ones change how GCC arranges their callers. */
+/*
+ * Macros: even calls of empty functions change how GCC arranges their callers.
+ */
 #define page_color_cpuset_online(css)	((void)(css))
 #define page_color_cpuset_free(css)	((void)(css))
 #define page_color_cpuset_attach(tset)	((void)(tset))

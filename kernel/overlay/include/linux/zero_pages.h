@@ -3,10 +3,10 @@
  * Zero pages of several colors, chosen by virtual address.
  * Documentation/admin-guide/mm/zero_pages.rst
  *
- * There is always at least one zero page. They follow each other in memory from
- * zero_pfn on, and there is a power of two of them, so that is_zero_pfn() is one
- * comparison. ZERO_PAGE(address) depends on the address alone; which of them a
- * mapping gets may also depend on the colors that its task may use.
+ * There is always at least one zero page. Zero pages follow each other in memory
+ * from zero_pfn on, and their number is a power of two, so that is_zero_pfn() is
+ * one comparison. ZERO_PAGE(address) depends on the address alone; which zero
+ * page a mapping gets may also depend on the colors that its task may use.
  */
 #ifndef _LINUX_ZERO_PAGES_H
 #define _LINUX_ZERO_PAGES_H
@@ -15,7 +15,7 @@
 
 #ifdef CONFIG_COLOR_ZERO_PAGES
 
-/* The one zero page of the kernel image, before there is an allocator. */
+/* The zero page of the kernel image, used until others are set aside. */
 static inline void zero_pages_begin(phys_addr_t page)
 {
 	zero_pfn = PHYS_PFN(page);
@@ -52,7 +52,7 @@ static inline unsigned long vma_zero_pfn(const struct vm_area_struct *vma,
 
 #endif
 
-/* The same as a page: a constant, unlike zero_pfn, where there is one of them. */
+/* The same as a struct page: a constant without the option, unlike zero_pfn. */
 static inline struct page *vma_zero_page(const struct vm_area_struct *vma,
 					 unsigned long addr)
 {

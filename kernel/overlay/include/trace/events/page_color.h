@@ -9,8 +9,9 @@
 #include <linux/tracepoint.h>
 
 /*
- * Pages chosen for a large address space or for a set of colors: by what, how many
- * were wished for, and how many there are. With none the default path decides.
+ * Pages chosen for a large address space or for a set of colors: what the colors
+ * were chosen by, how many pages were wished for, and how many were chosen. If none
+ * was, the default path decides.
  */
 TRACE_EVENT(page_color_choose,
 	    TP_PROTO(struct zone *zone, unsigned int want, unsigned int wished,
@@ -35,7 +36,7 @@ TRACE_EVENT(page_color_choose,
 		      __entry->wished, __entry->chosen)
 );
 
-/* A block of many colors: whether one was chosen, or the default path decides. */
+/* A block of pages: whether one was chosen, or the default path decides. */
 TRACE_EVENT(page_color_choose_block,
 	    TP_PROTO(struct zone *zone, unsigned int order, bool chosen),
 	    TP_ARGS(zone, order, chosen),
@@ -51,7 +52,7 @@ TRACE_EVENT(page_color_choose_block,
 		      __entry->zone, __entry->order, __entry->chosen)
 );
 
-/* Small pages get better colors than a block of this order, or colors of the set. */
+/* Small pages are taken for a block: of better colors, or those of the set. */
 TRACE_EVENT(page_color_leave_block,
 	    TP_PROTO(struct zone *zone, unsigned int order),
 	    TP_ARGS(zone, order),
