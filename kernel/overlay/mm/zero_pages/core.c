@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zero pages are set aside before anything maps one, and published when the
- * caches are known: until then there is one, which stays the first of them.
+ * Zero pages are set aside before any is mapped, and published when the caches
+ * are known: until then there is one, which stays the first of them.
  */
 
 #define pr_fmt(fmt) "zero_pages: " fmt
@@ -15,12 +15,12 @@
 #include <linux/zero_pages.h>
 #include "zero_pages.h"
 
-/* Of an address: which zero page it gets. Bits of whole pages. */
+/* The bits of an address that choose its zero page, all in the page number. */
 unsigned long zero_page_mask __ro_after_init;
 EXPORT_SYMBOL(zero_page_mask);
 
 static struct zero_pages_request request __initdata;
-/* Contiguous and zeroed; only the first is in use before publish(). */
+/* Contiguous zeroed pages; before publishing only the first is used. */
 static unsigned int set_aside __initdata = 1;
 static enum zero_pages_source source __ro_after_init;
 static const char *reason __ro_after_init = "zero_pages= was not given";
@@ -75,13 +75,15 @@ static int __init zero_pages_set_aside(void)
 		zero_page_clear_tags(page + i);
 	}
 	set_aside = number;
-	/* No page table refers to the one in the kernel image yet. */
+	/* No page table maps the zero page of the kernel image yet. */
 	zero_pfn = page_to_pfn(page);
 	return 0;
 }
 early_initcall(zero_pages_set_aside);
 
-/* Where cores differ, the most colors win: fewer are a part of more. */
+/*
+ * If cores differ the largest number is taken: it is a multiple of the others.
+ */
 static unsigned int __init zero_pages_of_cpus(unsigned int level)
 {
 	unsigned int cpu, number = 0, i;
@@ -124,8 +126,9 @@ static unsigned int __init zero_pages_needed(void)
 }
 
 /*
- * Who maps a zero page has read the mask, and who meets the mapping takes the
- * lock of its page table after that: he sees the mask, too.
+ * A task that maps a zero page has read the mask before, and a task that finds
+ * the mapping takes the lock of its page table after that: so it sees the mask,
+ * too.
  */
 static int __init zero_pages_publish(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How many zero pages: from the command line, or from a cache. */
+/* The number of zero pages: from the command line, or from a cache. */
 
 #include <linux/cacheinfo.h>
 #include <linux/errno.h>
@@ -33,7 +33,7 @@ int zero_pages_parse(const char *text, struct zero_pages_request *request)
 		request->number = 0;
 		return 0;
 	}
-	/* A mask of the address chooses among them. */
+	/* A power of two, since bits of the address choose among the pages. */
 	if (kstrtouint(text, 0, &number) || !is_power_of_2(number) ||
 	    number > ZERO_PAGES_MAX)
 		return -EINVAL;

@@ -127,7 +127,7 @@ static void impossible_caches_are_refused(struct kunit *test)
 	refuse(test, &leaf, "too many");
 }
 
-/* However many there are, in the kernel that runs this. */
+/* For any number of zero pages in the kernel that runs this. */
 static void addresses_choose_in_turn(struct kunit *test)
 {
 	unsigned int number = zero_pages_number(), i;

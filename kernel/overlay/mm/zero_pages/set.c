@@ -22,7 +22,7 @@ static unsigned long choose(const struct page_color_set *set,
 
 	for (i = 0; i < number; i++)
 		some += in_set(set, first + i);
-	/* Colors that no zero page has: then as without a set. */
+	/* If no zero page has a color of the set, choose as without a set. */
 	if (!some)
 		return my_zero_pfn(addr);
 	nth = (addr >> PAGE_SHIFT) % some;

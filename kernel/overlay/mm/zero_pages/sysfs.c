@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* /sys/kernel/mm/zero_pages: how many, why, and what maps them. */
+/* /sys/kernel/mm/zero_pages: how many, why, and how often they are mapped. */
 
 #include <linux/init.h>
 #include <linux/kobject.h>
@@ -47,7 +47,7 @@ static int count_pmd(pmd_t *pmd, unsigned long addr, unsigned long end,
 	spinlock_t *lock;
 
 	start = pte_offset_map_lock(walk->mm, pmd, addr, &lock);
-	/* A huge page, or nothing any more. */
+	/* It is a huge page, or no page table any more. */
 	if (!start)
 		return 0;
 	for (pte = start; addr < end; pte++, addr += PAGE_SIZE) {
@@ -66,7 +66,7 @@ static const struct mm_walk_ops count_ops = {
 	.walk_lock = PGWALK_RDLOCK,
 };
 
-/* The next process from a number on, with a reference; NULL at the end. */
+/* The first process from number @nr on, with a reference; NULL if none. */
 static struct task_struct *next_process(int *nr)
 {
 	struct task_struct *task = NULL;
@@ -101,8 +101,8 @@ static int count_process(struct task_struct *task, unsigned long *counts)
 }
 
 /*
- * Nobody keeps count of what maps a zero page: all page tables are looked at,
- * which is for the administrator alone.
+ * Mappings of zero pages are not counted, so all page tables are looked at.
+ * This takes long, so only root may do it.
  */
 static ssize_t mapped_show(struct kobject *kobj, struct kobj_attribute *attr,
 			   char *buf)

@@ -21,7 +21,7 @@ enum zero_pages_source {
 /**
  * struct zero_pages_request - what was asked for
  * @source: where the number comes from
- * @number: as it stands on the command line, for ZERO_PAGES_NUMBER
+ * @number: the number on the command line, for ZERO_PAGES_NUMBER
  */
 struct zero_pages_request {
 	enum zero_pages_source source;
@@ -30,17 +30,17 @@ struct zero_pages_request {
 
 /* number.c: no memory and no hardware, so that it can be tested */
 
-/* -EINVAL for a text that means nothing, or a number that cannot be. */
+/* -EINVAL for a text that is not understood, or an impossible number. */
 int zero_pages_parse(const char *text, struct zero_pages_request *request);
-/* Pages to set aside until it is known how many are needed. */
+/* How many pages to set aside until it is known how many are needed. */
 unsigned int zero_pages_at_most(const struct zero_pages_request *request);
-/* The level of the cache that tells the number; 0 if none does. */
+/* The level of the cache that gives the number; 0 if none does. */
 unsigned int zero_pages_level(enum zero_pages_source source);
 const char *zero_pages_source_name(enum zero_pages_source source);
 /*
- * Pages of one way of a cache, which is how many colors it has: 1 where a way is
- * no larger than a page. 0 if that cannot be the geometry of a cache, with the
- * reason.
+ * How many pages one way of a cache has, which is how many colors it has: 1
+ * where a way is no larger than a page. 0 if that cannot be the geometry of a
+ * cache, with the reason.
  */
 unsigned int zero_pages_of_cache(const struct cacheinfo *leaf,
 				 const char **reason);
