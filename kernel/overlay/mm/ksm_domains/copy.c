@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where the copy goes that somebody else makes of a merged page: not near him, but
- * near those whose page it is.
+ * Where the copy of a merged page goes that is made for another task: near the
+ * task that owns the page, not near the one that makes the copy.
  */
 
 #include <linux/gfp.h>
@@ -15,7 +15,7 @@
 #include <linux/swap.h>
 #include <linux/topology.h>
 
-/* Memory near the node that is asked for. */
+/* A policy that takes memory near the node that is asked for. */
 static struct mempolicy near_node = {
 	.refcnt = ATOMIC_INIT(1),
 	.mode = MPOL_LOCAL,
@@ -72,7 +72,7 @@ struct folio *ksm_copy_alloc(struct vm_area_struct *vma, unsigned long addr,
 		policy = owner_policy(vma->vm_mm, &nid);
 		if (home != NUMA_NO_NODE)
 			nid = home;
-		/* Interleaved by address: there is no turn that is the owner's. */
+		/* Interleaved by address: the owner's turn cannot be taken. */
 		if (page_color_enabled())
 			folio = page_color_alloc_mpol(vma->vm_mm,
 						      PAGE_COLOR_ANON, gfp, 0,

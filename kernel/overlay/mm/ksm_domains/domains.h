@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Merge domains: groups of nodes whose pages KSM may merge with each other, with a
- * stable and an unstable tree for each. Included by mm/ksm.c, whose trees they are.
+ * stable and an unstable tree for each. Included by mm/ksm.c, which has the trees.
  *
- * A domain has the number of its lowest node. What is here changes under
+ * A domain has the number of its lowest node. The data here changes under
  * ksm_thread_mutex only; files in sysfs read the numbers without it.
  */
 #ifndef _KSM_DOMAINS_DOMAINS_H
 #define _KSM_DOMAINS_DOMAINS_H
 
-/* Where the ksm page is mapped that ksmd replaces by another one. */
+/* The address of the mapping whose ksm page ksmd is replacing by another one. */
 static unsigned long ksm_remapped_address __maybe_unused;
 
 #ifdef CONFIG_KSM_MERGE_DISTANCE
@@ -28,19 +28,19 @@ struct ksm_domain_count {
 static struct ksm_domain_count one_domain_count[1];
 
 static struct {
-	/* Largest distance that was asked for, or auto. */
+	/* The largest distance as written, or automatic. */
 	unsigned int wanted;
 	bool automatic;
-	/* By node, its domain; NULL as long as there has been only one. */
+	/* The domain of each node; NULL until there have been several. */
 	unsigned short *of;
 	struct ksm_domain_count *counts;
-	/* By node, all 0 outside of ksm_domain_most_mapped(). */
+	/* A number for each node, all 0 outside of ksm_domain_most_mapped(). */
 	unsigned short *scratch;
 	/* Stable nodes on the list migrate_nodes. */
 	unsigned long unplaced;
 	/* Mappings with SPANS_FLAG. */
 	unsigned long spanning;
-	/* What was done to pages after they were merged. */
+	/* How many mappings were split or folded, and pages moved. */
 	unsigned long split;
 	unsigned long folded;
 	unsigned long moved;
@@ -70,7 +70,7 @@ static inline bool ksm_is_excess(const struct ksm_stable_node *stable_node)
 	return stable_node->excess;
 }
 
-/* Whether the page of a mapping lies on its home is known when it is looked at. */
+/* Updates REMOTE_FLAG of a mapping, and its count: the page may have migrated. */
 static inline void ksm_domain_note_remote(struct ksm_stable_node *stable_node,
 					  struct ksm_rmap_item *rmap_item)
 {
@@ -88,7 +88,7 @@ static inline void ksm_domain_note_remote(struct ksm_stable_node *stable_node,
 		count->remote--;
 }
 
-/* A mapping has been added to the list of a stable node, which has its page. */
+/* A mapping has been added to the list of the stable node of its page. */
 static inline void ksm_domain_joined(struct ksm_stable_node *stable_node,
 				     struct ksm_rmap_item *rmap_item)
 {
@@ -101,7 +101,7 @@ static inline void ksm_domain_joined(struct ksm_stable_node *stable_node,
 	ksm_domain_note_remote(stable_node, rmap_item);
 }
 
-/* A mapping is no longer one of a stable node; its flags are cleared next. */
+/* A mapping is no longer one of a stable node; the caller clears its flags next. */
 static inline void ksm_domain_left(struct ksm_stable_node *stable_node,
 				   struct ksm_rmap_item *rmap_item,
 				   bool sharing)
@@ -128,7 +128,7 @@ static inline void ksm_domain_unlisted(void)
 	ksm_domains.unplaced--;
 }
 
-/* A stable node goes to the tree of a domain, with its mappings. */
+/* Moves a stable node to the tree of a domain, with the counts of its mappings. */
 static void ksm_domain_set(struct ksm_stable_node *stable_node, int nid)
 {
 	struct ksm_domain_count *from = &ksm_domains.counts[stable_node->nid];
@@ -152,7 +152,7 @@ static void ksm_domain_set(struct ksm_stable_node *stable_node, int nid)
 	to->remote += remote;
 }
 
-/* Mappings of a stable node whose page was on this node. */
+/* How many mappings of a stable node had their page on this node before. */
 static int ksm_mapped_from(const struct ksm_stable_node *stable_node, int nid)
 {
 	struct ksm_rmap_item *rmap_item;
@@ -164,9 +164,9 @@ static int ksm_mapped_from(const struct ksm_stable_node *stable_node, int nid)
 }
 
 /*
- * Two pages in one domain have the same content. If one can take all mappings, the
- * other is in excess: the one on the node with fewer of the mappings, or else the
- * one that has fewer.
+ * Two pages in one domain have the same content. If one can take all mappings, one
+ * of them is marked as excess: the one on the node that fewer of the mappings are
+ * from, or else the one with fewer mappings.
  */
 static void ksm_domain_compare(struct ksm_stable_node *one,
 			       struct ksm_stable_node *other)
@@ -190,13 +190,13 @@ static void ksm_domain_compare(struct ksm_stable_node *one,
 }
 
 /*
- * The copies that are made when merged pages are unmerged for somebody else, by
- * ksmd or by who writes 2 to run, are to come to the node where the page was. Set
- * under ksm_thread_mutex; who does not hold it sees that it is not his.
+ * When ksmd, or a task that writes 2 to run, unmerges pages of other tasks, the
+ * copies are to come to the node where the page was. This is set under
+ * ksm_thread_mutex; other tasks see that @task is not them.
  */
 static struct {
 	struct task_struct *task;
-	/* The mappings that follow in the address space that is unmerged. */
+	/* The next mappings of the address space that is being unmerged. */
 	struct ksm_rmap_item *next;
 	int nid;
 } ksm_copier;

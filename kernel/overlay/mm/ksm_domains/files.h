@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What people say and see of merge domains in /sys/kernel/mm/ksm. Included by
- * mm/ksm.c. Reading takes no lock: ksmd may hold its mutex for long.
+ * The files of merge domains in /sys/kernel/mm/ksm. Included by mm/ksm.c.
+ * Reading takes no lock, since ksmd may hold its mutex for long.
  */
 #ifndef _KSM_DOMAINS_FILES_H
 #define _KSM_DOMAINS_FILES_H
@@ -62,7 +62,7 @@ static int ksm_domain_emit(char *buf, int at, int domain,
 	nodemask_t nodes = NODE_MASK_NONE;
 	int nid;
 
-	/* What waits to be placed counts where it was. */
+	/* A page that waits to be placed counts in the tree where it was. */
 	for (nid = 0; of && nid < nr_node_ids; nid++) {
 		if (of[nid] != domain)
 			continue;

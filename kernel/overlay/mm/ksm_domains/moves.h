@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of merged pages when domains change or pages migrate: stable nodes
- * go to the tree of their domain, mappings to a page of their domain, pages to the
- * node from which they are mapped most. Included by mm/ksm.c; all of it is done by
- * ksmd, under ksm_thread_mutex, a step for each page that it scans.
+ * What ksmd does with merged pages after domains have changed or pages have migrated:
+ * stable nodes go to the tree of their domain, mappings get a page of their domain, and
+ * pages move to the node from which they are mapped most. Included by mm/ksm.c. ksmd does
+ * this under ksm_thread_mutex, a step for each page that it scans.
  */
 #ifndef _KSM_DOMAINS_MOVES_H
 #define _KSM_DOMAINS_MOVES_H
@@ -13,8 +13,8 @@
 #include "partition.h"
 
 /*
- * Puts a stable node of the list migrate_nodes into the tree of its page's domain.
- * The page is held by the caller, so the node is not stale.
+ * Puts a stable node of the list migrate_nodes into the tree of its page's domain. The
+ * caller has a reference to the page, so the node is not stale.
  */
 static void ksm_domain_place(struct ksm_stable_node *stable_node,
 			     struct page *page)
@@ -23,12 +23,12 @@ static void ksm_domain_place(struct ksm_stable_node *stable_node,
 
 	if (!IS_ERR_OR_NULL(kpage))
 		put_page(kpage);
-	/* No memory for a chain: others first. */
+	/* There was no memory for a chain: try other nodes first. */
 	if (stable_node->head == &migrate_nodes)
 		list_move_tail(&stable_node->list, &migrate_nodes);
 }
 
-/* True if there was one to place, which counts as a page that was scanned. */
+/* Places a stable node, which counts as a scanned page; false if there is none. */
 static bool ksm_domain_place_next(void)
 {
 	struct ksm_stable_node *stable_node;
@@ -47,8 +47,8 @@ static bool ksm_domain_place_next(void)
 }
 
 /*
- * The page in the tree of a domain that has the content of another and takes one
- * more mapping, with a reference; NULL if there is none, -EBUSY if it is locked.
+ * Finds the page in the tree of a domain that has the same content as @page and can take
+ * one more mapping, with a reference; NULL if there is none, -EBUSY if it is locked.
  */
 static struct page *ksm_domain_find(struct page *page, int nid)
 {
@@ -91,9 +91,9 @@ again:
 }
 
 /*
- * A mapping of a merged page gets another merged page with the same content. Both
- * are write-protected for good, so that only the mapping may have changed meanwhile,
- * which replace_page() notices.
+ * Gives a mapping of a merged page another merged page with the same content. Both pages
+ * stay write-protected, so that only the mapping may have changed meanwhile, which
+ * replace_page() notices.
  */
 static bool ksm_domain_remap(struct ksm_rmap_item *rmap_item, struct page *page,
 			     struct page *kpage)
@@ -136,7 +136,7 @@ out:
 	return true;
 }
 
-/* The mappings of a page in excess go to the other, one by one. */
+/* Moves a mapping of a page in excess to the other page of the same content. */
 static void ksm_domain_fold(struct ksm_rmap_item *rmap_item, struct page *page,
 			    struct ksm_stable_node *stable_node)
 {
@@ -153,8 +153,8 @@ static void ksm_domain_fold(struct ksm_rmap_item *rmap_item, struct page *page,
 }
 
 /*
- * A page of its own for a mapping, which becomes the merged page of its domain.
- * Where that fails it remains a page of its own, and is scanned as all are.
+ * Gives a mapping a copy of its page, which becomes the merged page of its domain. If
+ * that fails, the copy remains an ordinary page and is scanned as all are.
  */
 static void ksm_domain_copy(struct ksm_rmap_item *rmap_item, struct page *page,
 			    int domain)
@@ -166,11 +166,11 @@ static void ksm_domain_copy(struct ksm_rmap_item *rmap_item, struct page *page,
 	copy = get_mergeable_page(rmap_item);
 	if (!copy)
 		return;
-	if (copy == page)	/* no memory for the copy: next time */
+	if (copy == page)	/* no memory for the copy: retried later */
 		goto out;
 	ksm_domains.split++;
 	remove_rmap_item_from_tree(rmap_item);
-	/* A page that waits to come to the LRU has a reference too many. */
+	/* Until a page is added to the LRU, the per-CPU batch has a reference to it. */
 	lru_add_drain();
 	if (PageKsm(copy) || ksm_domain_of(page_to_nid(copy)) != domain ||
 	    !pages_identical(copy, page) ||
@@ -188,7 +188,7 @@ out:
 	put_page(copy);
 }
 
-/* A mapping of a page in another domain gets one in the domain of its home. */
+/* Gives a mapping whose page is in another domain a page in the domain of its home. */
 static void ksm_domain_split(struct ksm_rmap_item *rmap_item, struct page *page)
 {
 	int domain = ksm_domain_of(ksm_home(rmap_item));
@@ -205,8 +205,9 @@ static void ksm_domain_split(struct ksm_rmap_item *rmap_item, struct page *page)
 }
 
 /*
- * ksmd has come to a mapping of a merged page. True if that was all: its page is
- * in the right tree, and it is one of its mappings or has become one of another.
+ * ksmd has come to a mapping of a merged page. True if nothing else is to be done: the
+ * page is in the right tree, and the mapping is one of its stable node or was given to
+ * another.
  */
 static bool ksm_domain_visit(struct ksm_rmap_item *rmap_item, struct page *page,
 			     struct ksm_stable_node *stable_node)
@@ -230,7 +231,7 @@ static bool ksm_domain_visit(struct ksm_rmap_item *rmap_item, struct page *page,
 	return true;
 }
 
-/* The node of the domain from which a page is mapped most, its own among equals. */
+/* The node of the domain that most mappings of a page are from; among equals its own. */
 static int ksm_domain_most_mapped(struct ksm_stable_node *stable_node, int own)
 {
 	unsigned short *mapped = ksm_domains.scratch;
@@ -254,9 +255,9 @@ static int ksm_domain_most_mapped(struct ksm_stable_node *stable_node, int own)
 }
 
 /*
- * A mapping has been added to a merged page, whose reference is given up here. The
- * first page of a content is the one that was found second, wherever that was. So
- * each time that it has twice as many mappings, it moves to the node that most of
+ * A mapping has been added to a merged page, whose reference is given up here. The first
+ * merged page of a content is the page that was found second, on whatever node. So each
+ * time that the number of its mappings has doubled, it moves to the node that most of
  * them are from. With one domain pages stay where they are, as in mainline.
  */
 static void ksm_domain_put(struct page *kpage)
@@ -298,13 +299,13 @@ static void ksm_domain_put(struct page *kpage)
 		ksm_domains.moved++;
 }
 
-/* What differs by direction counts as the larger. */
+/* If the distance differs by direction, the larger one counts. */
 static int ksm_distance(int from, int to)
 {
 	return max(node_distance(from, to), node_distance(to, from));
 }
 
-/* By node, its domain, if pages may be merged up to a distance. */
+/* Fills @of with the domain of each node if pages may be merged up to a distance. */
 static int ksm_domain_divide(unsigned int wanted, bool automatic,
 			     unsigned short *of, bool *one)
 {
@@ -334,7 +335,7 @@ static int ksm_domain_divide(unsigned int wanted, bool automatic,
 		limit = ksm_near(distance, nr, LOCAL_DISTANCE);
 	*one = (automatic || limit > LOCAL_DISTANCE) &&
 	       ksm_largest_within(distance, nr, U8_MAX) <= limit;
-	/* Nodes without memory have no pages; what they get later is their own. */
+	/* Nodes without memory are domains of their own, also once they get some. */
 	for (i = 0; i < nr_node_ids; i++)
 		of[i] = *one ? 0 : i;
 	if (!*one) {
@@ -350,7 +351,7 @@ out:
 	return err;
 }
 
-/* Trees and numbers for as many domains as there may be nodes. */
+/* Allocates trees and counts for as many domains as there may be nodes. */
 static int ksm_domain_alloc(void)
 {
 	struct ksm_domain_count *counts;
@@ -374,19 +375,19 @@ static int ksm_domain_alloc(void)
 	root_stable_tree[0] = one_stable_tree[0];
 	root_unstable_tree[0] = one_unstable_tree[0];
 	/*
-	 * From now on each scan begins with all unstable trees empty, also those
-	 * of domains that are no more: they may become some again.
+	 * From now on each scan begins with all unstable trees empty, also those of
+	 * domains that no longer exist, since these may exist again.
 	 */
 	ksm_nr_node_ids = nr_node_ids;
 	counts[0] = one_domain_count[0];
 	ksm_domains.scratch = scratch;
 	WRITE_ONCE(ksm_domains.counts, counts);
-	/* Who reads the files sees what it needs before that. */
+	/* Readers of the files that see @of see all that was set before it. */
 	smp_store_release(&ksm_domains.of, of);
 	return 0;
 }
 
-/* Whether mappings have their page in the domain of their home. */
+/* Updates SPANS_FLAG of mappings: the page is in another domain than the home. */
 static void ksm_domain_mark(struct ksm_stable_node *stable_node)
 {
 	int domain = get_kpfn_nid(READ_ONCE(stable_node->kpfn));
@@ -412,7 +413,7 @@ static void ksm_domain_review(struct ksm_stable_node *stable_node)
 		stable_node_list(stable_node);
 }
 
-/* Domains have changed: who is in the wrong tree waits for ksmd to place it. */
+/* Domains have changed: stable nodes in the wrong tree wait for ksmd to place them. */
 static void ksm_domain_review_all(void)
 {
 	struct ksm_stable_node *stable_node, *dup;
@@ -447,8 +448,8 @@ static void ksm_domain_review_all(void)
 }
 
 /*
- * Pages may be merged up to another distance, or nodes have come or gone. With
- * strict, only while no page is merged.
+ * The distance has been changed, or nodes have come or gone. With @strict, domains change
+ * only while no page is merged.
  */
 static int ksm_domain_change(unsigned int wanted, bool automatic, bool strict)
 {
@@ -483,7 +484,7 @@ out:
 	return err;
 }
 
-/* A node has got its first memory, or lost its last. */
+/* A node has been given its first memory, or has lost its last. */
 static int ksm_domain_memory_callback(struct notifier_block *self,
 				      unsigned long action, void *arg)
 {
@@ -502,7 +503,7 @@ static int ksm_domain_memory_callback(struct notifier_block *self,
 	return NOTIFY_OK;
 }
 
-/* After KSM itself, which forgets the pages that are gone. */
+/* Called after KSM's own notifier, which forgets the pages that are gone. */
 static void __init ksm_domain_init(void)
 {
 	hotplug_memory_notifier(ksm_domain_memory_callback,

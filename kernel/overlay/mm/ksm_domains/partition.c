@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Divides nodes into domains by their distances. Nothing here knows KSM or nodes:
- * nodes are the numbers below @nr, and @distance is a symmetric matrix of @nr
- * times @nr.
+ * Divides nodes into domains by their distances. Nothing here knows of KSM or of
+ * real nodes: nodes are the numbers below @nr, and @distance is a symmetric
+ * matrix of @nr times @nr.
  */
 
 #include <linux/bitmap.h>
@@ -93,9 +93,9 @@ unsigned int ksm_largest_within(const u8 *distance, unsigned int nr,
  * @nr: number of nodes
  * @local: distance of a node from itself
  *
- * In ascending order, the distance that grows most to the next is the last near
- * one: the gap is where the next is the largest multiple of the one before; of
- * equal gaps the first.
+ * With the distances in ascending order, the gap is where a distance is the
+ * largest multiple of the one before it; among equal gaps, the first. The
+ * distance before the gap is the last that is near.
  *
  * Return: the distance before the gap; @local if all distances are the same.
  */

@@ -38,8 +38,8 @@ static void sockets_are_domains_below_the_distance_between(struct kunit *test)
 }
 
 /*
- * Three nodes in a row, each within the limit of the next: the ends are not
- * within it of each other, so they may not be together.
+ * Three nodes in a row, each within the limit of the next: the two ends are not
+ * within it of each other, so not all three may be together.
  */
 static void every_two_nodes_are_within_the_limit(struct kunit *test)
 {
@@ -55,7 +55,7 @@ static void every_two_nodes_are_within_the_limit(struct kunit *test)
 	expect(test, row, 16, (unsigned short[]){ 0, 0, 0, 0 });
 }
 
-/* The nearest come together first, whatever their numbers. */
+/* The nearest nodes come together first, whatever their numbers. */
 static void near_nodes_are_not_parted_by_low_ones(struct kunit *test)
 {
 	static const u8 distance[] = {
