@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * How nodes are divided into merge domains, beside a twin that keeps sets of nodes
- * and looks at every pair each time: `domains MACHINES [SEED]`. Machines are drawn
- * at random, as are rings and sockets whose distances are often the same.
+ * and looks at every pair each time: `domains MACHINES [SEED]`. The distances of
+ * machines are random, or those of rings and sockets, which are often equal.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static struct machine draw(struct numbers *numbers)
 	return machine;
 }
 
-/* The farthest two of two sets of nodes, as bits. */
+/* The largest distance between nodes of two sets, which are given as bits. */
 static unsigned int farthest(const struct machine *machine, unsigned int a, unsigned int b)
 {
 	unsigned int most = 0;
@@ -60,7 +60,9 @@ static void twin(const struct machine *machine, unsigned int limit, unsigned sho
 {
 	unsigned int sets[MOST];
 
-	/* A set is where its lowest node is; the others are empty. */
+	/*
+	 * A set is at the index of its lowest node; the other entries are empty.
+	 */
 	for (unsigned int i = 0; i < machine->nodes; i++)
 		sets[i] = 1U << i;
 	for (;;) {
@@ -133,7 +135,9 @@ static unsigned int near(const struct machine *machine)
 	return ksm_near(distance, machine->nodes, 10);
 }
 
-/* The largest ratio between a distance and the next larger one, by trying all. */
+/*
+ * Checks ksm_near(): the largest ratio between a distance and the next larger one.
+ */
 static void check_near(const struct machine *machine)
 {
 	unsigned int best = 10, found = near(machine);

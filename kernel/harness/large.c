@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What a cache of many colors comes to, which no lab has the memory for: two programs of
- * blocks, one behind the other, and how long a search takes where others, or the program
- * itself, hold a part of each stretch of colors. Simulated; times are of this machine.
+ * Large caches, for which the lab has too little memory: two programs of blocks, one
+ * behind the other in colors, and how long a search takes where others, or the program
+ * itself, hold a part of each stretch of colors. Simulated; times are those of this
+ * machine.
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdio.h>
@@ -13,7 +14,7 @@
 #include "numbers.h"
 #include "words.h"
 
-/* Frames of each color, and huge pages of 2 MiB. */
+/* How many frames each color has, and the order of huge pages of 2 MiB. */
 #define COPIES 4
 #define BLOCK_ORDER 9
 #define PLANES 8
@@ -27,11 +28,11 @@ struct program {
 struct machine {
 	struct page_color_memory memory;
 	struct page_color_live *live;
-	/* Programs that have taken each color. */
+	/* How many programs have taken each color. */
 	unsigned char *taken;
 };
 
-/* Nobody has a set. */
+/* Not called: no program has a set. */
 u64 page_color_set_word(const struct page_color_set *set, u32 word)
 {
 	abort();
@@ -111,14 +112,17 @@ static bool search(struct machine *machine, struct program *program, unsigned in
 
 	if (!page_color_choose_block(&machine->memory, &wish, order, frame, &stay))
 		return false;
-	/* As gather_one() does. */
+	/* Moves the cursor as gather_one() does. */
 	program->cursor = wish.cursor != before ? wish.cursor :
 			  (*frame + (1UL << order)) % machine->memory.colors;
 	*looks = PAGE_COLOR_SEARCHED - wish.looks;
 	return true;
 }
 
-/* The program takes blocks until it has so many colors more; the share that others had. */
+/*
+ * The program takes blocks until it has @colors more. Returns the share, in percent, of
+ * pages whose color another block had.
+ */
 static double take(struct machine *machine, struct program *program, unsigned int order,
 		   u32 colors, unsigned int *most_looks)
 {
@@ -140,7 +144,7 @@ static double take(struct machine *machine, struct program *program, unsigned in
 	return pages ? 100.0 * shared / pages : 0;
 }
 
-/* Whether they share hardly a color, which half of the cache has room for. */
+/* Whether two programs share hardly a color, since the cache has room for both. */
 static bool behind(unsigned int order, u32 colors)
 {
 	struct machine machine = machine_new(colors);
@@ -149,7 +153,7 @@ static bool behind(unsigned int order, u32 colors)
 	double shared;
 
 	take(&machine, &first, order, colors / 10, &looks);
-	/* It begins where the other one has ended, as after small pages of both. */
+	/* It begins where the first one has ended, as after small pages of both. */
 	other.cursor = first.cursor;
 	take(&machine, &other, order, colors / 100 * 45, &looks);
 	shared = take(&machine, &first, order, colors / 100 * 35, &looks);
@@ -165,7 +169,7 @@ static double seconds(void)
 	return now.tv_sec + now.tv_nsec / 1e9;
 }
 
-/* What is held of the stretches of @size colors. */
+/* Which colors of each stretch of @size colors are held, and by whom. */
 struct kind {
 	const char *name;
 	bool own;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Where tests take their numbers from: chance, repeatable, or a fuzzer. */
+/*
+ * The source of a test's numbers: a repeatable random generator, or a fuzzer.
+ */
 #ifndef HARNESS_NUMBERS_H
 #define HARNESS_NUMBERS_H
 
@@ -9,7 +11,7 @@
 
 struct numbers {
 	uint64_t state;
-	/* Of the fuzzer; chance if NULL. */
+	/* Bytes of the fuzzer; if NULL, numbers are random. */
 	const uint8_t *bytes;
 	size_t left;
 };
@@ -24,7 +26,9 @@ static inline uint64_t numbers_chance(struct numbers *numbers)
 	return z ^ z >> 31;
 }
 
-/* A number below @below, which is not 0. A fuzzer at its end gives 0. */
+/*
+ * A number below @below, which is not 0. Without bytes left a fuzzer gives 0.
+ */
 static inline uint64_t numbers_below(struct numbers *numbers, uint64_t below)
 {
 	uint64_t number = 0;

@@ -6,7 +6,9 @@
 
 #include "side_by_side.h"
 
-/* On a memory; enough to fill it, few enough to see many. */
+/*
+ * Operations on one memory: enough to fill it, and few enough to see many memories.
+ */
 #define OPERATIONS 20000
 
 static uint64_t number(const char *text)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Which frames programs get of memory that no lab has: alloc.c of mm/page_color as it is
- * in the kernel, and what it stands on. Each scenario builds a memory in which a search
- * may take long, or end too early, lets a program ask for runs of pages as the allocator
- * does, and counts what came of it. `refills [NAME]`: all scenarios, or the one of that
- * name.
+ * Which frames programs get of memory larger than the lab has: alloc.c of mm/page_color
+ * as it is in the kernel, with the files that it needs. Each scenario builds a memory in
+ * which a search may take long, or end too early, lets a program ask for runs of pages as
+ * the allocator does, and counts what it is given. `refills [NAME]`: all scenarios, or
+ * the one of that name.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,10 +20,10 @@
 
 /* Pages of a run, as the list of a CPU asks for at first. */
 #define RUN 63
-/* Colors that may be held by as many as there are planes for. */
+/* Bits of a count of holders. */
 #define PLANES PAGE_COLOR_PLANES_MAX
 
-/* Whoever got nothing so often got nothing for good. */
+/* A program that was given nothing so often is not going to get anything. */
 #define GIVEN_UP 5000
 
 struct machine {
@@ -45,7 +45,7 @@ struct program {
 	unsigned long pages;
 };
 
-/* Frames that one call has found. */
+/* The frames that one call has found. */
 struct found {
 	struct page_color_part parts[PAGE_COLOR_PARTS];
 	unsigned int nr;
@@ -80,7 +80,7 @@ void __cyg_profile_func_exit(void *function, void *caller)
 struct task_struct harness_task;
 struct page_color_node *page_color_nodes[MAX_NUMNODES];
 
-/* recount.c: nobody counts what page tables say. */
+/* In place of recount.c: colors are not counted by page tables here. */
 void page_color_crowd_by_block(struct mm_struct *mm, struct page_color_space *space,
 			       unsigned int order, unsigned int stay)
 {
@@ -93,7 +93,7 @@ static struct allocated {
 
 static void *zeroed(size_t bytes)
 {
-	/* Locks want a cache line of their own, and so does what is before them. */
+	/* Locks are aligned to a cache line, and so is the memory behind this header. */
 	size_t size = ALIGN(bytes, 64) + 64;
 	struct allocated *memory = aligned_alloc(64, size);
 
@@ -126,7 +126,7 @@ void kvfree(const void *memory)
 {
 }
 
-/* Nothing of its memory is free, and nobody holds a color. As core.c makes it. */
+/* A machine, as core.c makes it, without a free frame and a held color. */
 static struct machine *machine_new(u32 colors, unsigned long frames)
 {
 	unsigned long chunks = DIV_ROUND_UP(frames, PAGE_COLOR_CHUNK);
@@ -184,7 +184,7 @@ static void begin_at(struct page_color_space *space, u32 color)
 	space->old_cursor = color;
 }
 
-/* It is large from the beginning, and has got nothing yet. */
+/* A program that is large from the beginning, and has no page yet. */
 static struct program *program_new(struct machine *machine)
 {
 	struct program *program = zeroed(sizeof(*program));
@@ -217,7 +217,7 @@ static void another_holds(struct machine *machine, u32 word)
 	page_color_lately_take(machine->node.live->lately, word, ~0ULL);
 }
 
-/* The level of the colors that few hold goes by one at a time. */
+/* Adjusts the level of colors that few hold, which changes by one at a time. */
 static void settle(struct machine *machine)
 {
 	for (int i = 0; i < 1 << PLANES; i++)
@@ -232,7 +232,9 @@ static bool is_full(const struct machine *machine, u32 word)
 	return true;
 }
 
-/* As color_refill() of buddy.h searches for a program. Whether there is anything. */
+/*
+ * Searches for a program as color_refill() of buddy.h does. Whether anything was found.
+ */
 static bool refill(struct machine *machine, struct program *program, unsigned int count,
 		   struct found *found)
 {
@@ -246,7 +248,7 @@ static bool refill(struct machine *machine, struct program *program, unsigned in
 	return found->nr;
 }
 
-/* As color_bulk() does for whoever is small. */
+/* Searches for a small program, as color_bulk() does. */
 static bool refill_small(struct machine *machine, unsigned int count, struct found *found)
 {
 	looks = (struct looks){};
@@ -254,7 +256,7 @@ static bool refill_small(struct machine *machine, unsigned int count, struct fou
 	return found->nr;
 }
 
-/* As color_refill() does for files. */
+/* Searches for a file, as color_refill() does. */
 static bool refill_file(struct machine *machine, unsigned int count, struct found *found)
 {
 	looks = (struct looks){};
@@ -262,7 +264,7 @@ static bool refill_file(struct machine *machine, unsigned int count, struct foun
 	return found->nr;
 }
 
-/* The frames that were found are free no more. Returns how many. */
+/* Takes the frames that were found. Returns how many. */
 static unsigned int take(struct machine *machine, const struct found *found)
 {
 	unsigned int taken = 0;
@@ -276,7 +278,7 @@ static unsigned int take(struct machine *machine, const struct found *found)
 	return taken;
 }
 
-/* The same, and after that page_color_file_low() as color_refill() calls it. */
+/* The same for a file: calls page_color_file_low() as color_refill() does. */
 static unsigned int take_file(struct machine *machine, const struct found *found)
 {
 	unsigned int taken = take(machine, found);
@@ -285,7 +287,9 @@ static unsigned int take_file(struct machine *machine, const struct found *found
 	return taken;
 }
 
-/* The program maps all of a run. Returns of how many pages it had the color. */
+/*
+ * The program maps all of a run. Returns how many pages have a color that it had mapped.
+ */
 static unsigned long map(struct machine *machine, struct program *program,
 			 const struct found *found)
 {
@@ -315,8 +319,8 @@ static bool is_mixed(const struct found *found)
 }
 
 /*
- * The program has not used a run, which goes back to memory: as color_free_run() of
- * buddy.h does with the pages of a list, whose frames have not been taken here.
+ * The program has not used a run, and gives it back as color_free_run() of buddy.h does
+ * with the pages of a list; here its frames have not been taken.
  */
 static void give_back(struct program *program, const struct found *found)
 {
@@ -331,7 +335,7 @@ static void give_back(struct program *program, const struct found *found)
 	}
 }
 
-/* One line for each memory of a scenario. */
+/* Prints the line of a scenario for one memory. */
 __attribute__((format(printf, 3, 4)))
 static bool report(bool good, const char *name, const char *figures, ...)
 {
@@ -346,15 +350,17 @@ static bool report(bool good, const char *name, const char *figures, ...)
 	return good;
 }
 
-/* What a program got until it had enough. */
+/* What a program was given until it had enough. */
 struct course {
 	unsigned int calls;
 	unsigned int vain;
-	/* Pages of a color that the program had. */
+	/* Pages with a color that the program had mapped already. */
 	unsigned long again;
 };
 
-/* Until it has so many more pages, or has got nothing too often. */
+/*
+ * Searches until the program has so many more pages, or has been given nothing too often.
+ */
 static struct course refill_until(struct machine *machine, struct program *program,
 				  unsigned long more)
 {
@@ -373,14 +379,16 @@ static struct course refill_until(struct machine *machine, struct program *progr
 }
 
 /*
- * A word of colors has more copies than one search looks at, and no free frame. Who
- * searches must come by it, and not spend a call on each such word.
+ * The most calls that may find nothing: a word of colors has more copies than one search
+ * looks at, and no free frame. The search must get past it, and not spend a call on each
+ * such word.
  */
 #define MOST_VAIN 4
 
 /*
- * The page cache of a job with the colors of the first eight words has all frames of
- * these. Small programs get pages of the others, and after that a large one all of them.
+ * The page cache of a job whose set is the first eight words of colors has all frames of
+ * these. Small programs get pages of the other colors, and then a large one takes a page
+ * of each of these.
  */
 static bool colors_of_a_job(const char *name, u32 colors, unsigned long gib)
 {
@@ -410,7 +418,10 @@ static bool colors_of_a_job(const char *name, u32 colors, unsigned long gib)
 		colors, gib, gone, course.vain, course.calls, vain, CALLS);
 }
 
-/* Page by page, for a program that has the set from now on. Returns what was in vain. */
+/*
+ * Searches for page after page, for a program that has a set from now on. Returns how
+ * many calls found nothing.
+ */
 static unsigned int refill_by_set(struct machine *machine, struct program *program,
 				  const struct page_color_set *set, int calls)
 {
@@ -428,7 +439,7 @@ static unsigned int refill_by_set(struct machine *machine, struct program *progr
 	return vain;
 }
 
-/* Of a set of two words of colors the first has no free frame. */
+/* A set has two words of colors, of which the first has no free frame. */
 static bool colors_of_a_set(const char *name, u32 colors, unsigned long gib)
 {
 	enum { CALLS = 300, MOST = 2 * MOST_VAIN };
@@ -443,7 +454,7 @@ static bool colors_of_a_set(const char *name, u32 colors, unsigned long gib)
 	*set = (struct page_color_set){ .id = 1, .colors = colors, .nr = 1 };
 	set->ranges[0] = (struct page_color_range){ 0, 127 };
 	vain = refill_by_set(machine, program, set, CALLS);
-	/* After a vain search for colors of a set the next ones are not made. */
+	/* After a search that finds nothing for a set the next ones are not made. */
 	return report(vain <= MOST, name,
 		"%u colors in %lu GiB, a set of 128 of which 64 have no free frame: "
 		"%u of %u calls gave nothing", colors, gib, vain, CALLS);
@@ -460,8 +471,8 @@ static bool one_word_takes_all_looks(const char *name)
 }
 
 /*
- * A set of words that are far apart: those between them are not passed one by one. Three
- * quarters of them have no free frame.
+ * A set of words that are far apart: words between them must not be passed one by one.
+ * Three quarters of the words have no free frame.
  */
 static bool words_outside_of_a_set(const char *name)
 {
@@ -486,8 +497,9 @@ static bool words_outside_of_a_set(const char *name)
 }
 
 /*
- * Whether a color that the program lacks has a free frame. Of these there are fewer and
- * fewer while it alone takes pages: the search goes on where the last one has ended.
+ * Whether a color that the program lacks has a free frame. While only this program takes
+ * pages there are fewer and fewer, so the search continues at @from, where the last one
+ * has ended.
  */
 static bool lacks_free_color(const struct machine *machine, const struct program *program,
 			     unsigned long *from)
@@ -503,8 +515,8 @@ static bool lacks_free_color(const struct machine *machine, const struct program
 }
 
 /*
- * Until the program has so many pages, or no frame is free of what it lacks. Calls that
- * gave nothing are vain: there was something.
+ * Searches until the program has so many pages, or no color that it lacks has a free
+ * frame. Calls that find nothing are failures, since there was something to find.
  */
 static struct course take_lacked(struct machine *machine, struct program *program,
 				 unsigned long pages)
@@ -530,9 +542,9 @@ static bool is_seldom_vain(const struct course *course)
 }
 
 /*
- * A program has all colors but those of one place, which five others have, too: what it
- * lacks is searched for in vain at first, and then gone on with where it was found, while
- * colors that few hold are free everywhere.
+ * A program holds all colors but those of one place, which five others hold. Searches for
+ * what it lacks find nothing at first, and then must continue where they have found
+ * something, although colors that few hold are free everywhere.
  */
 static bool lacked_colors_are_far(const char *name)
 {
@@ -553,7 +565,7 @@ static bool lacked_colors_are_far(const char *name)
 	}
 	settle(machine);
 	begin_at(program->space, 0);
-	/* Not all: a program that has had all colors begins anew. */
+	/* Not all of them: after all colors a program begins a new round. */
 	course = take_lacked(machine, program, program->pages + 32 * WORDS);
 	return report(course.again <= MOST_AGAIN && !course.vain, name,
 		"%u colors, %u of them lacked: of half as many pages %lu have a color again, "
@@ -562,9 +574,9 @@ static bool lacked_colors_are_far(const char *name)
 }
 
 /*
- * Searches for colors that nobody has taken lately end after some words, and must not
- * leave the others without a search: the first program has most of the cache, files have
- * most of the memory, the second one most of what is left, and the third one the rest.
+ * Searches for colors that were not taken lately end after some words, and other searches
+ * must still find something: the first program has most of the cache, files have most of
+ * the memory, the second program has most of what is left, and the third one the rest.
  */
 static bool old_searches_leave_the_cursor(const char *name)
 {
@@ -594,9 +606,9 @@ static bool old_searches_leave_the_cursor(const char *name)
 }
 
 /*
- * Others hold all colors, which they took one after the other, so that the first ones may
- * belong to programs at rest. These are found without a look at most words, and before
- * the others.
+ * Other programs hold all colors, and have taken one after the other. The first ones may
+ * belong to idle programs: they must be found before the others, and without a look at
+ * most words.
  */
 static bool programs_at_rest_are_found(const char *name)
 {
@@ -629,8 +641,8 @@ static bool programs_at_rest_are_found(const char *name)
 
 /*
  * Files have 30 % of a memory with 4 copies of each word, and so all frames of some
- * colors; others hold all that are free. However few or bad the colors that can be had:
- * one call passes no more words than two searches may look at.
+ * colors; other programs hold all colors with a free frame. Even if no good color can be
+ * found, one call passes no more words than two searches may look at.
  */
 static bool words_have_a_bound(const char *name)
 {
@@ -672,13 +684,13 @@ static bool words_have_a_bound(const char *name)
 
 /*
  * Files take the lowest frames. All but the last 8 GiB are in use, and one low frame
- * comes free now and then: to go from there to the others must not take all pageblocks
- * between.
+ * comes free now and then. A call must not look at all pageblocks between that one and
+ * the others.
  */
 static bool files_have_a_bound(const char *name)
 {
 	enum { GIB = 1024, FREE_GIB = 8, CALLS = 1000, APART = 50 };
-	/* Once on the way up, by 4,096 pageblocks each time; never again. */
+	/* Once on the way up, for each 4,096 pageblocks; never again. */
 	enum { MOST_BLOCKS = 512 + 4096 + 64, MOST_IN_VAIN = GIB * 512 / 4096 + 1 };
 	struct machine *machine = machine_new(8192, GIB * GIB_FRAMES);
 	unsigned int blocks = 0, in_vain = 0, low = 0;
@@ -687,7 +699,7 @@ static bool files_have_a_bound(const char *name)
 
 	make_free(machine, (GIB - FREE_GIB) * GIB_FRAMES, FREE_GIB * GIB_FRAMES);
 	for (int i = 0; i < CALLS; i++) {
-		/* Not before files have come to where memory is free. */
+		/* Only after calls for files have reached the free memory. */
 		if (i && !(i % APART))
 			page_color_free_set(machine->free, 1000 + 7 * low++, 0);
 		if (refill_file(machine, RUN, &found))
@@ -704,9 +716,9 @@ static bool files_have_a_bound(const char *name)
 }
 
 /*
- * A program has small pages of a row of colors, and then huge pages: none has colors all
- * of which it has while others are free, whether it asked for huge pages or small ones do
- * as well.
+ * A program has small pages of a row of colors, and then takes huge pages. While there
+ * are other stretches, no huge page may have only colors that the program holds, whether
+ * it asked for huge pages or small ones do as well.
  */
 static bool huge_pages_beside_a_row(const char *name, unsigned int percent,
 				    enum page_color_huge huge)
@@ -775,9 +787,9 @@ static unsigned long count_lost(const struct machine *machine,
 }
 
 /*
- * Memory is nearly full, and what is free has hardly a color that the program lacks: runs
- * have pages of colors that it has, too. One in @used is mapped; the others go back
- * unused, which must not take the color from a page that is mapped.
+ * Memory is nearly full, and hardly a free frame has a color that the program lacks: runs
+ * have pages of colors that it holds, too. One run in @used is mapped; the others go back
+ * unused, which must not unmark the color of a page that is mapped.
  */
 static bool runs_of_full_memory(const char *name, unsigned int used)
 {
@@ -829,9 +841,9 @@ static bool starved_runs_given_back(const char *name)
 }
 
 /*
- * Small programs take runs of small pages and blocks in turn: none has a color that
+ * Small programs take runs of small pages and blocks in turn: none may have a color that
  * another program holds, or that one of them was given before. Colors between a run and
- * the next block are left out: they go once round before all have been given.
+ * the next block are not given, so only 3/4 are: the cursor passes all colors once.
  */
 static bool blocks_of_small_programs(const char *name)
 {
@@ -874,8 +886,9 @@ static bool blocks_of_small_programs(const char *name)
 }
 
 /*
- * A program takes blocks, and more behind each of them. They must be free, and have
- * no color that the program or another one has, where others and holes are among them.
+ * A program takes blocks, and more behind each of them. All of them must be free, and
+ * have no color that it or another program holds; colors of others, and frames in use,
+ * are between them.
  */
 static bool blocks_behind_a_block(const char *name)
 {

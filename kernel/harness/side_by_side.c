@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* Operations on free frames, counts, held colors and the choice among them. */
+/*
+ * Operations on free frames, counts, held colors and the choice by them, beside the twin.
+ */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include "twin.h"
 #include "words.h"
 
-/* Frames in which most happens, so that they fill. */
+/* Most operations are on so few frames, so that these fill up. */
 #define BUSY 8192
 #define MOST_COLORS 4096
 
@@ -23,7 +25,7 @@ struct both {
 	struct page_color_memory memory;
 	struct page_color_set set;
 	unsigned long busy;
-	/* Colors are taken in turn, so that none has rested for long. */
+	/* Colors are taken in turn, so that none is older than the others for long. */
 	bool in_turn;
 	u32 turn;
 };
@@ -106,7 +108,7 @@ static void begin(struct both *both, struct numbers *numbers)
 	both->set.has = zeroed(colors);
 	for (u32 i = 0; i < colors; i++)
 		both->set.has[i] = numbers_one_in(numbers, 2);
-	/* None is not a set. */
+	/* A set has at least one color. */
 	both->set.has[numbers_below(numbers, colors)] = true;
 	both->memory = (struct page_color_memory){
 		.free = both->free,
@@ -115,9 +117,9 @@ static void begin(struct both *both, struct numbers *numbers)
 	};
 	both->memory.copies = (start + TWIN_FRAMES - 1) / colors - both->memory.first + 1;
 	both->in_turn = numbers_one_in(numbers, 2);
-	/* Across the border of two chunks in most cases. */
+	/* Across the border between two chunks in most cases. */
 	both->busy = start + PAGE_COLOR_CHUNK - BUSY / 2;
-	/* So few that all are looked at. */
+	/* So few copies that all are looked at. */
 	if (numbers_one_in(numbers, 2)) {
 		both->memory.first = both->busy / colors;
 		both->memory.copies = BUSY / colors < PAGE_COLOR_COPIES ?
@@ -181,7 +183,7 @@ static void look_at_free(struct both *both)
 		return;
 	SAME(both->free->count, twin_count(&both->twin));
 	SAME(both->free->partial, twin_partial(&both->twin));
-	/* Nothing is free before the mark. */
+	/* No frame is free before the lowest pageblock. */
 	SAME(twin_lowest(&both->twin, 0) >= both->free->lowest, true);
 	lowest = twin_lowest(&both->twin, frame);
 	SAME(page_color_free_lowest(both->free, frame, ULONG_MAX), lowest);
@@ -209,7 +211,7 @@ static u64 random_mask(struct both *both, u32 word)
 	return mask & page_color_valid(both->twin.colors, word);
 }
 
-/* What the level promises is counted again. */
+/* Checks the level, and what is counted with it, by counting again. */
 static void check_level(struct both *both)
 {
 	struct page_color_live *live = both->live;
@@ -223,7 +225,7 @@ static void check_level(struct both *both)
 	}
 	SAME(atomic_read(&live->left), left);
 	SAME(atomic_read(&live->below), below);
-	/* A change moves it by one at most: then it is not yet there. */
+	/* Each change moves the level by one, so it may not be where it should be yet. */
 	SAME(level <= most, true);
 	for (int i = 0; i < 300; i++)
 		page_color_live_adjust(live);
@@ -244,7 +246,10 @@ static void look_at_counts(struct both *both, u32 word)
 		check_level(both);
 }
 
-/* The same of when colors were taken; of what is not told apart nothing is promised. */
+/*
+ * The same for the generations in which colors were taken; the counts of generations that
+ * are not told apart may be wrong.
+ */
 static void check_old(struct both *both)
 {
 	struct page_color_lately *lately = both->live->lately;
@@ -398,7 +403,9 @@ static void add_live(struct both *both, u32 word, u64 mask)
 			twin_live(&both->twin, 64 * word + i, true, most);
 }
 
-/* No stretch is good: of each two colors one is held, by the space itself or by many. */
+/*
+ * Makes no stretch good: one of each two colors is held, by the space itself or by many.
+ */
 static void hold_pairs(struct both *both)
 {
 	const u64 every_second = 0x5555555555555555;
@@ -442,7 +449,7 @@ static bool twin_wants(struct both *both, const struct page_color_wish *wish, u3
 	       both->twin.live[color] <= both->live->level;
 }
 
-/* Whether a frame is in the pageblock of the last one, and in no copy before that. */
+/* Whether a frame is in the pageblock of the last copy, and not in a copy before that. */
 static bool goes_on(struct both *both, unsigned long last, unsigned long frame)
 {
 	unsigned long whole = 1UL << both->twin.block_order;
@@ -450,7 +457,7 @@ static bool goes_on(struct both *both, unsigned long last, unsigned long frame)
 	return frame / whole == last / whole && frame / both->twin.colors >= last / both->twin.colors;
 }
 
-/* Whether it has enough of what is wanted, too. */
+/* Whether that frame also has enough of what is wanted. */
 static bool may_go_on(struct both *both, unsigned long last, bool poor, unsigned long frame,
 		      u64 some, unsigned int count)
 {
@@ -466,8 +473,8 @@ static bool may_go_on(struct both *both, unsigned long last, bool poor, unsigned
 }
 
 /*
- * A copy in the pageblock that was chosen last; else the best among all, where all
- * are looked at.
+ * Chooses a copy: one in the pageblock that was chosen last, or else the best of all if
+ * all are looked at.
  */
 static void choose_copy(struct both *both)
 {
@@ -518,7 +525,7 @@ static void choose_copy(struct both *both)
 		if (found && frame == part.frame)
 			mine = score;
 	}
-	/* A search may end before it has found what is free: the next ones go on. */
+	/* A search may end before it has found what is free: the next ones continue. */
 	if (!found && best && looks == PAGE_COLOR_SEARCHED && wish.part)
 		SAME(both->memory.copies > PAGE_COLOR_COPIES &&
 		     wish.looks == looks - PAGE_COLOR_COPIES, true);
@@ -544,7 +551,7 @@ static void choose_copy(struct both *both)
 		SAME(mine, best);
 }
 
-/* Random pages leave; the twin notes them by their stretch. */
+/* Random pages leave, which the twin counts by stretch. */
 static void let_leave(struct both *both, struct page_color_leaving *leaving, u32 *pages,
 		      u32 stretches)
 {
@@ -587,19 +594,19 @@ static u64 twin_rank(struct both *both, const struct page_color_wish *wish, u32 
 	return outside << 48 | (held * eighth(size) + many) << 16 | held;
 }
 
-/* All of it is in the set, and is lacked. */
+/* All colors are in the set, and are lacked. */
 static bool twin_is_lacked(u64 rank)
 {
 	return !(rank >> 48) && !(rank & 0xffff);
 }
 
-/* Some of it is. */
+/* Some of them are. */
 static bool twin_lacks(u64 rank, u32 size)
 {
 	return (rank & 0xffff) < size;
 }
 
-/* All of it is, and fewer than half are held by many. */
+/* All of them are, and fewer than half are held by many. */
 static bool twin_is_good(u64 rank, u32 size)
 {
 	return twin_is_lacked(rank) && rank >> 16 < size / 2;
@@ -623,7 +630,7 @@ static bool twin_any_free(struct both *both, u32 color, unsigned long size)
 	return false;
 }
 
-/* Whether a pageblock in use has a block of a color, from the copy of @last on. */
+/* Whether the pageblock in use of @last has a block, from the copy of @last on. */
 static bool may_stay(struct both *both, unsigned long last, u32 color, unsigned long size)
 {
 	unsigned long whole = 1UL << both->twin.block_order, copy = last / both->twin.colors;
@@ -645,7 +652,7 @@ static bool may_stay(struct both *both, unsigned long last, u32 color, unsigned 
 	return false;
 }
 
-/* Of pageblocks that have a block of a color, one with the fewest free frames is cut. */
+/* Of pageblocks that have the block, one with the fewest free frames must be cut. */
 static void check_cut(struct both *both, unsigned long frame, unsigned long size)
 {
 	unsigned long whole = 1UL << both->twin.block_order, copies = both->memory.copies;
@@ -666,10 +673,10 @@ static void check_cut(struct both *both, unsigned long frame, unsigned long size
 		SAME(twin_in_block(&both->twin, frame) < whole, fewest < whole);
 }
 
-/* The best stretch of colors that has a free block, by what is lacked of it at least. */
+/* Chooses a block, which must be in the best stretch that has a free one. */
 static void choose_block(struct both *both)
 {
-	/* Of the smallest blocks there are more than are compared. */
+	/* There are more of the smallest blocks than are compared. */
 	bool pairs = numbers_one_in(both->numbers, 8);
 	unsigned int order = 1 + (pairs ? 0 : numbers_below(both->numbers, both->twin.block_order));
 	struct page_color_wish wish;
@@ -722,7 +729,7 @@ static void choose_block(struct both *both)
 		u32 at = (first + tries) % stretches, color = at * size;
 		u64 rank = twin_rank(both, &wish, color, size, pages[at]);
 
-		/* None of the set: it is not looked at. */
+		/* A stretch without a color of the set is not looked at. */
 		if (rank >> 48 == size)
 			continue;
 		asked += rank < least || size == whole;
@@ -743,12 +750,12 @@ static void choose_block(struct both *both)
 		end = end < tries + 1 + more ? end : tries + 1 + more;
 		least = rank;
 	}
-	/* A search may end before it has found a block: the next ones go on. */
+	/* A search may end before it has found a block: the next ones continue. */
 	if (looks < end + asked * both->memory.copies) {
 		SAME(wish.looks <= looks, true);
 		for (u32 more = stretches; !found && any && more; more--) {
 			SAME(wish.looks, 0);
-			/* At one stretch of colors. */
+			/* Enough for one stretch of colors. */
 			wish.looks = 1 + both->memory.copies;
 			found = page_color_choose_block(&both->memory, &wish, order, &frame,
 							&stay);
@@ -761,7 +768,10 @@ static void choose_block(struct both *both)
 	if (!found)
 		return;
 	SAME(twin_rank(both, &wish, frame % colors, size, pages[frame % colors / size]), least);
-	/* What was not seen is looked at next if that is not good; words may be passed over. */
+	/*
+	 * If the block is not good, the next search begins with stretches that were not
+	 * looked at; some words may be skipped.
+	 */
 	u32 behind = (wish.cursor / size + 2 * stretches - (first + end) % stretches) % stretches;
 
 	if (twin_is_good(least, size) || (!twin_is_lacked(least) && end == stretches))
@@ -796,7 +806,7 @@ static void operation(struct both *both)
 		change_held(both);
 		break;
 	default:
-		/* The twin takes its time for these. */
+		/* The twin is slow at these. */
 		if (numbers_one_in(both->numbers, 64))
 			choose_copy(both);
 		else if (numbers_one_in(both->numbers, 64))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What words of bits are compared with: one entry for each frame and color, and
- * a loop for each question.
+ * A twin that words of bits are compared with: it has one entry for each frame and
+ * color, and a loop for each question.
  */
 #ifndef HARNESS_TWIN_H
 #define HARNESS_TWIN_H
@@ -23,7 +23,10 @@ struct twin {
 	bool there[TWIN_CHUNKS];
 	bool *free;
 	u32 *live;
-	/* When each color was taken, the time, and how many were taken in it. */
+	/*
+	 * The generation in which each color was taken, the present one, and how many
+	 * colors were taken in it.
+	 */
 	u64 *lately;
 	u64 now;
 	u32 noted;
@@ -35,7 +38,7 @@ struct twin twin_new(unsigned long start, unsigned int block_order, u32 colors);
 void twin_end(struct twin *twin);
 
 bool twin_free(const struct twin *twin, unsigned long frame);
-/* Nothing where there is no memory. */
+/* Does nothing where there is no memory. */
 void twin_set_free(struct twin *twin, unsigned long frame, bool free);
 u64 twin_free_word(const struct twin *twin, unsigned long frame);
 unsigned int twin_in_block(const struct twin *twin, unsigned long frame);
@@ -47,13 +50,15 @@ unsigned long twin_lowest(const struct twin *twin, unsigned long frame);
 /* Counts stay between 0 and @most. */
 void twin_live(struct twin *twin, u32 color, bool more, u32 most);
 u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level);
-/* Colors of a word that were taken then or before; what is older is not told apart. */
+/* Colors of a word that were last taken in generation @until or before. */
 u64 twin_until(const struct twin *twin, u32 word, u64 until);
-/* Time goes on by one if a quarter of all colors was taken. */
+/*
+ * Colors are taken: the next generation begins once these are a quarter of all colors.
+ */
 void twin_pass(struct twin *twin, u32 taken);
 
 u64 twin_held_word(const struct twin *twin, u32 word);
-/* Whether that changed anything; all held is none held. */
+/* Holds a color or not. Returns whether that changed anything. */
 bool twin_hold(struct twin *twin, u32 color, bool hold);
 
 #endif

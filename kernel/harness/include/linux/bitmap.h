@@ -32,7 +32,7 @@ static inline unsigned long find_next_zero_bit(const unsigned long *map,
 	     (first) < (size) && ((end) = find_next_zero_bit(map, size, first), true);  \
 	     (first) = find_next_bit(map, size, end))
 
-/* Not there: no list is read here. */
+/* Not defined: no list is read here. */
 int bitmap_parselist(const char *list, unsigned long *map, int bits);
 void bitmap_or(unsigned long *map, const unsigned long *a, const unsigned long *b,
 	       unsigned int bits);

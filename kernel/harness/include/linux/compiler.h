@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Reads and writes that are not torn; here nobody else writes. */
+/* Reads and writes that are not torn; here there is one thread. */
 #ifndef HARNESS_LINUX_COMPILER_H
 #define HARNESS_LINUX_COMPILER_H
 

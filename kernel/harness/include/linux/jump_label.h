@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Keys that are looked at. */
+/* Static keys as variables. */
 #ifndef HARNESS_LINUX_JUMP_LABEL_H
 #define HARNESS_LINUX_JUMP_LABEL_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Lists of two directions. */
+/* Doubly linked lists. */
 #ifndef HARNESS_LINUX_LIST_H
 #define HARNESS_LINUX_LIST_H
 

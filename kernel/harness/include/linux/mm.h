@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What alloc.c, space.c and set.c of mm/page_color need of memory management. Of what
- * they do with pages and folios there are names only: refills.c is linked without the
- * functions that nobody calls.
+ * What alloc.c, space.c and set.c of mm/page_color need of memory management. Of
+ * functions for pages and folios there are only declarations: refills.c is linked
+ * without the functions that call them.
  */
 #ifndef HARNESS_LINUX_MM_H
 #define HARNESS_LINUX_MM_H
@@ -24,14 +24,14 @@
 #define IS_ENABLED(option) 0
 #define num_online_cpus() 8U
 
-/* Only as types of what nobody here calls. */
+/* Types of functions that are not called here. */
 struct mutex;
 struct mempolicy;
 struct encoded_page;
 
 #define ENCODED_PAGE_BIT_NR_PAGES_NEXT 2UL
 
-/* Not there: whoever calls them is not called. */
+/* Not defined: the functions that call them are not called. */
 unsigned long page_to_pfn(const struct page *page);
 int page_to_nid(const struct page *page);
 struct folio *page_folio(const struct page *page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Address spaces and a task. Pages are numbers here: nobody has a struct page. */
+/* Address spaces and a task. Pages are numbers here: there is no struct page. */
 #ifndef HARNESS_LINUX_MM_TYPES_H
 #define HARNESS_LINUX_MM_TYPES_H
 
@@ -56,7 +56,7 @@ struct task_struct {
 #define PF_KTHREAD 2U
 #define PF_EXITING 4U
 
-/* The only one. */
+/* The only task. */
 extern struct task_struct harness_task;
 #define current (&harness_task)
 

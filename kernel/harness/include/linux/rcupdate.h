@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Nobody reads while one thread writes. */
+/* RCU is not needed: there is one thread. */
 #ifndef HARNESS_LINUX_RCUPDATE_H
 #define HARNESS_LINUX_RCUPDATE_H
 

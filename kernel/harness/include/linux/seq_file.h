@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-/* Not there: nothing is shown here. */
+/* Not defined: nothing is shown here. */
 struct seq_file;
 bool seq_has_overflowed(struct seq_file *m);
 void seq_printf(struct seq_file *m, const char *format, ...);

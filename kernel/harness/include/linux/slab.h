@@ -9,7 +9,7 @@
 #define __GFP_NOWARN 0
 #define __GFP_NORETRY 0
 
-/* By the program that calls them. */
+/* Defined by the program that links them. */
 void *kvzalloc(size_t bytes, gfp_t gfp);
 void *kvcalloc(size_t nr, size_t bytes, gfp_t gfp);
 void kvfree(const void *memory);

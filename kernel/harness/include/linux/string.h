@@ -5,7 +5,7 @@
 #include <linux/types.h>
 #include <string.h>
 
-/* Not there: no list is read here. */
+/* Not defined: no list is read here. */
 char *strim(char *text);
 char *strsep(char **text, const char *delimiters);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Nobody traces. */
+/* Tracepoints that do nothing. */
 #ifndef HARNESS_TRACE_EVENTS_PAGE_COLOR_H
 #define HARNESS_TRACE_EVENTS_PAGE_COLOR_H
 
