@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Aging: what a machine's memory goes through in a day of other people's work,
- * by a seed. Free memory ends up in small pieces in another order, and some
- * pages stay taken.
+ * Aging: a day of other programs' work, drawn by a seed. Afterwards free memory is in
+ * small pieces in another order, and some pages stay allocated.
  */
 #ifndef HUEPAGE_AGE_H
 #define HUEPAGE_AGE_H
@@ -16,7 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* What a day holds; percentages are of the memory that is free in the morning. */
+/* One day of work; percentages are of the memory that is free in the morning. */
 struct age_dose {
 	unsigned int pages;  /* percent faulted and freed in random order */
 	unsigned int rounds; /* how often */
@@ -39,17 +38,17 @@ static inline struct age_dose age_dose(void)
 struct age {
 	struct lab_random random;
 	const char *disk; /* NULL: files are in memory only */
-	/* Yesterday's pages, of which the stragglers are still there. */
+	/* Yesterday's pages, of which some are still mapped. */
 	char *kept;
 	size_t kept_bytes;
 };
 
-/* Children alive at once; each copies half of what is forked. */
+/* Children that are alive at once; each copies half of the forked pages. */
 #define AGE_CHILDREN 4
-/* Of a file: what read-ahead asks for at most by default. */
+/* Pages of a file: what read-ahead reads at once by default. */
 #define AGE_PIECE (128UL << 10)
 
-/* With those that CPUs have ready, which one kernel lets be more than another. */
+/* Includes pages on CPUs' lists, which one kernel lets be more than another. */
 static inline uint64_t age_free_pages(void)
 {
 	uint64_t pages = lab_read_named("/proc/meminfo", "MemFree:") * 1024 / PAGE;
@@ -75,10 +74,10 @@ static inline uint32_t *age_order(struct lab_random *random, uint32_t *order, si
 }
 
 /*
- * Files come into the page cache piece by piece, in random order, and half of
- * them go again. With a disk they are read; without one they are written to a
- * file in memory, whose pages are in the page cache as well: a disk answers
- * when it likes, so that no two runs are the same.
+ * Files come into the page cache piece by piece, in random order, and half of them are
+ * dropped again. With a disk they are read; without one they are written to a file in
+ * memory, whose pages are in the page cache as well: the time at which a disk answers
+ * varies, so that no two runs with a disk are the same.
  */
 static inline int age_files(struct age *age, size_t bytes)
 {
@@ -159,7 +158,7 @@ static inline void age_forks(struct age *age, size_t bytes)
 	munmap(shared, count * PAGE);
 }
 
-/* Faults and frees; what is kept stays mapped. */
+/* Faults and frees pages; those that are kept stay mapped. */
 static inline char *age_pages(struct age *age, size_t count, const struct age_dose *dose)
 {
 	char *memory = lab_map_small(count * PAGE);
@@ -196,7 +195,7 @@ static inline void age_day(struct age *age, const struct age_dose *dose)
 	age->kept_bytes = count * PAGE;
 }
 
-/* Some of them; what stays is not of the processes that come. */
+/* Some days. Pages that stay do not belong to the processes that come later. */
 static inline void age_days(struct age *age, const struct age_dose *dose, unsigned int days)
 {
 	while (days--) {

@@ -116,8 +116,8 @@ static void stream_sizes(struct work *work, unsigned int age, unsigned int ages)
 }
 
 /*
- * In a process that has nothing else: pages that stay from a day of aging belong to
- * others, and the kernel may place pages by what their process has already.
+ * In a process that has no other memory: pages that stay from a day of aging belong
+ * to others, and the kernel may place pages by what their process has already.
  */
 static void stream_alone(struct work *work, unsigned int age, unsigned int ages)
 {
@@ -129,11 +129,11 @@ static void stream_alone(struct work *work, unsigned int age, unsigned int ages)
 		_exit(0);
 	}
 	lab_wait(child, "the measured process");
-	/* What the child drew is not seen here. */
+	/* Random numbers that the child has drawn are not drawn here. */
 	lab_next(&work->random);
 }
 
-/* What somebody does to memory before each job. */
+/* What is done to memory before each job. */
 static void prepare(const char *policy)
 {
 	if (!strcmp(policy, "zonesort"))
@@ -173,7 +173,7 @@ int main(int argc, char **argv)
 			age_days(&age, &dose, 1);
 		prepare(policy);
 		print_free_blocks(day);
-		/* The control has its pages already. */
+		/* The control has allocated its pages before. */
 		if (work.memory)
 			stream_sizes(&work, day, ages);
 		else

@@ -10,7 +10,7 @@
 #define SELF "/proc/thread-self/page_colors"
 #define COLORS 4096
 
-/* A list of one color, and spaces to a byte more than a file takes. */
+/* A list of one color, padded with spaces to one byte more than a file takes. */
 static char long_list[(64 << 10) + 1];
 
 static inline void expect_refused_lists(const char *path)
@@ -28,7 +28,7 @@ static inline void expect_refused_lists(const char *path)
 		lab_fail("64 KiB + 1 are not refused");
 }
 
-/* After what is refused: the longest list that is taken, of color 4. */
+/* After lists that are refused: the longest list that is taken, of color 4. */
 static inline void expect_longest_list(const char *path)
 {
 	if (write_at(path, long_list, sizeof(long_list) - 1, 0))

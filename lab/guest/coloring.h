@@ -45,9 +45,10 @@ static inline void coloring_expect(const char *name, const char *wanted)
 }
 
 /*
- * With coloring=off or coloring=on the kernel must be one that can color pages, and
- * do what is said, if on for a cache of color_cache bytes and color_ways ways. With
- * coloring=none it must be one that cannot: else it is compared with itself.
+ * With coloring=off or coloring=on the kernel must have page coloring, and it must
+ * be off, or on for a cache of color_cache bytes and color_ways ways. With
+ * coloring=none it must not have it: otherwise the kernel would be compared with
+ * itself.
  */
 static inline void coloring_check(void)
 {

@@ -9,10 +9,10 @@
 #include "days_stream.h"
 #include "free_blocks.h"
 
-/* Of huge pages: as much of what is free. */
+/* Memory for huge pages, in tenths of the free memory. */
 #define TENTHS 9
 
-/* What a process of its own finds out, shared with it. */
+/* The results of a separate process, shared with it. */
 static struct evening {
 	double share;   /* of pages in conflict */
 	double seconds; /* of touching all pages, by the guest's clock */
@@ -70,7 +70,7 @@ static void huge_pages(void)
 	evening->huge = huge_pages_mapped() / (HUGE_PAGE / PAGE);
 }
 
-/* Share of faults that get one; with `defrag` as the kernel names it. */
+/* Share of faults that get a huge page, with the kernel's setting `defrag`. */
 static double thp_success(const char *defrag)
 {
 	/* Machines with less than 512 MiB boot with both switched off. */

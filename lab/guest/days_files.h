@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A day of a machine that keeps files in memory: they are written until three quarters
- * of what is free are taken, then most go in another order. One in eight stays until the
- * next evening. In between a program of a sixteenth of memory comes and goes.
+ * A day of a machine that keeps files in memory: they are written until three quarters of
+ * the free memory are used, then most are removed in another order. One in eight stays
+ * until the next evening. In between a program of a sixteenth of memory starts and ends.
  */
 #ifndef HUEPAGE_DAYS_FILES_H
 #define HUEPAGE_DAYS_FILES_H
@@ -24,7 +24,7 @@ static inline void days_file_name(char *path, size_t size, uint32_t number)
 	snprintf(path, size, DAY_FILES "/%u", number);
 }
 
-/* The pages that it takes. */
+/* Writes a file. Returns how many pages it has. */
 static inline size_t days_file_write(struct lab_random *random, uint32_t number)
 {
 	static char bytes[LARGEST_FILE * PAGE] = { 1 };
@@ -67,7 +67,7 @@ static inline void day_of_files(struct days_files *files, struct lab_random *ran
 	size_t free_pages = age_free_pages(), wanted = free_pages / 4 * 3, used = 0, count = 0;
 	uint32_t *today = lab_map(wanted * sizeof(*today));
 
-	/* What the first process has from the start takes no more than half of memory. */
+	/* The root file system, in memory, may have no more than half of memory. */
 	if (!mkdir(DAY_FILES, 0755) && mount("files", DAY_FILES, "tmpfs", 0, "size=95%"))
 		lab_fail("mount files in memory");
 	while (used < wanted) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A day of a machine that does nothing but STREAM: runs of sizes from a quarter of the
- * cache to four times that, one after the other. Each touches its three arrays in order,
- * a page of each in turn, and ends. The passes are left out: they take no memory.
+ * A day of a machine that runs only STREAM: runs of sizes from a quarter of the cache to
+ * four times the cache, one after the other. Each touches its three arrays in order, a
+ * page of each in turn, and ends. The passes are left out, since they allocate no
+ * memory.
  */
 #ifndef HUEPAGE_DAYS_STREAM_H
 #define HUEPAGE_DAYS_STREAM_H

@@ -72,7 +72,7 @@ static inline void disks_read_ahead(uint64_t disks, uint64_t kib)
 	}
 }
 
-/* A read of one sector of a disk, past the cache: `sector` tells what it means. */
+/* Reads a sector of a disk, past the page cache, as a mark. */
 static inline void mark(uint64_t target, uint64_t sector)
 {
 	static char *buffer;

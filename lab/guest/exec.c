@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Runs a program of the machine that runs the lab: its files are this guest's, by way
- * of 9p, and what it writes stays in memory. What it does from its first instruction
- * to its end is in region 1, processes that it starts with it. When one of them ends,
- * its mappings and the frames behind them are written to the folder "job".
+ * Runs a program of the host: its files are this guest's, by 9p, and writes stay in
+ * memory. Region 1 is all that it executes from its first instruction to its end, with
+ * the processes that it starts. When one of these ends, its mappings and the frames
+ * behind them are written to the folder "job".
  *
  * Files of that folder: arguments, environment (each ends with a zero byte), directory;
  * made here: stdout, stderr, mappings.

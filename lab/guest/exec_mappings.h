@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define MAPPINGS_AT_ONCE 512
-/* As many zero pages as there can be; see mm/zero_pages. */
+/* The most zero pages that there can be; see mm/zero_pages. */
 #define MAPPINGS_ZEROS 512
 #define FRAME_OF_FILE (UINT64_C(1) << 61)
 #define KPF_ZERO_PAGE 24
@@ -74,7 +74,7 @@ static inline void mappings_pages(FILE *out, int pagemap, uint64_t start, uint64
 		size_t count = last - page < MAPPINGS_AT_ONCE ? last - page : MAPPINGS_AT_ONCE;
 		ssize_t got = pread(pagemap, entries, count * 8, (off_t)(page * 8));
 
-		/* Beyond what programs may have, as vsyscall is. */
+		/* An address outside of user space, as vsyscall is. */
 		if (got < 8)
 			break;
 		for (size_t i = 0; i < (size_t)got / 8; i++)
@@ -86,8 +86,9 @@ static inline void mappings_pages(FILE *out, int pagemap, uint64_t start, uint64
 }
 
 /*
- * All zero pages that the kernel has, as those of a process 0: who read them may have
- * unmapped them before its end. Which one an address gets goes by its lowest bits.
+ * Writes all zero pages that the kernel has, as those of a process 0: a process that
+ * read them may have unmapped them before its end. The lowest bits of an address decide
+ * which one it gets.
  */
 static inline void mappings_write_zeros(FILE *out)
 {
@@ -101,7 +102,7 @@ static inline void mappings_write_zeros(FILE *out)
 	munmap(memory, MAPPINGS_ZEROS * PAGE);
 }
 
-/* Of a process that has stopped on its way out. */
+/* Of a process that is stopped at its exit. */
 static inline void mappings_write(FILE *out, pid_t process)
 {
 	char path[64], *line = NULL;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a program of a distribution finds: files, devices, a network to itself. */
+/*
+ * The system that a program of a distribution needs: files, devices, a network.
+ */
 #ifndef HUEPAGE_EXEC_SYSTEM_H
 #define HUEPAGE_EXEC_SYSTEM_H
 
@@ -24,7 +26,7 @@ static inline void system_mount_at(const char *what, const char *where, const ch
 		lab_fail("mount %s at %s", type, where);
 }
 
-/* The files of the other machine, to be read; what is written goes to memory. */
+/* The files of the host, read only; writes go to memory. */
 static inline void system_mount(void)
 {
 	static const char plan9[] = "trans=virtio,version=9p2000.L,msize=512000,cache=";
@@ -56,7 +58,7 @@ static inline void system_mount(void)
 		lab_fail("name the machine");
 }
 
-/* Days of other work; what is left of the last one stays. */
+/* Days of other work; the pages that the last one keeps stay mapped. */
 static inline void system_age(void)
 {
 	struct age age = { .random = { lab_number("seed") } };

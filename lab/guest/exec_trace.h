@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Follows a program and all that it starts, by ptrace: when it begins, and what each
- * process has mapped when it ends. Nothing is counted while mappings are looked at.
+ * Follows a program and all processes that it starts, by ptrace: when it begins, and
+ * what each process has mapped when it ends. Nothing is counted while mappings are
+ * read.
  */
 #ifndef HUEPAGE_EXEC_TRACE_H
 #define HUEPAGE_EXEC_TRACE_H
@@ -22,7 +23,7 @@ struct program {
 	(PTRACE_O_EXITKILL | PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT | PTRACE_O_TRACEFORK |   \
 	 PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE)
 
-/* All of a file; a zero byte follows. */
+/* Reads all of a file; a zero byte follows. */
 static inline char *program_file(const char *folder, const char *name, size_t *size)
 {
 	char path[64], *text = NULL;
@@ -105,7 +106,7 @@ static inline void program_begin(const struct program *program)
 	_exit(127);
 }
 
-/* The process that a thread is of. */
+/* The process to which a thread belongs. */
 static inline pid_t trace_process(pid_t thread)
 {
 	char path[64], line[128];
@@ -128,7 +129,7 @@ struct trace {
 	bool begun;
 };
 
-/* What a stop was for; returns the signal that goes on to the program. */
+/* Handles a stop; returns the signal that is passed on to the program. */
 static inline int trace_stop(struct trace *trace, pid_t thread, int status)
 {
 	int signal = WSTOPSIG(status), event = status >> 16;
@@ -142,7 +143,7 @@ static inline int trace_stop(struct trace *trace, pid_t thread, int status)
 		mappings_write(trace->mappings, thread);
 		REGION_BEGIN(1);
 	}
-	/* What was just started stops once. */
+	/* A process that was just started stops once. */
 	return event || signal == SIGSTOP ? 0 : signal;
 }
 

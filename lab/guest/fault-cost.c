@@ -76,7 +76,7 @@ static void touch_at_random(uint64_t round)
 	tell("unmap after random", round);
 }
 
-/* One access to each page of so many small ones. */
+/* Accesses each page of `part` small ones once. */
 static void touch_each(char *memory, size_t whole, size_t part)
 {
 	for (size_t i = 0; i < whole; i += part)

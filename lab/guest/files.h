@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Kernel interfaces that are files: what they say, and how they refuse. */
+/* Kernel interfaces that are files: what they show, and how they refuse. */
 #ifndef HUEPAGE_FILES_H
 #define HUEPAGE_FILES_H
 

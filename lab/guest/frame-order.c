@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * Parallel sequential readers, a disk and a file each: through the page cache,
- * then past it. What a phase asked of the disks is counted by the emulator; a
- * read of one sector of the last disk marks where a phase begins and ends.
+ * then past it. The emulator counts the requests of a phase to the disks; a read
+ * of one sector of the last disk marks where a phase begins and ends.
  */
 #define _GNU_SOURCE
 #include "age.h"

@@ -16,7 +16,9 @@
 #define FRAME_AWAY (UINT64_C(1) << 62) /* swapped, or on its way to another frame */
 #define FRAME_NUMBER ((UINT64_C(1) << 55) - 1)
 
-/* Of this process: what a parent has opened goes on telling of the parent. */
+/*
+ * The pagemap of this process: a file that a parent has opened shows the parent's.
+ */
 static inline int frames_map(void)
 {
 	static int pagemap = -1;
@@ -45,7 +47,7 @@ static inline uint64_t frame_of(const volatile void *page)
 			return entry & FRAME_NUMBER;
 		if (!(entry & FRAME_AWAY))
 			break;
-		/* Whoever reads a page that is on its way waits for it. */
+		/* Reading a page that is being moved waits for it. */
 		(void)*(const volatile char *)page;
 	}
 	lab_fail("page %p is not in memory", (void *)(uintptr_t)page);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How whole free memory is. */
+/* How fragmented free memory is. */
 #ifndef HUEPAGE_FREE_BLOCKS_H
 #define HUEPAGE_FREE_BLOCKS_H
 

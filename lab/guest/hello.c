@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* The least that a guest does; with fail= it shows how runs go wrong. */
+/* The smallest guest program; with fail= it shows how runs fail. */
 #define _GNU_SOURCE
 #include "lab.h"
 

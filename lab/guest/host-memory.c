@@ -12,7 +12,7 @@
 #include "turns.h"
 
 #define MACHINES 2
-/* Pages of a turn: of either size of pages a whole number. */
+/* Pages of a turn: a whole number for both sizes of pages. */
 #define TURN (HUGE_PAGE / PAGE)
 #define LETTERS 2
 #define PER_LINE 1536

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What ksmd does for a page that it scans when there is nothing more to merge: half
- * of the pages are merged, half are different. Region 1: some full scans.
+ * What ksmd executes for a page that it scans when there is nothing more to merge:
+ * half of the pages are merged, half are different. Region 1: some full scans.
  */
 #define _GNU_SOURCE
 #include "ksm_frames.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What happens to merged pages when things change under them: merge_across_nodes
- * or merge_distance is switched and switched back (event=switch), or memory with
- * merged pages goes offline (event=offline). Every page is verified after each step.
+ * What happens to merged pages when their environment changes: merge_across_nodes or
+ * merge_distance is changed and changed back (event=switch), or memory with merged
+ * pages goes offline (event=offline). Every page is verified after each step.
  */
 #define _GNU_SOURCE
 #include "ksm_frames.h"
@@ -35,8 +35,9 @@ static void switch_knob(int across)
 }
 
 /*
- * Another distance while pages are merged: refused if strict, taken otherwise, and
- * ksmd moves what is in the wrong place. Contents are read while it does so.
+ * Sets another distance while pages are merged: with strict it is refused, else it
+ * is accepted and ksmd moves the pages that are in the wrong domain. Contents are
+ * read meanwhile.
  */
 static void change_distance(const char *to)
 {
@@ -54,7 +55,7 @@ static void change_distance(const char *to)
 	report_wrong("verified-settled", 0);
 }
 
-/* There and back while pages are merged; then all are unmerged. */
+/* Changes the distance and changes it back; then all pages are unmerged. */
 static void change_distances(void)
 {
 	change_distance(lab_text("to"));
@@ -97,7 +98,7 @@ static int online(uint64_t block)
 	return !strncmp(state, "online", 6);
 }
 
-/* The driver plugs the memory in while the guest already runs. */
+/* The driver plugs the memory in while the guest is already running. */
 static uint64_t wait_for_hot(uint64_t *blocks, uint64_t room)
 {
 	uint64_t expected = lab_number("hot"), count = 0, up = 0;
@@ -116,7 +117,7 @@ static uint64_t wait_for_hot(uint64_t *blocks, uint64_t room)
 		 (uintmax_t)expected);
 }
 
-/* Others must not take pages there while it is emptied; it may take some turns. */
+/* Others may take pages there while it is emptied: that may need several tries. */
 static uint64_t take_offline(uint64_t block)
 {
 	char path[100];
@@ -167,8 +168,9 @@ int main(int argc, char **argv)
 		count = wait_for_hot(blocks, 64);
 	ksm_set_up();
 	/*
-	 * Of equal pages ksmd keeps one of the process that declared its pages
-	 * first: here that of the last node, which is to lose its memory.
+	 * Of equal pages ksmd keeps one of the process that was the first to declare
+	 * its pages mergeable: here that of the last node, which is to lose its
+	 * memory.
 	 */
 	for (uint64_t worker = nodes; worker-- > 0;)
 		ask(worker, FILL, 0, 0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * A scan that is stopped midway by switching to merge_across_nodes=1 and back: what
- * the unstable tree of a node held before must not be found in it any more. Mainline
+ * A scan is stopped midway by switching to merge_across_nodes=1 and back: the items
+ * that the unstable tree of a node held before must not be in it any more. Mainline
  * does not empty the trees of other nodes while it merges across them, so that it
- * finds items that are freed. Only a kernel that checks itself tells.
+ * finds items that are freed. Only a kernel with debug checks reports that.
  */
 #define _GNU_SOURCE
 #include "ksm.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * KSM while everything changes: workers on all nodes write, read, fork, move, give
- * back and page out memory whose contents are often the same, while the first
- * process turns every knob of KSM, and memory goes and comes. Each page is known,
- * and verified before it goes. Twice in between and at the end all stands still:
- * then KSM's counts must agree, after each change of the distance too, and after
- * unmerging be zero.
+ * KSM while everything changes: workers on all nodes write, read, fork, migrate,
+ * free and page out memory whose contents are often the same, while the first
+ * process changes every setting of KSM, and memory is taken offline and brought
+ * back. The content of each page is known, and verified before the page is freed.
+ * Twice in between and at the end all workers stop: then KSM's counts must agree,
+ * also after each change of the distance, and after unmerging they must be zero.
  */
 #define _GNU_SOURCE
 #include "ksmd.h"
@@ -84,13 +84,13 @@ static void write_some(struct worker *worker, uint64_t from, uint64_t to)
 
 static void advise(struct worker *worker, uint64_t from, uint64_t to, int advice)
 {
-	/* Who is told to stop while he unmerges is not told that he has. */
+	/* Unmerging may be interrupted, and is repeated then. */
 	while (madvise(worker->memory + from * WORDS, (to - from) * PAGE, advice))
 		if (errno != EAGAIN && errno != EINTR)
 			lab_fail("madvise %d", advice);
 }
 
-/* The child finds what its parent has, changes some of it, and finds that. */
+/* The child verifies what its parent has, changes some of it, and verifies that. */
 static void fork_and_verify(struct worker *worker, uint64_t from, uint64_t to)
 {
 	pid_t child = lab_fork();
@@ -105,7 +105,9 @@ static void fork_and_verify(struct worker *worker, uint64_t from, uint64_t to)
 	count(&counts->forks, 1);
 }
 
-/* To another node, with or without a policy that its memory is to come there. */
+/*
+ * Moves to another node, with or without a policy that its memory is to come there.
+ */
 static void move(struct worker *worker)
 {
 	uint64_t node = lab_below(&worker->random, nodes);
@@ -168,7 +170,7 @@ static void turn(struct worker *worker)
 		elsewhere(worker);
 		break;
 	}
-	/* ksmd gets its turn. */
+	/* Lets ksmd run. */
 	usleep(lab_below(&worker->random, 3) ? 1000 : 30000);
 }
 
@@ -197,7 +199,7 @@ static void work(uint64_t number, uint64_t seed)
 	_exit(0);
 }
 
-/* A knob may be refused while pages are merged. */
+/* A setting may be refused while pages are merged. */
 static void set(const char *name, const char *value, int allowed)
 {
 	int error = ksm_set(name, value);
@@ -280,7 +282,7 @@ static void expect_none(const char *name)
 		lab_fail("%s is %ju after unmerging", name, (uintmax_t)number);
 }
 
-/* Workers stand still, and KSM has done what there is to do. */
+/* The workers have stopped, and KSM has done all that there is to do. */
 static void stand_still(void)
 {
 	int status;

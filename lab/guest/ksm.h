@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the guests about KSM share: one worker process per node whose pages have
- * known contents.
+ * Shared by the guests for KSM: one worker process per node whose pages have known
+ * contents.
  *
- * An area holds `contents` different pages, `copies` times each, the same in
- * every worker, and then `unique` pages that no other worker has. CPU n belongs
- * to node n.
+ * An area holds `contents` different pages, `copies` times each, the same in every
+ * worker, and then `unique` pages that no other worker has. CPU n belongs to node
+ * n.
  */
 #ifndef HUEPAGE_KSM_H
 #define HUEPAGE_KSM_H
@@ -96,7 +96,7 @@ static inline void read_pages(const uint64_t *area, uint64_t count, uint64_t tur
 	}
 }
 
-/* Of a worker's order of pages: the same before and after. */
+/* A worker's order of pages: the same before and after merging. */
 static inline uint64_t first_state(int worker)
 {
 	struct lab_random random = { seed ^ (uint64_t)(worker + 1) << 32 };
@@ -104,7 +104,7 @@ static inline uint64_t first_state(int worker)
 	return lab_next(&random) | 1;
 }
 
-/* Functions of their own, so that all they need is in registers. */
+/* Separate functions, so that all they need is in registers. */
 static __attribute__((noinline, unused)) void read_before(const uint64_t *area, uint64_t count,
 							  uint64_t turns, uint64_t state)
 {
@@ -207,7 +207,9 @@ static inline uint64_t ask(int worker, enum order order, int area, int cpu)
 	return answer;
 }
 
-/* One after the other, so that of all workers one runs; the sum of the answers. */
+/*
+ * Asks one worker after the other, so that only one runs; the sum of the answers.
+ */
 static inline uint64_t ask_all(enum order order, int area)
 {
 	uint64_t sum = 0;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Where the workers' pages are: frames as /proc/PID/pagemap tells, nodes as the
- * kernel tells, and both against the machine's layout as the model has it: node
- * n begins at base + n * size; what lies behind the last was plugged in later, to
- * that node.
+ * Where the workers' pages are: frames as in /proc/PID/pagemap, nodes as the kernel
+ * reports them, and both compared with the machine's layout in the model: node n
+ * begins at base + n * size; memory behind the last node was plugged in later, to that
+ * node.
  */
 #ifndef HUEPAGE_KSM_FRAMES_H
 #define HUEPAGE_KSM_FRAMES_H
@@ -120,7 +120,7 @@ static inline const char *list(const uint64_t *numbers, char text[200])
 	return text;
 }
 
-/* What a kernel with merge domains tells of them. */
+/* What a kernel with merge domains reports of them. */
 struct domains {
 	uint64_t of[MAX_NODES]; /* by node, the lowest of its domain */
 	uint64_t remote;	/* mappings of pages elsewhere than where theirs was */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* KSM's knobs and counts, and ksmd driven until nothing more changes. */
+/* KSM's settings and counts, and ksmd run until nothing more changes. */
 #ifndef HUEPAGE_KSMD_H
 #define HUEPAGE_KSMD_H
 
@@ -28,9 +28,10 @@ static inline struct ksm_counts ksm_counts(void)
 }
 
 /*
- * Scans until several full scans in a row found nothing. Each turn of ksmd is
- * one full scan. smart_scan leaves out pages that were not merged before, for
- * several scans: then "found nothing" would not mean that there is nothing.
+ * Scans until several full scans in a row found nothing. Each run of ksmd is
+ * one full scan. smart_scan skips pages that were not merged before, for
+ * several scans: with it "found nothing" would not mean that there is nothing
+ * to merge.
  */
 static inline struct ksm_counts ksm_settle(void)
 {

@@ -26,7 +26,9 @@ static pid_t first_process;
 static void end(void)
 {
 	fflush(stdout);
-	/* The console is a slow line, and the kernel would speak in the middle of ours. */
+	/*
+	 * The console is slow, and messages of the kernel would cut our lines in two.
+	 */
 	tcdrain(STDOUT_FILENO);
 	sync();
 	if (getpid() == first_process)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What every guest program shares: it is the kernel's first process, takes
+ * Shared by all guest programs. A program is the kernel's first process, takes
  * settings as key=value arguments, prints results as JSON lines and powers the
  * machine off.
  */
@@ -21,17 +21,17 @@
 /* Mounts /proc, /sys, /dev, debugfs; keeps the arguments; first call in main. */
 void lab_start(int argc, char **argv);
 
-/* The argument, or the program fails and says that it is missing. */
+/* The value of an argument; without it the program fails and names it. */
 const char *lab_text(const char *key);
 uint64_t lab_number(const char *key);
 
-/* The calling thread runs there from now on. */
+/* From now on the calling thread runs on this CPU. */
 void lab_run_on(unsigned int cpu);
 
-/* As fork; the program fails if there can be no child. */
+/* fork(); the program fails if no child can be made. */
 pid_t lab_fork(void);
 
-/* Waits for a child and fails if it did not end with 0; `who` is its name then. */
+/* Waits for a child, and fails with its name `who` if it did not end with 0. */
 void lab_wait(pid_t child, const char *who);
 
 /* Since some moment, by a clock that is never set. */
@@ -54,10 +54,10 @@ void *lab_map(size_t bytes);
 /* The same, of pages that never become huge. */
 void *lab_map_small(size_t bytes);
 
-/* Memory that processes forked later have in common, touched. */
+/* Touched memory that is shared with processes forked later. */
 void *lab_map_shared(size_t bytes);
 
-/* Reads or writes a file such as /proc/sys/vm/drop_caches; fails loudly. */
+/* Reads or writes a file such as /proc/sys/vm/drop_caches, or fails. */
 void lab_write(const char *path, const char *text);
 uint64_t lab_read_number(const char *path);
 

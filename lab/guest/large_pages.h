@@ -13,7 +13,7 @@
 #define LARGE THP "hugepages-64kB/"
 #define HUGE THP "hugepages-2048kB/"
 
-/* At an address where huge pages fit; the rest of the mapping goes. */
+/* Aligned for huge pages; the rest of the mapping is unmapped. */
 static inline char *map_large(size_t bytes)
 {
 	char *mapped = lab_map(bytes + HUGE_PAGE);

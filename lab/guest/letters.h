@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Many numbers in few characters: each is so many letters, six bits in each, the highest
- * first. `two_guests/letters.rs` reads them.
+ * Writes many numbers in few characters: each takes the same number of letters, of six
+ * bits each, the highest first. `two_guests/letters.rs` reads them.
  */
 #ifndef HUEPAGE_LETTERS_H
 #define HUEPAGE_LETTERS_H

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Programs whose pages come to lie on colors while other things run: many loads, one
- * after the other, on a fresh machine and after days of other work. Prints a line per
- * load.
+ * Programs whose pages get colors while other programs run: many loads, one after the
+ * other, on a fresh machine and after days of other work. Prints a line per load.
  */
 #define _GNU_SOURCE
 #include "coloring.h"
@@ -66,7 +65,7 @@ static struct lab_random seeds;
 static struct tally *tally;
 static unsigned int today;
 
-/* A neighbor that was stopped leaves its own children to this process. */
+/* A neighbor that was killed leaves its children to this process. */
 static void reap_orphans(void)
 {
 	while (waitpid(-1, NULL, 0) > 0)
@@ -76,7 +75,7 @@ static void reap_orphans(void)
 	errno = 0;
 }
 
-/* One load in a process of its own, so that nothing of it stays; node -1 is any. */
+/* One load in a separate process, so that none of its memory stays; node -1 is any. */
 static void run(const struct load *load, const char *cpu, int node, const char *fill)
 {
 	struct mixed mixed = {
@@ -158,7 +157,9 @@ static void run_load(const char *name, const void *nothing)
 		run(load, NULL, 0, "0.94");
 		run(load, NULL, 1, "0.94");
 	} else if (load->beside) {
-		/* Where compaction and a group's limit are looked at, one CPU will do. */
+		/*
+		 * For loads that test compaction and a group's limit, one CPU is enough.
+		 */
 		if (load->run != load_compaction && load->run != load_kcompactd &&
 		    load->run != load_memcg)
 			run(load, "same", -1, "0.94");
@@ -168,7 +169,7 @@ static void run_load(const char *name, const void *nothing)
 	}
 }
 
-/* What the kernel compacts by itself before the loads of a day. */
+/* Reports what the kernel compacts by itself before the loads of a day. */
 static void idle(void)
 {
 	double before = free_in_largest();

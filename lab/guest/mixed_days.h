@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * Days between the loads: processes touch and free most of memory in random order
- * while they write small files, most of which go in the evening.
+ * while they write small files, most of which are removed in the evening.
  */
 #ifndef HUEPAGE_MIXED_DAYS_H
 #define HUEPAGE_MIXED_DAYS_H
@@ -41,7 +41,7 @@ static inline void day_file(struct lab_random *random, unsigned int round, unsig
 	close(file);
 }
 
-/* One process of a day: touches, writes files among that, frees. */
+/* One process of a day: it touches pages, writes files in between, and frees. */
 static inline void day_process(struct lab_random *random, size_t pages, unsigned int round,
 			       unsigned int process)
 {
@@ -77,7 +77,7 @@ static inline void day_evening(struct lab_random *random, unsigned int round)
 
 static inline void day(struct lab_random *random, unsigned int rounds)
 {
-	/* Waiting for any child is waiting for a day's own. */
+	/* Here wait() for any child must only find children of this day. */
 	if (waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD)
 		lab_fail("a load left children");
 	errno = 0;

@@ -27,7 +27,7 @@ static inline char *huge_pages(size_t *pages)
 	return memory;
 }
 
-/* Until the load ends, which a child is; the first process puts it back. */
+/* Sets this until the load, which is a child, ends; the first process restores it. */
 static inline void thp_set(struct mixed *mixed, const char *path, const char *value)
 {
 	int error = write_text(path, value);
@@ -36,7 +36,9 @@ static inline void thp_set(struct mixed *mixed, const char *path, const char *va
 		mixed_skip(mixed, "%s: %s", path, strerror(error));
 }
 
-/* What loads may have changed; a kernel without the file had nothing to change. */
+/*
+ * Restores what loads may have changed; a kernel without the file had nothing changed.
+ */
 static inline void thp_reset(void)
 {
 	write_text(THP "enabled", "madvise");
@@ -92,12 +94,13 @@ static inline void load_thp_always(struct mixed *mixed)
 	mixed->tally->huge_pages = huge_pages_mapped();
 }
 
-/* That much is left to the system while a process holds the rest. */
+/* So much is left to the system while a process holds the rest. */
 #define LEFT_FREE (16 << 20)
 
 /*
- * Holds memory, from which it gives back all pages of the lower half of the colors, and
- * of the others every second one: there are blocks of 2 MiB in the lower half only.
+ * Holds memory, and gives back all pages of the lower half of the colors and every
+ * second page of the other colors: then there are blocks of 2 MiB in the lower half
+ * only.
  */
 static inline void hold_pieces(const struct mixed *mixed)
 {
@@ -105,7 +108,7 @@ static inline void hold_pieces(const struct mixed *mixed)
 	size_t most = lab_read_named("/proc/meminfo", "MemTotal:") * 1024 / PAGE, pages = 0;
 	char *memory = small_pages(most);
 
-	/* Whoever sets what huge pages are for raises it again. */
+	/* Enabling huge pages raises min_free_kbytes again. */
 	lab_write("/proc/sys/vm/min_free_kbytes", "2048");
 	while (pages < most && (pages % 256 ||
 	       lab_read_named("/proc/meminfo", "MemFree:") * 1024 > LEFT_FREE))
@@ -136,7 +139,7 @@ static inline void load_thp_pieces(struct mixed *mixed)
 }
 
 /*
- * Small pages of every second color of most of the cache, and then huge ones, more than
+ * Small pages of every second color of most of the cache, and then more huge pages than
  * there are stretches without small pages.
  */
 static inline void load_late_huge(struct mixed *mixed)
@@ -208,8 +211,8 @@ static inline void load_collapse(struct mixed *mixed)
 }
 
 /*
- * Faults of 2 MiB until nine tenths of what is free are used. One that falls back
- * clears less: only the time of those that get a huge page is told.
+ * Faults of 2 MiB until nine tenths of the free memory are used. A fault that falls
+ * back clears less memory, so only the time of faults that get a huge page is reported.
  */
 static inline void load_thp_faults(struct mixed *mixed)
 {

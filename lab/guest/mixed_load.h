@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What every load of `mixed` is given, and the steps that they are made of. */
+/* Settings of all loads of `mixed`, and the steps that loads are made of. */
 #ifndef HUEPAGE_MIXED_LOAD_H
 #define HUEPAGE_MIXED_LOAD_H
 
@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The program that is looked at. */
+/* The program whose pages are counted. */
 #define SUBJECT_CPU 0
 #define OTHER_CPU 1
-/* It gives way to others after so many pages. */
+/* It yields to other processes after so many pages. */
 #define BATCH 16
 
 struct mixed {
@@ -27,7 +27,7 @@ struct mixed {
 	int node;        /* to bind to, or -1 */
 };
 
-/* Ends the load: the kernel, or its configuration, cannot do it. */
+/* Ends the load, since the kernel or its configuration does not support it. */
 static inline void __attribute__((noreturn, format(printf, 2, 3)))
 mixed_skip(struct mixed *mixed, const char *format, ...)
 {
@@ -51,7 +51,7 @@ mixed_tell(struct mixed *mixed, const char *format, ...)
 	va_end(list);
 }
 
-/* Pages of 4 KiB only, none of which is there yet. */
+/* Memory of pages of 4 KiB only, none of which is touched yet. */
 static inline char *small_pages(size_t pages)
 {
 	return lab_map_small(pages * PAGE);
@@ -77,13 +77,13 @@ static inline void touch(char *memory, size_t pages)
 		touch_page(memory, i);
 }
 
-/* Others run: on the same CPU, and on the other one for about as long. */
+/* Lets others run: on the same CPU, and on the other one for about as long. */
 static inline void give_way(void)
 {
 	usleep(300);
 }
 
-/* In order, and giving way at moments that a seed decides. */
+/* Touches pages in order, and yields at moments that a seed decides. */
 static inline void touch_among_others(struct mixed *mixed, char *memory, size_t pages)
 {
 	for (size_t i = 0; i < pages; i++) {
@@ -99,15 +99,15 @@ static inline void count(struct mixed *mixed, const void *memory, size_t pages)
 	tally_pages(mixed->tally, tally_process(mixed->tally), memory, pages);
 }
 
-/* Of this process, in pages of 2 MiB. */
+/* How many pages of this process are in pages of 2 MiB. */
 static inline size_t huge_pages_mapped(void)
 {
 	return lab_read_named("/proc/self/smaps_rollup", "AnonHugePages:") * 1024 / PAGE;
 }
 
 /*
- * While all CPUs sleep the emulator's clock jumps to the next timer, and a disk that
- * the host takes long to read would time out. This process keeps timers near.
+ * While all CPUs sleep the emulator's clock jumps to the next timer, and a read that
+ * takes the host long would time out. This process makes timers expire often.
  */
 static inline pid_t keep_timers_near(void)
 {
@@ -126,7 +126,7 @@ static inline void stop_child(pid_t child)
 		lab_fail("end a child");
 }
 
-/* It stops when it has what it shall have. */
+/* Waits until a child has stopped, which it does when it has its memory. */
 static inline void wait_stopped(pid_t child)
 {
 	int status;

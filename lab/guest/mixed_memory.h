@@ -17,7 +17,7 @@ static inline void load_alone(struct mixed *mixed)
 	count(mixed, memory, mixed->pages);
 }
 
-/* Alone, bound to a node. */
+/* The program alone, bound to a node. */
 static inline void load_on_node(struct mixed *mixed)
 {
 	unsigned long nodes = 1UL << mixed->node;
@@ -98,8 +98,8 @@ static inline void load_refault(struct mixed *mixed)
 }
 
 /*
- * Grown to twice the cache, of which the first eighth stays; then as large as any
- * other load.
+ * The program grows to twice the cache, gives back all but an eighth of a cache, and
+ * then grows to the size of any other load.
  */
 static inline void load_shrunk(struct mixed *mixed)
 {

@@ -12,10 +12,10 @@
 #define MEMORY "/sys/devices/system/memory/"
 #define BLOCKS 64
 #define NUMA_BALANCING "/proc/sys/kernel/numa_balancing"
-/* Of the guest: the kernel looks at a program's pages about once in one. */
+/* Seconds of the guest; the kernel scans a program's pages about once in one. */
 #define BALANCING_SECONDS 30
 
-/* As `collapse`, but the kernel does it by itself. */
+/* As `collapse`, but khugepaged does it. */
 static inline void load_khugepaged(struct mixed *mixed)
 {
 	size_t part = mixed->pages / 4 / HUGE * HUGE;
@@ -28,7 +28,10 @@ static inline void load_khugepaged(struct mixed *mixed)
 		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
 	for (int tries = 0; tries < 1000 && huge_pages_mapped() < part; tries++)
 		usleep(10000);
-	/* Pages in the way move at the end of its turn, and it ends one before the next. */
+	/*
+	 * Small pages with colors of huge ones move when khugepaged is done with the
+	 * program, which it must be once more.
+	 */
 	uint64_t scans = lab_read_number(KHUGEPAGED "full_scans");
 
 	for (int tries = 0; tries < 1000 && lab_read_number(KHUGEPAGED "full_scans") < scans + 2;
@@ -38,7 +41,9 @@ static inline void load_khugepaged(struct mixed *mixed)
 	mixed->tally->huge_pages = huge_pages_mapped();
 }
 
-/* The block of memory with the most of these frames that goes offline, or -1. */
+/*
+ * Takes the block of memory offline that has the most of these frames and can go, or -1.
+ */
 static inline int take_offline(const uint64_t *frames, size_t pages)
 {
 	uint64_t size = strtoull(file_line(MEMORY "block_size_bytes"), NULL, 16) / PAGE;
@@ -63,7 +68,7 @@ static inline int take_offline(const uint64_t *frames, size_t pages)
 	}
 }
 
-/* Whoever has pages there gets others for them. */
+/* Programs that have pages there get other pages for them. */
 static inline void load_offlining(struct mixed *mixed)
 {
 	char *memory = small_pages(mixed->pages), path[64];
@@ -95,7 +100,7 @@ struct moving {
 	int *nodes;
 };
 
-/* Touched, on the node of this CPU. */
+/* Touches pages, on the node of this CPU. */
 static inline struct moving pages_to_move(const struct mixed *mixed)
 {
 	struct moving moving = {
@@ -125,8 +130,7 @@ static inline size_t still_here(const struct mixed *mixed, const struct moving *
 }
 
 /*
- * Those that have not moved are told of (far), but not counted: they are in the cache of
- * the other node.
+ * Pages that have not moved are in another cache: they are reported as far, not counted.
  */
 static inline void count_moved(struct mixed *mixed, const struct moving *moving)
 {
@@ -143,8 +147,8 @@ static inline void count_moved(struct mixed *mixed, const struct moving *moving)
 }
 
 /*
- * The program has its pages on the node of one CPU, and goes on at the other one:
- * the kernel moves them there.
+ * The program has its pages on the node of one CPU, and continues on the other CPU: the
+ * kernel moves the pages there.
  */
 static inline void load_balancing(struct mixed *mixed)
 {
@@ -164,7 +168,7 @@ static inline void load_balancing(struct mixed *mixed)
 	count_moved(mixed, &moving);
 }
 
-/* The program has them moved. */
+/* The program moves them by itself, with move_pages(). */
 static inline void load_mbind(struct mixed *mixed)
 {
 	struct moving moving = pages_to_move(mixed);

@@ -5,13 +5,13 @@
 
 #include "mixed_huge.h"
 
-/* Of a process that asks for huge pages: those that it has. */
+/* Of a process that asks for huge pages: how many it has. */
 static inline void count_huge(struct mixed *mixed)
 {
 	__atomic_fetch_add(&mixed->tally->huge_pages, huge_pages_mapped(), __ATOMIC_RELAXED);
 }
 
-/* When all have their pages: they are counted, and then nobody needs them any more. */
+/* Counts the pages once all processes have theirs, and waits until all are counted. */
 static inline void count_together(struct mixed *mixed, const char *memory, size_t pages)
 {
 	tally_meet(mixed->tally);
@@ -23,9 +23,9 @@ static inline void count_together(struct mixed *mixed, const char *memory, size_
 #define LATER 10000
 
 /*
- * Processes at the same time, of which `parts` tells how large each is; the last `huge`
- * ask for huge pages, and begin one after the other: where one was when the next one came
- * is not what it has at the end.
+ * Processes at the same time, with sizes as in `parts`; the last `huge` ones ask for huge
+ * pages, and begin one after the other: a process goes on to take pages after the next
+ * one has begun.
  */
 static inline void at_once(struct mixed *mixed, const unsigned int *parts, unsigned int processes,
 			   unsigned int huge)
@@ -84,7 +84,7 @@ static inline void load_huge_beside_small(struct mixed *mixed)
 	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4, 2);
 }
 
-/* It has its pages, and is at rest until all are counted. */
+/* Starts a program that has its pages and is stopped until all are to be counted. */
 static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool small)
 {
 	pid_t child = lab_fork();
@@ -104,8 +104,8 @@ static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool smal
 }
 
 /*
- * Two programs with pages of 64 KiB: one has a tenth when the other takes half. What the
- * first one takes then lies behind what the other has.
+ * Two programs with pages of 64 KiB: one has a tenth of the cache when the other takes
+ * half. The pages that the first one takes then lie behind the other's colors.
  */
 static inline void load_mthp_behind(struct mixed *mixed)
 {
@@ -141,7 +141,7 @@ static inline void load_mthp_behind(struct mixed *mixed)
 }
 
 /*
- * Of four programs one after the other ends, and another one of its size begins; one in
+ * One after the other of four programs ends, and another one of its size begins; one in
  * `huge` of them has huge pages, if that is not 0.
  */
 static inline void turn_over(struct mixed *mixed, unsigned int huge)

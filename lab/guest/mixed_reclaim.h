@@ -44,7 +44,10 @@ static inline void group_leave(void)
 		lab_fail("unmount " GROUPS);
 }
 
-/* The group's limit is a bit above what the program needs; a stream goes on within it. */
+/*
+ * The group's limit is slightly above what the program needs; a stream of file reads runs
+ * in the group, too.
+ */
 static inline void load_memcg(struct mixed *mixed)
 {
 	char limit[32];
@@ -82,7 +85,7 @@ static inline void load_swap(struct mixed *mixed)
 
 	if (madvise(memory, bytes, MADV_PAGEOUT))
 		mixed_skip(mixed, "MADV_PAGEOUT: %s", strerror(errno));
-	/* Written pages keep their frames until somebody reclaims them. */
+	/* Pages written to swap keep their frames until they are reclaimed. */
 	usleep(200000);
 	snprintf(size, sizeof(size), "%lu", bytes);
 	write_text(GROUP "/memory.reclaim", size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Neighbors: processes that allocate and free again and again while the program
- * that is looked at touches its pages. Each function is one round.
+ * Neighbors: processes that allocate and free again and again while the program whose
+ * pages are counted touches them. Each function is one round.
  */
 #ifndef HUEPAGE_NEIGHBORS_H
 #define HUEPAGE_NEIGHBORS_H
@@ -93,7 +93,7 @@ static inline void stream(struct mixed *mixed)
 		lab_fail("drop what was read");
 }
 
-/* What was read goes from the page cache. */
+/* Drops the pages that were read from the page cache. */
 static inline void drop_stream(void)
 {
 	int disk = open_disk(STREAM_DISK, O_RDONLY);
@@ -111,7 +111,7 @@ static inline void compact(struct mixed *mixed)
 	lab_write("/proc/sys/vm/compact_memory", "1");
 }
 
-/* Holes come, and the kernel fills them by itself, as soon as it is told to look. */
+/* Makes holes, which the kernel fills by itself as soon as it is told to look. */
 static inline void compact_by_itself(struct mixed *mixed)
 {
 	for (int i = 0; i < 16; i++)
@@ -140,7 +140,7 @@ static inline pid_t neighbor_start(struct mixed *mixed, neighbor round)
 	}
 }
 
-/* Touches pages while a neighbor goes on; as many must have come to pass as make a load. */
+/* Touches pages while a neighbor runs; the neighbor's rounds meanwhile are counted. */
 static inline void touch_beside(struct mixed *mixed, char *memory, size_t pages, neighbor round)
 {
 	uint64_t *rounds = &mixed->tally->rounds;

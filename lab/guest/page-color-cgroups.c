@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* cpuset.page_colors: what is in force below it, for tasks that come and go. */
+/*
+ * cpuset.page_colors: the effective colors below a cgroup, for tasks that join and leave.
+ */
 #define _GNU_SOURCE
 #include "color_lists.h"
 
@@ -64,13 +66,13 @@ static void hierarchy(void)
 	expect_write(B OWN, "512-2047,9", 0);
 	expect_line(B OWN, "9,512-2047");
 	expect_line(B EFFECTIVE, "9,512-1023");
-	/* Nothing in common: as if it had none. */
+	/* No color in common: as if it had no set. */
 	expect_write(B OWN, "3000", 0);
 	expect_line(B OWN, "3000");
 	expect_line(B EFFECTIVE, "0-1023");
 	expect_write(A OWN, "2500-3500", 0);
 	expect_line(B EFFECTIVE, "3000");
-	/* Who comes later gets what is in force. */
+	/* A task that joins later gets the effective colors. */
 	folder(A "c");
 	expect_line(A "c/" OWN, "");
 	expect_line(A "c/" EFFECTIVE, "2500-3500");
@@ -102,7 +104,7 @@ static void refusals(void)
 	expect_write(A OWN, "", 0);
 }
 
-/* Sets that were made for another number of colors do not count, nor do they get lost. */
+/* Sets that were made for another number of colors are ignored, but not forgotten. */
 static void other_geometry(void)
 {
 	expect_write(A OWN, "0-255", 0);
@@ -116,7 +118,7 @@ static void other_geometry(void)
 	expect_line(B EFFECTIVE, "2000");
 	expect_write(DIR "cache_size", "16M", 0);
 	expect_line(A EFFECTIVE, "0-255");
-	/* Nor does it leave its parent's set. */
+	/* Nor may it use colors outside of its parent's set. */
 	expect_line(B EFFECTIVE, "0-255");
 	expect_write(DIR "cache_size", "8M", 0);
 	expect_line(A EFFECTIVE, "0-2047");
@@ -126,7 +128,7 @@ static void other_geometry(void)
 	expect_write(A OWN, "", 0);
 }
 
-/* Of a child that was born in a cgroup: it ends with 0 if it may use these. */
+/* Forks a child into a cgroup; returns 0 if it may use these colors. */
 static int born_in(const char *cgroup, const char *wanted)
 {
 	int folder = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC), status;
@@ -180,13 +182,13 @@ static void tasks(void)
 	expect_write(A OWN, "2000-2999", 0);
 	expect_line(B EFFECTIVE, "2000-2047");
 	expect_line(SELF, "2000-2047");
-	/* None of its own is left. */
+	/* None of its own colors is left. */
 	expect_write(B OWN, "3500", 0);
 	expect_write(A OWN, "3500-4000", 0);
 	expect_line(SELF, "3500");
 	if (child_has("3500"))
 		lab_fail("a child has other colors");
-	/* Now it is told. */
+	/* Now a list without a common color is refused. */
 	expect_write(SELF, "5-9", EINVAL);
 	expect_write(SELF, "0-3500", 0);
 	expect_line(SELF, "3500");
@@ -198,7 +200,9 @@ static void tasks(void)
 	expect_write(A OWN, "", 0);
 }
 
-/* Who may write the files of a cgroup chooses among its parent's colors. */
+/*
+ * A user who may write the files of a cgroup can choose among its parent's colors only.
+ */
 static void delegation(void)
 {
 	expect_write(A OWN, "64-127", 0);
@@ -237,7 +241,7 @@ static void allocates(void)
 	move_to(B, getpid());
 	memset(memory, 1, pages * PAGE);
 	strange[0] = outside(memory, pages, 0, 511);
-	/* From the next page on. */
+	/* The change applies from the next page on. */
 	expect_write(B OWN, "256-1023", 0);
 	memset(memory + pages * PAGE, 1, pages * PAGE);
 	strange[1] = outside(memory + pages * PAGE, pages, 256, 511);

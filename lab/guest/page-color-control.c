@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What page coloring is told and what it tells: files in sysfs and procfs.
- * Settings: check=yes also writes to all of them.
+ * Settings and reports of page coloring: files in sysfs and procfs. Settings of this
+ * guest: check=yes also writes to all of them.
  */
 #define _GNU_SOURCE
 #include "files.h"
@@ -133,7 +133,9 @@ static void table(void)
 	lab_result("{\"when\":\"table\",\"lines\":%lu,\"free\":%lu}", lines, free);
 }
 
-/* The highest block of memory that goes, if one does; its file stays in @path. */
+/*
+ * Takes the highest block of memory offline that can be; its state file stays in @path.
+ */
 static bool take_offline(char *path, size_t size)
 {
 	for (int block = 40; block > 0; block--) {
@@ -144,7 +146,7 @@ static bool take_offline(char *path, size_t size)
 	return false;
 }
 
-/* Frames of a block that is offline are not free: there may be no memory any more. */
+/* Frames of a block that is offline must not count as free: the memory may be gone. */
 static void offline_is_not_free(void)
 {
 	uint64_t lines, table, all;
@@ -158,7 +160,9 @@ static void offline_is_not_free(void)
 	expect_write(path, "online", 0);
 }
 
-/* Memory goes and comes: nodes without a cache are asked again each time. */
+/*
+ * Memory is removed and added: for nodes without a cache detection is repeated each time.
+ */
 static void memory_goes_and_comes(void)
 {
 	char path[64];
@@ -170,8 +174,8 @@ static void memory_goes_and_comes(void)
 }
 
 /*
- * Coloring is turned off while a CPU has pages of 64 KiB ready for a program: all of them
- * are free then, however often.
+ * Coloring is turned off while a CPU has pages of 64 KiB ready for a program: all of
+ * these pages must be free then, however often it is done.
  */
 static void off_with_pages_ready(void)
 {
@@ -184,7 +188,7 @@ static void off_with_pages_ready(void)
 		char *memory = map_large(8 * MIB);
 
 		expect_write(DIR "enabled", "1", 0);
-		/* Of those that a CPU takes at once, some are left. */
+		/* Of the pages that a CPU takes at once, some are left on its list. */
 		memset(memory, 1, 4 * MIB + i % 4 * LARGE_PAGE);
 		expect_write(DIR "enabled", "0", 0);
 		munmap(memory, 8 * MIB);
@@ -197,7 +201,7 @@ static void off_with_pages_ready(void)
 		   lab_read_number(LARGE "stats/anon_fault_alloc"));
 }
 
-/* Some machines tell of no cache: then there is nothing to enable. */
+/* Some machines report no cache: then coloring cannot be enabled. */
 static void detection(void)
 {
 	const char *colors = "/proc/self/page_colors";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What memory tasks with a set of colors get: those that are small, huge pages, those
- * that khugepaged makes of small ones, and those that memory compaction moves.
+ * Which memory tasks with a set of colors get: small pages, huge pages, pages that
+ * khugepaged makes of small ones, and pages that memory compaction moves.
  */
 #define _GNU_SOURCE
 #include "color_lists.h"
@@ -12,7 +12,7 @@
 #define KHUGEPAGED THP "khugepaged/"
 #define HUGE (HUGE_PAGE / PAGE)
 
-/* What was counted since it was looked at the last time. */
+/* What was counted since the last call. */
 struct counted {
 	uint64_t none;
 	uint64_t huge;
@@ -52,7 +52,7 @@ static void say(const char *what, size_t pages, unsigned outside)
 		   since.collapsed, since.failed);
 }
 
-/* A program by itself, which is small. */
+/* A separate program, which is small. */
 static void in_child(void (*load)(void))
 {
 	pid_t child = lab_fork();
@@ -65,7 +65,7 @@ static void in_child(void (*load)(void))
 	lab_wait(child, "a child");
 }
 
-/* Of every second color. */
+/* Pages that are not in the set of every second color. */
 static unsigned odd(const char *memory, size_t pages)
 {
 	unsigned found = 0;
@@ -154,7 +154,7 @@ static void ask_for_huge(const char *what)
 	say(what, ASKED * HUGE, found);
 }
 
-/* The blocks of the set are in pieces but for a few. */
+/* All but a few blocks of the set are fragmented. */
 static void huge_beyond_blocks(void)
 {
 	expect_write(SELF, "512-1023", 0);
@@ -162,7 +162,7 @@ static void huge_beyond_blocks(void)
 	ask_for_huge("huge beyond blocks");
 }
 
-/* So are all: what is not is taken before, and nothing is compacted for that. */
+/* All blocks are: whole ones are taken before, and none is made by compaction. */
 static void huge_without_blocks(void)
 {
 	uint64_t before, now;
@@ -211,7 +211,7 @@ static void wait_for_scans(void)
 	}
 }
 
-/* Small pages of every second color stay; those of whole blocks become one. */
+/* Small pages of every second color stay; those of whole blocks are collapsed. */
 static void khugepaged(void)
 {
 	lab_write(KHUGEPAGED "scan_sleep_millisecs", "10");
@@ -228,7 +228,7 @@ static void khugepaged(void)
 	lab_write(KHUGEPAGED "scan_sleep_millisecs", "10000");
 }
 
-/* Memory in pieces, of which an eighth is used, is made whole. */
+/* Fragmented memory, of which an eighth is used, is compacted. */
 static void compaction(void)
 {
 	const size_t pages = 32768;
@@ -260,7 +260,7 @@ int main(int argc, char **argv)
 {
 	lab_start(argc, argv);
 	lab_write(THP "enabled", "madvise");
-	/* Nothing is reclaimed or compacted for a huge page that shall not be. */
+	/* For a huge page that is not wanted nothing is reclaimed or compacted. */
 	lab_write(THP "defrag", "always");
 	expect_write(DIR "cache_size", "16M,ways=1", 0);
 	expect_write(DIR "enabled", "1", 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-/* /proc/PID/page_colors: lists, inheritance, permission, and what it does. */
+/*
+ * /proc/PID/page_colors: lists, inheritance, permission, and the colors of pages.
+ */
 #define _GNU_SOURCE
 #include "color_lists.h"
 
@@ -8,7 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-/* What a child found: it ends with 0, or has said what is wrong. */
+/* The result of a child: it ends with 0, or has printed what is wrong. */
 static void in_child(void (*check)(void))
 {
 	pid_t child = lab_fork();
@@ -88,16 +90,16 @@ static void another_user(void)
 	become(1000);
 	expect_write("/proc/1/page_colors", "0", EACCES);
 	expect_line("/proc/1/page_colors", "0-4095");
-	/* He would learn the numbers of his frames modulo the number of colors. */
+	/* The user would learn frame numbers modulo the number of colors. */
 	expect_write(SELF, "5", EPERM);
 	expect_line(SELF, "0-4095");
-	/* Opened by root, but the task has capabilities that this one has not. */
+	/* Opened by root, but the task has capabilities that the writer lacks. */
 	if (write(opened, "6", 1) != -1 || errno != EPERM)
 		lab_fail("a task of more capabilities is written to");
 	expect_write("/proc/page_color_table", "", EACCES);
 }
 
-/* Who has the privilege may open the file for one who has not. */
+/* A privileged process may open the file for one that is not. */
 static void opened_by_root(void)
 {
 	int fd = open("/proc/self/page_colors", O_RDWR);
@@ -108,7 +110,7 @@ static void opened_by_root(void)
 	expect_line(SELF, "7");
 }
 
-/* Its owner opens it, and then is another user who may do anything. */
+/* The task's owner opens it, and then becomes a user with all privileges. */
 static void opener_counts(void)
 {
 	if (setresuid(1000, 1000, 0) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
@@ -156,7 +158,7 @@ static void allocates(void)
 	expect_write(DIR "enabled", "0", 0);
 }
 
-/* Writers and forks that race for the same set. */
+/* Concurrent writers and forks of the same set. */
 static void races(void)
 {
 	pid_t children[4];

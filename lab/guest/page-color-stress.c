@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Workers map, touch, verify, fork and free memory by a seed, while the first
- * process compacts memory, takes it away and brings it back, as it does a CPU, has
- * processes killed, and turns every switch of page coloring. Every page is verified
- * before it goes.
+ * Workers map, touch, verify, fork and free memory by a seed, while the first process
+ * compacts memory, takes memory and a CPU offline and brings them back, lets processes
+ * be killed, and changes every setting of page coloring. Every page is verified before
+ * it is freed.
  */
 #define _GNU_SOURCE
 #include "stress_kernel.h"
@@ -31,7 +31,7 @@ static void verify(const struct area *area)
 	count(&counts->pages_verified, area->pages);
 }
 
-/* Of private memory that nobody has written to. */
+/* Reads private memory that was never written. */
 static void read_untouched(const struct area *area)
 {
 	const volatile uint64_t *words = (const volatile uint64_t *)area->memory;
@@ -44,8 +44,8 @@ static void read_untouched(const struct area *area)
 }
 
 /*
- * The kernel may take its pages away until they are written to: what it has then is not
- * looked at, and all of it is written anew.
+ * The kernel may free its pages (MADV_FREE) until they are written to: its content is
+ * not verified then, and all of it is written anew.
  */
 static void free_lazily(struct area *area)
 {
@@ -53,7 +53,7 @@ static void free_lazily(struct area *area)
 		lab_fail("MADV_FREE");
 }
 
-/* The child finds what its parent had, changes all of it, and finds that. */
+/* The child verifies what its parent had, changes all of it, and verifies that. */
 static void fork_and_copy(struct area *areas, const bool *freed, uint64_t owner)
 {
 	pid_t child = lab_fork();
@@ -106,7 +106,7 @@ static void work(uint64_t me, uint64_t seed)
 	while (!__atomic_load_n(&counts->stop, __ATOMIC_RELAXED)) {
 		unsigned int at = lab_below(&random, AREAS);
 		struct area *area = areas + at;
-		/* Unlike any other's; the last bit tells a file. */
+		/* Different for each area; the last bit tells whether it is a file. */
 		uint64_t owner = (me + 1) << 48 | ++serial << 8;
 
 		if (has_sets && !lab_below(&random, 8))
@@ -145,7 +145,7 @@ static void work(uint64_t me, uint64_t seed)
 	_exit(0);
 }
 
-/* Pages that are on their way, which end with those who move them. */
+/* Isolated pages, of which there must be none when no page moves any more. */
 static void check_isolated(const char *name)
 {
 	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
@@ -167,7 +167,7 @@ static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random
 	uint64_t owner = UINT64_C(1) << 62;
 	int ended;
 
-	/* A cache to color for; machines that are emulated tell of none. */
+	/* A cache to color for; emulated machines report none. */
 	if (colors)
 		lab_write(COLOR "cache_size", "4M,ways=1");
 	for (uint64_t round = 0; round < rounds || lab_seconds() - begin < seconds; round++) {
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
 	counts = lab_map_shared(sizeof(*counts));
 	stress_group();
 	huge = is_there(THP);
-	/* Huge pages of two sizes, and khugepaged goes on making larger ones. */
+	/* Enables huge pages of two sizes, and lets khugepaged make larger ones. */
 	if (huge) {
 		lab_write(THP "hugepages-64kB/enabled", "madvise");
 		lab_write(THP "khugepaged/scan_sleep_millisecs", "50");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A page full of words that follow from the first; no two are the same but with step 0. */
+/* Pages full of words, each from the one before; with step 0 all are the same. */
 #ifndef HUEPAGE_PAGE_WORDS_H
 #define HUEPAGE_PAGE_WORDS_H
 

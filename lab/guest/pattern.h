@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Pages whose content tells whose they are: a word in each line, made from owner,
- * area, page and line. A page that was mixed up with another is found.
+ * Pages whose content tells to which owner they belong: a word in each line, made
+ * from owner, area, page and line. A page that was exchanged with another is
+ * found.
  */
 #ifndef HUEPAGE_PATTERN_H
 #define HUEPAGE_PATTERN_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Memory whose frames come from the kernel as it is, or by choice; and aging. */
+/* Memory whose frames the kernel or the program chooses; and aging. */
 #ifndef HUEPAGE_PLACEMENT_H
 #define HUEPAGE_PLACEMENT_H
 
@@ -86,8 +86,8 @@ static inline char *pages_from_kernel(size_t pages)
 }
 
 /*
- * What days of other work do to the free lists, in small: pages faulted in at
- * random, then freed at random but for one in sixteen.
+ * What days of other work do to the free lists, in a short form: pages are faulted in at
+ * random, and then all but one in sixteen are freed at random.
  */
 static inline void age(struct lab_random *random, size_t pages, unsigned int rounds)
 {
@@ -102,12 +102,14 @@ static inline void age(struct lab_random *random, size_t pages, unsigned int rou
 		for (size_t i = pages / 16; i < pages; i++)
 			if (madvise(memory + order[i] * PAGE, PAGE, MADV_DONTNEED))
 				lab_fail("free a page");
-		/* What stays is not of the processes that come. */
+		/* Pages that stay do not belong to the processes that come later. */
 		if (madvise(memory, pages * PAGE, MADV_DONTFORK))
 			lab_fail("keep memory from being forked");
 		free(order);
 	}
-	/* Nor is what malloc() keeps for later: in a child it would be pages of colors. */
+	/*
+	 * Nor does memory that malloc() keeps: in a child it would be pages with colors.
+	 */
 	malloc_trim(0);
 }
 

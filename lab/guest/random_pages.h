@@ -9,7 +9,7 @@
 #include "age.h"
 #include "frames.h"
 
-/* Tells how many colors have 0, 1, 2, … of these frames. */
+/* Prints how many colors have 0, 1, 2, … of these frames. */
 static inline void random_pages_tell(const uint32_t *by_color, size_t colors)
 {
 	uint32_t having[64] = { 0 }, most = 0;

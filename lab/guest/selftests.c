@@ -23,7 +23,7 @@
 /* What the log takes as one message, less what comes before. */
 #define LINE 900
 
-/* Compressed in memory: enough to see pages leave and come back. */
+/* Swap compressed in memory: enough to see pages swapped out and in. */
 static void swap_to_memory(void)
 {
 	if (access("/sys/block/zram0/disksize", W_OK))
@@ -39,7 +39,7 @@ static void mount_tmpfs(const char *path)
 		lab_fail("mount tmpfs at %s", path);
 }
 
-/* Starts it; gives the process and the end of a pipe with what it prints. */
+/* Starts a test; returns the process and the end of a pipe with its output. */
 static pid_t start(const char *directory, char **words, int *output)
 {
 	int ends[2];
@@ -117,11 +117,11 @@ static void run(unsigned number, double seconds, const char *directory, char **w
 			kill(child, SIGKILL);
 		}
 		poll(&poll_output, 1, 100);
-		/* The test may have closed its output and go on. */
+		/* The test may have closed its output and be running still. */
 		if (poll_output.revents & POLLHUP)
 			poll_output.fd = -1;
 	}
-	/* What it left behind must not disturb the next. */
+	/* Processes and files that a test leaves must not disturb the next. */
 	kill(-child, SIGKILL);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
@@ -131,7 +131,7 @@ static void run(unsigned number, double seconds, const char *directory, char **w
 		   WIFSIGNALED(status) ? WTERMSIG(status) : 0, lab_seconds() - begin);
 }
 
-/* A value that the kernel may not take: fewer huge pages are not the end. */
+/* The kernel may refuse a value: fewer huge pages are no reason to stop. */
 static void set(const char *path, const char *value)
 {
 	int error = write_text(path, value);
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 	mount_tmpfs("/dev/shm");
 	setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", 1);
 	setenv("HOME", "/tmp", 1);
-	/* A test reads it because it is everywhere. */
+	/* A file that a test reads, since it exists everywhere. */
 	mkdir("/etc", 0755);
 	close(open("/etc/passwd", O_WRONLY | O_CREAT, 0644));
 	lab_write("/etc/passwd", "root:x:0:0::/:/bin/sh\n");

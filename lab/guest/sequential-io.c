@@ -18,7 +18,7 @@
 
 static uint64_t readers, bytes, record;
 
-/* What the kernel counts of waiting for memory. */
+/* What the kernel counts of waiting for memory (pressure). */
 struct waits {
 	uint64_t stalls, scanned_direct, scanned_kswapd;
 	uint64_t stalled_us; /* at least one task */

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* How much the kernel compacts by itself; it looks when the number is written. */
+/* How much the kernel compacts by itself; writing the number makes it look. */
 #define PROACTIVENESS "/proc/sys/vm/compaction_proactiveness"
 
 static inline uint64_t pages_migrated(void)
@@ -18,17 +18,17 @@ static inline uint64_t pages_migrated(void)
 }
 
 /*
- * The kernel looks twice a second whether memory is worth compacting; when that was
- * of no use, again in half a minute, in the midst of a pass. What it moves would be
- * counted as the pass's. So it is asked to look now, and may go on until it has moved
- * nothing for a while, or a minute has gone.
+ * The kernel looks twice a second whether to compact memory; after a useless attempt,
+ * only after half a minute, which may be in the midst of a pass, and the moves would
+ * be counted as the pass's. So the kernel is asked to look now, and may compact until
+ * it has moved nothing for a while, or for a minute.
  */
 static inline void settle(void)
 {
 	uint64_t migrated = pages_migrated();
 	char same[32];
 
-	/* It looks though the number be the same. */
+	/* Writing the same number makes it look, too. */
 	snprintf(same, sizeof(same), "%" PRIu64, lab_read_number(PROACTIVENESS));
 	lab_write(PROACTIVENESS, same);
 	for (int calm = 0, tries = 0; calm < 4 && tries < 120; tries++) {

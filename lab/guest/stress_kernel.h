@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the stress asks of the kernel beside memory: compaction, memory and a CPU that
- * go and come, contiguous memory, kills, and the switches of page coloring. What a
- * kernel does not have is left out and told of.
+ * Kernel functions that the stress uses beside memory: compaction, hotplug of memory
+ * and a CPU, contiguous memory, kills, and the settings of page coloring. What the
+ * kernel does not have is left out and reported.
  */
 #ifndef HUEPAGE_STRESS_KERNEL_H
 #define HUEPAGE_STRESS_KERNEL_H
@@ -22,7 +22,7 @@
 #define SECOND_CPU "/sys/devices/system/cpu/cpu1/online"
 #define CONTIGUOUS "/sys/kernel/debug/cma/reserved/"
 
-/* How often each was done, and how often the kernel said that it could not. */
+/* How often each was done, and how often the kernel refused. */
 struct done {
 	uint64_t compact, drop, offline, online, offline_refused, killed;
 	uint64_t contiguous, contiguous_refused, cpu;
@@ -34,7 +34,7 @@ static inline bool is_there(const char *path)
 	return !access(path, F_OK);
 }
 
-/* One block of memory goes if it can, and all that are away come back. */
+/* Takes one block of memory offline if possible; all that are offline come back. */
 static inline void stress_hotplug(struct lab_random *random, struct done *done)
 {
 	char path[128], state[16] = "";
@@ -74,7 +74,7 @@ static inline void stress_hotplug(struct lab_random *random, struct done *done)
 	}
 }
 
-/* The second CPU goes with all that it has ready for whom it ran, and comes back. */
+/* Takes the second CPU offline, with the pages on its lists, and brings it back. */
 static inline void stress_cpu(struct done *done)
 {
 	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
@@ -87,7 +87,7 @@ static inline void stress_cpu(struct done *done)
 	done->cpu++;
 }
 
-/* Pages in a row are taken from an area that lends its memory to users. */
+/* Allocates contiguous pages in an area (CMA) that user pages may use meanwhile. */
 static inline void stress_contiguous(struct lab_random *random, struct done *done)
 {
 	char pages[16];
@@ -118,7 +118,7 @@ static inline void stress_group(void)
 	lab_write(GROUP "/memory.max", "16M");
 }
 
-/* A child takes more than its group may have, until the kernel kills it. */
+/* A child takes more memory than its group may have, until the kernel kills it. */
 static inline void stress_kill(uint64_t owner, struct done *done)
 {
 	int status;
@@ -156,7 +156,7 @@ static inline void read_all(const char *path)
 	close(file);
 }
 
-/* One of the switches of page coloring, if the kernel has any. */
+/* Changes one of the settings of page coloring, if the kernel has any. */
 static inline void stress_color(struct lab_random *random, struct done *done)
 {
 	static const char *const sizes[] = { "4M,ways=1", "3M,ways=3", "16M,ways=1",
@@ -165,7 +165,7 @@ static inline void stress_color(struct lab_random *random, struct done *done)
 
 	switch (lab_below(random, 3)) {
 	case 0:
-		/* Only while it is off; then it is on again. */
+		/* Possible only while coloring is off; then it is turned on again. */
 		lab_write(COLOR "enabled", "0");
 		lab_write(COLOR "cache_size", sizes[lab_below(random, 5)]);
 		done->geometry++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
  * How many pages of the processes of a load are on each color, counted by frame
- * numbers. Shared by all of them; each process counts its own pages when all have
- * theirs.
+ * numbers. All processes share it; each counts its own pages when all have their
+ * pages.
  */
 #ifndef HUEPAGE_TALLY_H
 #define HUEPAGE_TALLY_H
@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Few and small: what counts shall not fill the cache itself. */
+/* Few and small, so that counting does not fill the cache by itself. */
 #define TALLY_PROCESSES 10
-/* Frames have numbers below it: 4 GiB, where no guest has memory. */
+/* Frame numbers are below this: 4 GiB, behind which no guest has memory. */
 #define TALLY_FRAMES (UINT64_C(4) << 30 >> 12)
 
 struct tally {
@@ -131,7 +131,7 @@ static inline struct tally_figures tally_figures(const struct tally *tally)
 	return figures;
 }
 
-/* All processes of a load meet: before they count, and before one of them ends. */
+/* All processes of a load meet: before they count, and before one ends. */
 static inline void tally_expect(struct tally *tally, unsigned int processes)
 {
 	pthread_barrierattr_t shared;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Workers that take turns: one, or two threads or processes on a CPU each. What
- * they do is interleaved in the same way in every run.
+ * Workers that take turns: one, or two threads or processes on a CPU each.
+ * Their work is interleaved in the same way in every run.
  */
 #ifndef HUEPAGE_TURNS_H
 #define HUEPAGE_TURNS_H

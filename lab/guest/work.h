@@ -37,7 +37,7 @@ struct work {
 	struct lab_random random;
 };
 
-/* What one worker has of the arrays: so many pages of each, from there on. */
+/* A worker's part of the arrays: so many pages of each, from this one on. */
 struct part {
 	struct work *work;
 	uint32_t me;
@@ -134,7 +134,7 @@ static inline void part_frames(const struct part *part)
 			  work->frames + n * work->pages + part->from);
 }
 
-/* Adds to what is told. Whoever calls it does so alone. */
+/* Adds to the results. Only one worker may call it at a time. */
 static inline void part_tell(const struct part *part)
 {
 	struct work *work = part->work;
@@ -185,7 +185,7 @@ static inline void part_do(const struct part *part)
 		TURN(REGION_END(id), );                     \
 	} while (0)
 	TURN(settle(), );
-	/* In turns: what the kernel reads for it would be counted in the other's region. */
+	/* In turns: reads by the kernel would be counted in the other's region. */
 	TURN(, part_frames(part));
 	PASS(1, stream_touch(c, a, NULL, lines), stream_copy(c, a, lines));
 	PASS(2, stream_touch(b, c, NULL, lines), stream_scale(b, c, FACTOR, lines));

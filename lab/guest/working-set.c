@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * Reads of working sets below and above the size of L2, a matrix product and a
- * Fourier transform, in memory of four placements: as the kernel deals pages
+ * Fourier transform, in memory of four placements: as the kernel allocates pages
  * after boot (fresh) and after aging (aged), contiguous frames, random frames.
- *
- * What has been measured once is not freed, so that no repeat gets the frames of
- * the one before. Where the kernel deals pages each has a process of its own, which
- * has nothing else: the kernel may place pages by what their process has already.
+ * Memory that has been measured once is not freed, so that no repeat gets the
+ * frames of the one before. For memory that the kernel allocates, each is a process
+ * that has no other memory: the kernel may place pages by what their process has
+ * already.
  */
 #define _GNU_SOURCE
 #include "coloring.h"
@@ -153,7 +153,7 @@ static void run_transform(enum placement placement, uint64_t n)
 		roots[2 * k + 1] = -sin(2 * M_PI * k / n);
 	}
 	set_impulse(x, n);
-	/* All that the transform uses, as the work before it would have. */
+	/* Touches all that the transform uses, as the work before it would have. */
 	REGION_BEGIN(WARM);
 	read_lines(memory, (pages + root_pages) * PAGE);
 	REGION_END(WARM);
@@ -168,7 +168,7 @@ static void run_transform(enum placement placement, uint64_t n)
 		   names[placement], n);
 }
 
-/* In a process that stays, and keeps its pages, if the kernel deals them. */
+/* In a process that stays, and keeps its pages, if the kernel allocates them. */
 static void in_process(void (*run)(enum placement, uint64_t), enum placement placement,
 		       uint64_t number)
 {

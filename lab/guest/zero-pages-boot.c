@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * What came of zero_pages= at boot: what the kernel says there is, and in how many
+ * The result of zero_pages= at boot: what the kernel reports, and in how many
  * frames memory lies that was read and never written.
  */
 #define _GNU_SOURCE

@@ -2,8 +2,8 @@
 /*
  * What the zero pages behind all untouched memory cost. Patterns of reads, all
  * from registers: within the regions the program accesses nothing else, so that
- * accesses beyond the reads are the kernel's own. The cache that is fought over
- * has so many ways and colors.
+ * accesses beyond the reads are the kernel's own. The settings ways and colors
+ * are those of the cache.
  *
  * frames:    4 bytes at the same offset of N contiguous frames, again and again.
  * thrash:    as many hot frames of one color as the cache has ways, then some
@@ -13,7 +13,8 @@
  * full:      every line of own data that fills the cache, then of one page of
  *            the area.
  * partition: own data that fill three quarters of the colors, and an area read by
- *            who may use the last quarter, mapped before or after that was said.
+ *            a task that may use the last quarter, mapped before or after it was
+ *            given that set.
  *
  * The area is untouched memory, as the kernel backs it, or, as a control on the
  * stock kernel, one frame of zeros of each color of the cache in the order of
@@ -91,7 +92,7 @@ partition(const char *first, uint64_t some, const char *area, uint64_t rounds)
 	}
 }
 
-/* The area as the kernel backs untouched memory that is read. */
+/* The area as untouched memory that is read. */
 static char *untouched_area(void)
 {
 	char *area = lab_map_small(AREA_PAGES * PAGE);
@@ -235,8 +236,9 @@ static void run_partition(const char *frames, uint64_t zero_color, const char *a
 }
 
 /*
- * The area belongs to who may use the last quarter of the colors, from the first
- * zero page's on; the frames are his neighbor's, who has the others.
+ * The area belongs to a task that may use the last quarter of the colors, from the
+ * first zero page's on; the frames belong to its neighbor, which has the other
+ * colors.
  */
 static void run_partitions(const char *frames, uint64_t zero_color, const char *before)
 {
@@ -253,7 +255,7 @@ static void run_partitions(const char *frames, uint64_t zero_color, const char *
 	lab_write("/proc/self/page_colors", set);
 }
 
-/* Nothing is expected of a kernel that knows nothing of zero pages. */
+/* Nothing is checked on a kernel without zero pages of several colors. */
 static void check_zero_pages(const char *zeros)
 {
 	if (strcmp(zeros, "stock") &&
@@ -279,7 +281,9 @@ int main(int argc, char **argv)
 	uint64_t scan_rounds = lab_number("scan_rounds");
 	const char *counts = lab_text("frames");
 
-	/* The first zero page is that of addresses whose last bits are none. */
+	/*
+	 * The first zero page is mapped at addresses whose lowest page bits are 0.
+	 */
 	for (uint64_t i = 0; i < AREA_PAGES; i++)
 		if ((uintptr_t)(untouched + i * PAGE) / PAGE % AREA_PAGES == 0)
 			zero_color = frame_of(untouched + i * PAGE) % colors;

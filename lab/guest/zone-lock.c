@@ -2,8 +2,8 @@
 /*
  * How often zone->lock is taken for a page, and how long it is held: long fills of
  * pages of three sizes, small loops that touch and discard, files. CPUs work one after
- * the other, so no one waits; how many there are decides how many pages the kernel
- * keeps beside each.
+ * the other, so that none waits; their number decides how many pages the kernel keeps
+ * on each CPU's lists.
  */
 #define _GNU_SOURCE
 #include "coloring.h"
@@ -30,7 +30,7 @@ struct held {
 	double longest, total; /* microseconds */
 };
 
-/* Of all zones: they share a class. */
+/* Of all zones, which have one lock class. */
 static struct held read_held(void)
 {
 	struct held held = { 0 };
@@ -61,7 +61,7 @@ static struct held read_held(void)
 	return held;
 }
 
-/* Lets each CPU do its part; counts unless this is the first round. */
+/* Lets each CPU do its part; counts in all rounds but the first. */
 static void work(const char *name, void (*part)(uint32_t cpu))
 {
 	settle();
