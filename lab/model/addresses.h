@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How often the instruction at each address was executed in a region, on all CPUs: with
- * the kernel's symbols it is told which functions took how many.
+ * the kernel's symbols this shows how many instructions each function took.
  */
 #ifndef ADDRESSES_H
 #define ADDRESSES_H
@@ -15,10 +15,10 @@ struct addresses {
 	bool incomplete; /* memory ran out */
 };
 
-/* Where executions of the instruction at an address are counted, for good; or NULL. */
+/* The counter of executions of the instruction at an address, which stays; or NULL. */
 uint64_t *addresses_count_of(struct addresses *addresses, uint64_t address);
 
-/* Nothing was executed yet. */
+/* Forgets all counts. */
 void addresses_clear(struct addresses *addresses);
 
 /* A line of JSON: {"addresses":[[address,executions],…]}, ascending. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* The age of QLRU at which a line goes. */
+/* The age of QLRU at which a line is evicted. */
 #define OLDEST 3
 
 static bool search_lru(struct cache *cache, uint64_t set, uint64_t tag)
@@ -155,7 +155,7 @@ static bool init_many(struct cache *cache)
 bool cache_init(struct cache *cache, const struct geometry *geometry, uint64_t seed)
 {
 	uint64_t sets = geometry->sets;
-	/* Of a single way, all kinds of replacement replace the same. */
+	/* With a single way all kinds of replacement do the same. */
 	enum replacement replacement = geometry->ways == 1 ? REPLACE_LRU : geometry->replacement;
 
 	*cache = (struct cache){

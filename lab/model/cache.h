@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One cache: which lines it holds, and which line goes when another comes.
+ * One cache: which lines it holds, and which line is evicted for another.
  *
- * Exactly, for whoever writes a twin of it:
+ * The exact rules, by which a twin can be written:
  *
  * - A line is its address divided by the line size; its set is line % sets.
  * - A set with an empty way evicts nothing; of several, the first is filled.
- * - LRU: the line whose last use, hit or fill, is the longest ago goes.
+ * - LRU: the line whose last use, hit or fill, is the longest ago is evicted.
  * - Tree-PLRU: ways - 1 nodes numbered from 1, the children of n being 2n and
  *   2n + 1, way w being where node ways + w would be. A bit in each node, 0 at
  *   first: 0 sends the search for a victim to 2n, 1 to 2n + 1. A hit or a fill

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Whether options that are each right go together. */
+/* Whether options that are valid by themselves go together. */
 #include <stdarg.h>
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the accesses to each page frame came to, over all regions of interest and
- * CPUs: with it a program's counts can be told by its mappings.
+ * Accesses to each page frame and misses of them, over all regions of interest and
+ * CPUs: with a program's mappings they give the counts of that program.
  */
 #ifndef FRAMES_H
 #define FRAMES_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Frames from here on are not told apart: 64 GiB. */
+/* Frames from this one on are not counted one by one: 64 GiB. */
 #define FRAMES_END (UINT64_C(1) << 24)
 
 struct frames {
@@ -26,7 +26,7 @@ void frames_init(struct frames *frames, size_t caches);
 /* An access to a frame. */
 void frames_access(struct frames *frames, uint64_t frame);
 
-/* A line of a frame was in that cache not found. */
+/* A line of a frame missed in that cache. */
 void frames_miss(struct frames *frames, uint64_t frame, size_t cache);
 
 /* A line of JSON: {"frames":[[frame,accesses,misses in each cache],…]}, ascending. */

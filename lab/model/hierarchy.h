@@ -72,14 +72,14 @@ struct hierarchy {
 bool hierarchy_init(struct hierarchy *hierarchy, const struct description *description,
 		    size_t cpu_count, char *error, size_t error_size);
 
-/* Forgets what was counted, not what is cached. */
+/* Sets counts to 0; caches keep their lines. */
 void hierarchy_clear_counts(struct hierarchy *hierarchy);
 
-/* Touches the lines of [address, address + size): what they cost. */
+/* Touches the lines of [address, address + size). Returns their cost. */
 uint32_t hierarchy_touch(struct hierarchy *hierarchy, struct cpu *cpu, uint64_t address,
 			 uint32_t size);
 
-/* Counts an access whose first byte is at address and which cost so much. */
+/* Counts an access whose first byte is at address, and its cost. */
 void hierarchy_count(struct hierarchy *hierarchy, struct cpu *cpu, uint64_t address,
 		     uint32_t cycles);
 

@@ -18,7 +18,7 @@ static void check_thread(void)
 	} else if (!pthread_equal(thread, pthread_self())) {
 		fprintf(stderr, "huepage model: CPUs run in several threads, so nothing can be "
 				"counted exactly: run QEMU with -accel tcg,thread=single\n");
-		/* Not exit(): other threads are in the midst of the model. */
+		/* Not exit(): other threads may be running the model. */
 		_Exit(1);
 	}
 }
@@ -26,8 +26,9 @@ static void check_thread(void)
 #if QEMU_PLUGIN_VERSION == 1
 
 /*
- * A number that translated code adds to is one for all CPUs in version 1. What
- * was added since another CPU ran before belongs to the one that runs now.
+ * In version 1 the counter that translated code adds to is the same for all
+ * CPUs. What was added since the last change of CPUs belongs to the CPU that
+ * runs now.
  */
 static uint64_t executed;
 static uint64_t executed_before;

@@ -8,7 +8,7 @@
  * once per repetition, as QEMU begins it that often.
  *
  * All CPUs must run in one thread (-accel tcg,thread=single, or -icount), which
- * is looked at when another CPU runs; with more threads the model would be
+ * is checked when another CPU runs; with more threads the model would be
  * neither exact nor repeatable.
  */
 #ifndef INSTRUCTIONS_H

@@ -7,7 +7,7 @@
 
 #include "reader.h"
 
-/* A tree's bits are one word per set. */
+/* The bits of a PLRU tree are one word per set. */
 #define MAX_TREE_WAYS 64
 
 static bool take_latency(struct reader *reader, uint32_t *latency)

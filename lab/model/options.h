@@ -26,11 +26,11 @@
 
 #include "description.h"
 
-/* Adds one option; false and what is wrong if it can't be. */
+/* Adds one option. False, with the reason, if it is not valid. */
 bool options_add(struct description *description, const char *option, char *error,
 		 size_t error_size);
 
-/* To be asked once all are added: whether they go together. */
+/* Whether the options go together, once all are added. */
 bool options_check(const struct description *description, char *error, size_t error_size);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "description.h"
 
-/* From this version of the interface on, what is reported is right. */
+/* From this version of the interface on, the reported address is physical. */
 #define FIRST_CORRECT_VERSION 2
 
 /* Memory has no smaller parts; ROMs have, but those below 1 MiB are left out. */
@@ -21,7 +21,7 @@ struct part {
 static struct part parts[PART_COUNT];
 static bool is_reported_right;
 
-/* Of QEMU, not of its plugin interface; there since long before 7.2. */
+/* Functions of QEMU, not of its plugin interface; older than 7.2. */
 static void *(*qemu_get_cpu)(int index);
 static uint64_t (*cpu_get_phys_page_debug)(void *cpu, uint64_t page);
 
@@ -30,7 +30,7 @@ bool physical_init(const qemu_info_t *info)
 	is_reported_right = info->version.cur >= FIRST_CORRECT_VERSION;
 	if (is_reported_right)
 		return true;
-	/* POSIX has it that a function's address fits a pointer. */
+	/* POSIX guarantees that a function's address fits into a pointer. */
 	*(void **)&qemu_get_cpu = dlsym(RTLD_DEFAULT, "qemu_get_cpu");
 	*(void **)&cpu_get_phys_page_debug = dlsym(RTLD_DEFAULT, "cpu_get_phys_page_debug");
 	if (qemu_get_cpu && cpu_get_phys_page_debug)
@@ -48,7 +48,7 @@ static uint64_t walk(unsigned int cpu, uint64_t virtual_address, uint64_t report
 
 	if (page == UINT64_MAX)
 		return reported;
-	/* There, ROMs lie over memory, and are reported as if elsewhere. */
+	/* Below 1 MiB ROMs hide memory, and are reported at other addresses. */
 	if (page >> PART_SHIFT)
 		*part = (struct part){ (reported >> PART_SHIFT) + 1, page + in_page - reported };
 	return page + in_page;

@@ -13,7 +13,9 @@
 
 #include "qemu_api.h"
 
-/* False, and says why, if this QEMU gives no way to the addresses. */
+/*
+ * False, with the reason, if this QEMU gives no way to find physical addresses.
+ */
 bool physical_init(const qemu_info_t *info);
 
 /* False if the address is not memory but a device's. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What QEMU calls: connects the guest's instructions and accesses to the model. */
+/* What QEMU calls: passes the guest's instructions and accesses to the model. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static const uint8_t *bytes_of(const struct qemu_plugin_insn *insn, uint8_t byte
 #endif
 }
 
-/* Marks are not counted, so a region's count is that of what is between them. */
+/* Marks are not counted, so a region has the count of the instructions between them. */
 static void block_translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	(void)id;

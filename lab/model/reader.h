@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Reading the value of an option, field by field, and saying what is wrong. */
+/* Reads the value of an option, field by field, and reports errors. */
 #ifndef READER_H
 #define READER_H
 
@@ -14,7 +14,7 @@ struct reader {
 /* Always false, so that it can be returned. */
 __attribute__((format(printf, 2, 3))) bool refuse(struct reader *reader, const char *format, ...);
 
-/* "what" is what the field is called where it is missing or wrong. */
+/* "what" is the name of the field in errors. */
 bool take(struct reader *reader, const char *separator, const char *what, char **field);
 bool take_number(struct reader *reader, const char *what, uint64_t most, uint64_t *number);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A set of a cache with LRU and so many ways that to look at them one by one
- * takes too long: the ways as a list by last use, and a table by tag.
+ * A set of a cache with LRU and so many ways that looking at them one by one takes too
+ * long: the ways as a list by last use, and a table by tag.
  */
 #ifndef RECENCY_H
 #define RECENCY_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From so many ways on it is faster. */
+/* The number of ways from which on this is faster. */
 #define RECENCY_WAYS 128
 
 struct recency;
@@ -17,7 +17,7 @@ struct recency;
 /* NULL if there is not enough memory. */
 struct recency *recency_new(uint32_t ways);
 
-/* Uses a tag, which is not 0; true if it was there. The tag used the longest ago makes room. */
+/* Uses a tag, not 0; true if it was there. Else the one used longest ago goes. */
 bool recency_use(struct recency *recency, uint64_t tag);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Regions of interest: from a begin to its end, then a record per CPU. */
+/*
+ * Regions of interest: from a begin to its end, which writes a record per CPU.
+ */
 #ifndef REGION_H
 #define REGION_H
 
