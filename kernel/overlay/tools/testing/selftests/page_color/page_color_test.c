@@ -22,7 +22,7 @@
 /* Direct-mapped, whatever the page size is. */
 #define COLORS 1024
 #define PAGES (4 * COLORS)
-/* Of this area, half of the pages are freed by chance. */
+/* Pages of the area of which half are freed, chosen at random. */
 #define AREA (8 * PAGES)
 
 /*
@@ -34,7 +34,7 @@
 
 static size_t page_size;
 
-/* First line, without its end; or what went wrong. */
+/* The first line, without its end; or the error. */
 static const char *line_of(const char *path)
 {
 	static char line[4096];
@@ -51,7 +51,7 @@ static const char *line_of(const char *path)
 	return line;
 }
 
-/* To be kept: the next line takes the place of this one. */
+/* A copy: the next line overwrites the buffer. */
 static void copy_line(char *to, size_t size, const char *path)
 {
 	snprintf(to, size, "%s", line_of(path));
@@ -104,7 +104,7 @@ static void touch(char *memory, size_t pages)
 		memory[i * page_size] = 1;
 }
 
-/* 0 for pages that are not there; false if it cannot be told. */
+/* 0 for pages that are not present; false if frame numbers cannot be read. */
 static bool frames_of(const char *memory, size_t pages, uint64_t *frames)
 {
 	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
@@ -123,7 +123,7 @@ static bool frames_of(const char *memory, size_t pages, uint64_t *frames)
 	return good;
 }
 
-/* Of pages that are there; false if one is not, or cannot be told. */
+/* Colors of pages; false if one is not present, or cannot be read. */
 static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
 {
 	uint64_t *frames = calloc(pages, sizeof(*frames));
@@ -138,7 +138,7 @@ static bool colors_of(const char *memory, size_t pages, unsigned int *colors)
 	return good;
 }
 
-/* How much more often one color is there than another. */
+/* How many more pages the most frequent color has than the rarest. */
 static unsigned int spread(const unsigned int *colors, size_t pages)
 {
 	unsigned int counts[COLORS] = { 0 }, low = UINT_MAX, high = 0;
@@ -164,8 +164,8 @@ static size_t in_turn(const unsigned int *colors, size_t pages)
 }
 
 /*
- * Frees half of the pages of a large area in an order of chance, so that the free
- * lists begin with single pages of all colors, as on a machine that has been used.
+ * Frees half of the pages of a large area in random order, so that the free lists begin
+ * with single pages of all colors, as on a machine that has been used.
  */
 static char *shuffle_free_pages(void)
 {
@@ -190,7 +190,9 @@ static char *shuffle_free_pages(void)
 	return memory;
 }
 
-/* The same by a child, which keeps what is left: the caller remains small. 0: failed. */
+/*
+ * The same in a child, which keeps the other half: the caller remains small. 0: failed.
+ */
 static pid_t shuffle_beside(void)
 {
 	int ready[2];
@@ -220,7 +222,7 @@ static const char files[][40] = {
 	SYSFS "cache_size", SYSFS "ways", SYSFS "enabled"
 };
 
-/* How coloring was before a test, to put it back. */
+/* The settings of coloring before a test, to restore them. */
 struct state {
 	bool enabled;
 	char geometry[1024];
@@ -231,7 +233,7 @@ static void remember(struct state *state)
 	char size[256];
 
 	state->enabled = !strcmp(line_of(SYSFS "enabled"), "1");
-	/* What was detected, or is not the same on all nodes, is detected again. */
+	/* A geometry that was detected, or differs between nodes, is detected again. */
 	copy_line(state->geometry, sizeof(state->geometry), SYSFS "source");
 	if (!strcmp(state->geometry, "sysfs") || !strcmp(state->geometry, "boot")) {
 		copy_line(size, sizeof(size), SYSFS "cache_size");
@@ -250,7 +252,7 @@ static int put_back(const struct state *state)
 	if (err)
 		return err;
 	err = put(SYSFS "cache_size", state->geometry);
-	/* A machine without a cache to color for has none to detect. */
+	/* Without a cache to color for, none can be detected. */
 	if (err == ENODEV && !state->enabled)
 		return 0;
 	if (!err && state->enabled)
@@ -274,7 +276,7 @@ FIXTURE_SETUP(page_color)
 		copy_line(self->before[i], sizeof(self->before[i]), files[i]);
 	remember(&self->state);
 
-	/* Colors come in turn for each CPU. */
+	/* Stay on one CPU, on which colors come in turn. */
 	CPU_ZERO(&cpu);
 	CPU_SET(sched_getcpu(), &cpu);
 	ASSERT_EQ(0, sched_setaffinity(0, sizeof(cpu), &cpu));
@@ -374,7 +376,7 @@ TEST_F(page_color, without_it_colors_come_by_chance)
 
 TEST_F(page_color, a_large_program_has_each_color_as_often)
 {
-	/* Whoever is much larger spares whole pageblocks instead. */
+	/* A much larger program spares whole pageblocks instead. */
 	const size_t pages = 7 * COLORS / 4;
 	unsigned long before;
 	char *memory;
@@ -388,7 +390,7 @@ TEST_F(page_color, a_large_program_has_each_color_as_often)
 	memory = map_pages(pages);
 	ASSERT_NE(NULL, memory);
 	touch(memory, pages);
-	/* Some came before it was known to be large. */
+	/* Some pages were taken before the program counted as large. */
 	EXPECT_LE(pages * 3 / 4,
 		  statistic("/proc/vmstat", "page_color_best") +
 		  statistic("/proc/vmstat", "page_color_other") - before);
@@ -430,7 +432,9 @@ TEST_F(page_color, choices_can_be_traced)
 	EXPECT_LT(0, lines_with(TRACEFS "/trace", "colors=lacked,few wished="));
 }
 
-/* Exits with 0 if hardly any color is there twice after half of it came anew. */
+/*
+ * Exits with 0 if hardly any color has two pages after half of the pages were replaced.
+ */
 static void child_that_frees(unsigned int *colors)
 {
 	const size_t pages = COLORS - 64;
@@ -449,7 +453,7 @@ static void child_that_frees(unsigned int *colors)
 		_exit(2);
 	for (i = 0; i < pages; i++)
 		twice += counts[colors[i]]++ == 1;
-	/* The first 16 came before it was known to be large; by chance, 350. */
+	/* The first 16 pages are taken while it is small; random colors give 350. */
 	_exit(twice > 32 ? 3 : 0);
 }
 
@@ -482,7 +486,7 @@ static unsigned int most(const uint64_t *frames, size_t pages)
 	return high;
 }
 
-/* Pages that go elsewhere when memory is compacted; SIZE_MAX if it cannot be told. */
+/* How many pages move when memory is compacted; SIZE_MAX on errors. */
 static size_t compact(const char *memory, uint64_t *before, uint64_t *after)
 {
 	size_t moved = 0, i;
@@ -495,7 +499,7 @@ static size_t compact(const char *memory, uint64_t *before, uint64_t *after)
 	return moved;
 }
 
-/* Pages go to their own color, or to one that few hold: none gets many more. */
+/* Pages go to their own color, or to one that few hold: no color gets many more. */
 TEST_F(page_color, compaction_does_not_crowd_colors)
 {
 	uint64_t *before, *after;
@@ -514,7 +518,7 @@ TEST_F(page_color, compaction_does_not_crowd_colors)
 	free(after);
 }
 
-/* Where nobody counts who holds a color, a page without a place of its own goes anywhere. */
+/* If holders are not counted, a page without a frame of its color goes to any frame. */
 TEST_F(page_color, compaction_goes_on_with_few_colors)
 {
 	uint64_t *before, *after;
@@ -557,7 +561,7 @@ TEST_F(page_color, a_task_gets_pages_of_its_set_only)
 	EXPECT_EQ(0, outside);
 }
 
-/* Exits with 0 if its set is as the parent's was, then has another one. */
+/* Exits with 0 if its set is that of the parent, and can be changed. */
 static void child_of_set(void)
 {
 	int differs = strcmp(line_of(SELF), "3-8");
@@ -614,14 +618,14 @@ TEST_F(page_color, lists_that_are_wrong_change_nothing)
 /* Exits with 0 if neither another user's task nor this one can be given a set. */
 static void child_of_another_user(int opened, const char *path)
 {
-	/* A change of user hides the files in /proc from their owner. */
+	/* After a change of user the files in /proc do not belong to the task's user. */
 	if (setresuid(65534, 65534, 65534) || prctl(PR_SET_DUMPABLE, 1, 0, 0, 0))
 		_exit(1);
 	if (put(path, "0") != EACCES)
 		_exit(2);
 	if (write(opened, "0", 1) != -1 || errno != EPERM)
 		_exit(3);
-	/* Nor its own: it would learn about its frame numbers. */
+	/* Nor may a task write its own: it would learn its frame numbers. */
 	if (put(SELF, "5") != EPERM)
 		_exit(4);
 	_exit(strcmp(line_of(SELF), "0-1023") ? 5 : 0);
@@ -701,7 +705,7 @@ FIXTURE_SETUP(page_color_cgroup)
 
 FIXTURE_TEARDOWN(page_color_cgroup)
 {
-	/* What was skipped has no cgroups. */
+	/* A skipped test has made no cgroups. */
 	if (self->below[0]) {
 		EXPECT_EQ(0, put_in(self->root, "cgroup.procs", "0"));
 		EXPECT_EQ(0, rmdir(self->below));
@@ -725,7 +729,7 @@ TEST_F(page_color_cgroup, children_stay_within_their_parents_colors)
 	EXPECT_EQ(0, put_in(self->below, OWN, "50-1023"));
 	EXPECT_STREQ("50-1023", line_in(self->below, OWN));
 	EXPECT_STREQ("50-99", line_in(self->below, EFFECTIVE));
-	/* None of the parent's: as if nothing had been asked for. */
+	/* No color of the parent's: as if no color had been asked for. */
 	EXPECT_EQ(0, put_in(self->below, OWN, "100"));
 	EXPECT_STREQ("0-99", line_in(self->below, EFFECTIVE));
 	EXPECT_EQ(0, put_in(self->above, OWN, "all"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Zero pages as programs see them: which one an address gets, that it stays zero
- * whatever is done to it, and that each way of mapping one chooses alike. Needs
- * root, to learn frame numbers. Worth most with zero_pages=8 on the command line.
+ * whatever programs do, and that all ways to map one choose the same. Needs root,
+ * to learn frame numbers. Most useful with zero_pages=8 on the command line.
  *
  * See Documentation/admin-guide/mm/zero_pages.rst.
  */
@@ -117,7 +117,7 @@ static char read_byte(const char *at)
 {
 	char byte = *at;
 
-	/* It is read although nobody may use it. */
+	/* Forces the read, although the byte is not used. */
 	asm volatile("" : "+r" (byte));
 	return byte;
 }
@@ -148,7 +148,7 @@ FIXTURE_SETUP(zero)
 
 FIXTURE_TEARDOWN(zero)
 {
-	/* However they were used, they are zero. */
+	/* Zero pages must be zero after each test. */
 	EXPECT_TRUE(is_zero(map_area(PAGES), PAGES));
 	munmap(self->area, PAGES * page_size);
 }
@@ -190,7 +190,7 @@ TEST_F(zero, children_have_the_same)
 	pid_t child = fork();
 	int status;
 
-	/* Of memory that nobody has written to no page table is copied. */
+	/* fork() copies no page table of memory that was never written. */
 	if (!child)
 		_exit(!is_zero(self->area, PAGES) ||
 		      misplaced(self->area, PAGES));
@@ -380,7 +380,7 @@ TEST_F(zero, userfaultfd_chooses_alike)
 #ifdef UFFDIO_MOVE
 TEST_F(zero, moved_by_userfaultfd_they_are_chosen_anew)
 {
-	/* One page further than a multiple of what there can be. */
+	/* One page farther than a multiple of the most zero pages. */
 	char *area = map_area(2 * PAGES + 1);
 	struct uffdio_register range = {
 		.range = { (uintptr_t)area, (2 * PAGES + 1) * page_size },
@@ -418,7 +418,7 @@ TEST_F(zero, a_split_huge_zero_page_chooses_alike)
 		SKIP(return, "no transparent huge pages");
 	ASSERT_EQ(read_byte(page), 0);
 	page[huge - 1] = 1;
-	/* Or khugepaged makes one huge page of them while they are looked at. */
+	/* Otherwise khugepaged may collapse them before they are looked at. */
 	madvise(page, huge, MADV_NOHUGEPAGE);
 	if (frame_of(page) - first >= number)
 		SKIP(return, "no huge zero page was there");
@@ -469,7 +469,7 @@ TEST_F(zero, merged_zeros_choose_alike_and_part_again)
 	munmap(area, PAGES * page_size);
 }
 
-/* Nothing is counted up or down for good. */
+/* No count may be left changed. */
 TEST_F(zero, a_million_mappings_leave_no_trace)
 {
 	int round;
@@ -484,7 +484,9 @@ TEST_F(zero, a_million_mappings_leave_no_trace)
 	EXPECT_EQ(misplaced(self->area, PAGES), 0);
 }
 
-/* How often all of them are mapped; -1 if not each of them is told of. */
+/*
+ * How often all zero pages are mapped; -1 if the file does not list each of them.
+ */
 static long all_mapped(void)
 {
 	char text[8192], *at = text, *end;
@@ -510,7 +512,7 @@ TEST_F(zero, the_administrator_sees_what_is_mapped)
 	EXPECT_GE(all_mapped(), PAGES);
 }
 
-/* Pages that a pipe holds are referred to while their mapping goes away. */
+/* A pipe has references to zero pages while their mapping is removed. */
 static bool held_by_a_pipe(char *area)
 {
 	/* As many as a pipe holds. */
@@ -535,7 +537,7 @@ static bool held_by_a_pipe(char *area)
 
 /*
  * Maps, reads, forks and unmaps. A page that is written to makes fork() copy page
- * tables, and zero pages with them.
+ * tables, with the zero pages in them.
  */
 static bool use_zero_pages(int who)
 {
@@ -567,7 +569,9 @@ static bool use_zero_pages(int who)
 	return good;
 }
 
-/* What is set in /proc/kpageflags but KPF_REFERENCED: each access turns that. */
+/*
+ * The flags in /proc/kpageflags without KPF_REFERENCED, which each access changes.
+ */
 static uint64_t lasting_flags(unsigned long frame)
 {
 	uint64_t flags = word_of_frame("/proc/kpageflags", frame);
@@ -576,8 +580,8 @@ static uint64_t lasting_flags(unsigned long frame)
 }
 
 /*
- * Zero pages are mapped without being counted: what is counted of them, and how
- * often they are mapped, is after many processes what it was before.
+ * Zero pages are mapped without being counted: after many processes their counts,
+ * and how often they are mapped, are the same as before.
  */
 TEST_F(zero, many_processes_at_once_leave_no_trace)
 {
@@ -601,7 +605,7 @@ TEST_F(zero, many_processes_at_once_leave_no_trace)
 		ASSERT_GE(children[i], 0);
 		if (!children[i]) {
 			close(begin[1]);
-			/* All at once, when the last is there. */
+			/* All begin at once, when the last one has been forked. */
 			if (read(begin[0], &nothing, 1))
 				_exit(2);
 			_exit(!use_zero_pages(i));
@@ -623,7 +627,9 @@ TEST_F(zero, many_processes_at_once_leave_no_trace)
 	EXPECT_EQ(misplaced(self->area, PAGES), 0);
 }
 
-/* Of a task that may use some colors only, whatever was mapped before. */
+/*
+ * The zero pages of a task that may use some colors only; pages mapped before stay.
+ */
 TEST_F(zero, sets_choose_among_their_own)
 {
 	char colors[64], *area;
