@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How long it takes to find the colors of this machine's cache, and to tell
-//! those of 4,096 pages.
+//! How long it takes to find the colors of this machine's cache, and to classify 4,096
+//! pages.
 //!
-//! The oracle pins its thread to the CPU measured, the last one available.
-//! Where the machine declares no cache to color, or colors cannot be measured
-//! or trusted, there is nothing to time: the reason is printed instead.
+//! The oracle pins its thread to the CPU measured, the last one available. If the
+//! machine declares no cache to color, or colors cannot be measured or trusted, nothing
+//! is timed and the reason is printed.
 
 use std::{
     hint::black_box,
@@ -66,7 +66,7 @@ fn assign(c: &mut Criterion) {
     group.sample_size(30).measurement_time(Duration::from_secs(10));
     group.throughput(Throughput::Elements(PAGES as u64));
     group.bench_function(BenchmarkId::from_parameter(format!("{PAGES} pages")), |bencher| {
-        // Fresh pages each time, as in the use it stands for.
+        // Fresh pages each time, as programs have them.
         let pages = || Mapping::populated(PAGES, PageKind::Base).expect("16 MiB of memory");
         bencher.iter_batched_ref(
             pages,

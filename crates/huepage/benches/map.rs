@@ -2,7 +2,7 @@
 //! How long it takes to map a process: this one, with much memory present, and
 //! with much address space that is empty.
 //!
-//! `cargo bench --bench map`; `HUEPAGE_BENCH_SIZE=8GiB` has so much present instead
+//! `cargo bench --bench map`; with `HUEPAGE_BENCH_SIZE=8GiB` 8 GiB are present instead
 //! of 1 GiB, which takes as much free memory.
 
 use std::{hint::black_box, time::Duration};

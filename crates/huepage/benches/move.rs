@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What placing costs beside plain first touch of as much memory.
+//! What placing costs compared with plain first touch of as much memory.
 //!
 //! Both are measured warm: the frames have been touched and freed once before,
 //! so that a hypervisor has backed them. Labels are synthetic; classification
@@ -21,7 +21,7 @@ use huepage::{
 
 const COLORS: u32 = 32;
 
-/// A pool of `pages` pages whose colors are scattered as a kernel deals them.
+/// A pool of `pages` pages in scattered colors, as a kernel gives them.
 fn pool(pages: usize, mechanism: Mechanism) -> Result<Pool, PlaceError> {
     let count = ColorCount::new(COLORS).expect("not zero");
     let mapping = Mapping::populated(pages, PageKind::Base)

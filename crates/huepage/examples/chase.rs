@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An ordinary program for `huepage bench exec`: it allocates some memory as all
-//! programs do, and follows pointers through every line of it in random order. It
-//! knows nothing of pages and colors.
+//! An ordinary program for `huepage bench exec`: it allocates memory as other programs
+//! do, and follows pointers through every line of it in random order. It does not use
+//! pages or colors.
 //!
 //! ```text
 //! cargo build --release --example chase

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A program whose pages are where its output says they are: the test object of
-//! maps. Prints `NAME ADDRESS PAGES` per range, then `ready`, and waits for the
-//! end of its input.
+//! A program for tests of maps, whose pages are where its output says. Prints `NAME
+//! ADDRESS PAGES` per range, then `ready`, and waits for the end of its input.
 //!
 //! Every range lies between two pages that cannot be accessed, so that it is a
 //! mapping of its own. A range that this machine cannot have (no swap, KSM not
@@ -56,7 +55,7 @@ fn main() -> Result<()> {
 
     let guarded = base(reserve(4)?, 4)?;
     write(guarded, 0..4);
-    // SAFETY: the page is ours, and nobody looks at it again.
+    // SAFETY: the page is ours, and is never read again.
     unsafe { libc::madvise(guarded.add(page).cast(), page, GUARD_INSTALL) };
     let guard = PageAddr::containing(guarded.wrapping_add(page));
     if Pagemap::open()?.state(guard)?.guard() {
@@ -182,8 +181,8 @@ fn grants_small_huge_pages(bytes: usize) -> bool {
     chosen.contains("[madvise]") || chosen.contains("[always]")
 }
 
-/// Waits until KSM has merged so many pages of this process; false where it
-/// does not run, or runs no more.
+/// Waits until KSM has merged so many pages of this process; false if KSM does not run,
+/// or stops.
 fn merges(pages: u64) -> Result<bool> {
     while std::fs::read_to_string("/sys/kernel/mm/ksm/run")?.trim() == "1" {
         let merged = std::fs::read_to_string("/proc/self/ksm_merging_pages")?;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much memory this process can have before the kernel kills something.
+//! How much memory this process can have before the kernel kills a process (OOM).
 
 use std::{fs, path::Path};
 
@@ -12,7 +12,7 @@ pub fn available_memory() -> Option<Bytes> {
     let machine = read("/proc/meminfo").as_deref().and_then(machine);
     let group = read("/proc/self/cgroup").as_deref().and_then(|own| {
         let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
-        // A parent's limit holds as well.
+        // The limit of a parent group applies as well.
         Path::new(own)
             .ancestors()
             .filter_map(|group| {
@@ -35,9 +35,9 @@ fn machine(meminfo: &str) -> Option<Bytes> {
     Some(Bytes(kib.saturating_mul(1024)))
 }
 
-/// What a limit leaves, where page cache counts as free: the kernel drops it
-/// before it kills anything, and a group that reads files is always full of it.
-/// `None` for a limit of `max`: there is none.
+/// What a limit leaves in bytes; page cache counts as free, since the kernel drops it
+/// before it kills a process, and it fills the limit of any group that reads files.
+/// `None` if the limit is `max`, which is none.
 fn left(limit: &str, current: &str, stat: &str) -> Option<Bytes> {
     let number = |text: &str| text.trim().parse::<u64>().ok();
     let taken = number(current)?.saturating_sub(cache(stat));
@@ -78,7 +78,8 @@ mod tests {
         let stat = "anon 500\nfile 3400\nshmem 400\ninactive_anon 600\nactive_file 1000\n\
                     inactive_file 2000\nslab_reclaimable 96\nslab_unreclaimable 7\n";
         assert_eq!(left("4096\n", "4096\n", stat), Some(Bytes(3096)));
-        // What the kernel counts late does not make memory out of nothing.
+        // Where the kernel counts more page cache than usage, no more than the limit is
+        // left.
         assert_eq!(left("4096\n", "100\n", stat), Some(Bytes(4096)));
     }
 

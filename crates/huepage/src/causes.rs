@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! An error with its causes, for where one line is all there is.
+//! Prints an error with its causes on one line.
 
 use std::error::Error;
 

@@ -16,8 +16,8 @@ pub fn page_size() -> Bytes {
 
 /// The address of the first byte of a page in this process.
 ///
-/// Plain data: holding one says nothing about whether the page is mapped. Code
-/// that reads or moves the page says so in its own safety contract.
+/// Plain data: the page need not be mapped. Code that reads or moves the page states
+/// that in its own safety contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageAddr(usize);
 
@@ -70,7 +70,7 @@ impl PageAddr {
     /// What the call reports.
     ///
     /// # Safety
-    /// As the advice needs: whose pages it discards, nobody reads them again.
+    /// As the advice needs: pages that it discards are never read again.
     pub(crate) unsafe fn advise(self, pages: usize, advice: Advice) -> rustix::io::Result<()> {
         let len = pages * rustix::param::page_size();
         // SAFETY: the caller's contract.
@@ -89,8 +89,9 @@ pub enum PageKind {
 
 /// A private, anonymous, writable mapping that this value owns; unmapped on drop.
 ///
-/// Never locked at first, also after `mlockall(MCL_FUTURE)`: locked memory is all
+/// Not locked at first, even after `mlockall(MCL_FUTURE)`: locked memory is all
 /// present, cannot be given back to the kernel page by page, and pages do not move
+/// between locked and unlocked memory.
 /// between locked memory and other.
 #[derive(Debug)]
 pub struct Mapping {
@@ -145,7 +146,7 @@ impl Mapping {
         let mut mapping = Mapping { start, pages, born_locked: false };
         own_mappings::add(start.addr().get(), len);
         mapping.born_locked = mapping.is_locked();
-        // SAFETY: the range is ours, and nobody has its address yet.
+        // SAFETY: the range is ours, and no other code has its address yet.
         unsafe {
             if mapping.born_locked {
                 mm::munlock(mapping.as_ptr().cast::<c_void>(), len)?;
@@ -190,7 +191,7 @@ impl Mapping {
         self.pages
     }
 
-    /// Whether some of the memory is locked: `msync` is the one call that says so
+    /// Whether some of the memory is locked: `msync` is the only call that shows it
     /// (mm/msync.c).
     pub(crate) fn is_locked(&self) -> bool {
         // SAFETY: there is no file to invalidate what is cached of it.
@@ -238,8 +239,8 @@ impl Drop for Mapping {
         for left in lost_ranges::left_of(start..start + self.len()) {
             let part = self.as_ptr().with_addr(left.start).cast::<c_void>();
             // SAFETY: the range was mapped by `reserve` and is owned by this value,
-            // but for what was lost; borrowers of its addresses hold a reference
-            // to it by contract.
+            // except for ranges that were lost; borrowers of its addresses hold a
+            // reference to it by contract.
             let _ = unsafe { mm::munmap(part, left.len()) };
         }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which memory of this process this library has mapped, so that a placer of
-//! the whole program leaves it out.
+//! Memory of this process that this library has mapped, so that a placer of the whole
+//! program leaves it out.
 //!
-//! A table of fixed size without a lock: it is read and written also where
-//! nothing may be allocated, and stays usable in a forked child whatever other
-//! threads were doing. What finds no place in it is not listed.
+//! A table of fixed size without a lock: it is read and written also in code that must
+//! not allocate, and stays usable in a forked child whatever other threads were doing.
+//! If it is full, further mappings are not listed.
 
 use std::{
     ops::Range,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Seeds from the kernel.
 //!
-//! The standard library's and fastrand's own ask for the identity of the thread, which
-//! takes memory from the C library's heap: that of the program, where one is placed.
+//! The seeds of the standard library and of fastrand use the identity of the thread,
+//! which allocates from the C library's heap: that of the program, in a program that is
+//! placed.
 
 use rustix::rand::{GetRandomFlags, getrandom};
 

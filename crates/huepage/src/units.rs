@@ -85,8 +85,8 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// A physical page frame number as the kernel counts them. In a virtual
-/// machine it says nothing about the host's frame.
+/// A physical page frame number as the kernel counts them. In a virtual machine it is
+/// the guest's, and does not show the host's frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]

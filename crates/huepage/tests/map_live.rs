@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Maps of real processes against what the kernel counts and what is known.
+//! Maps of real processes against the kernel's counts and known placements.
 
 #[path = "map/page_by_page.rs"]
 mod page_by_page;

@@ -40,8 +40,8 @@ fn page_len() -> usize {
     page_size().0 as usize
 }
 
-/// Takes the frame number modulo 8 for the color, so that what a test is told
-/// really follows the frames.
+/// Takes the frame number modulo 8 for the color, so that colors in a test follow the
+/// frames.
 struct ByFrame(Pagemap);
 
 impl ByFrame {
@@ -96,7 +96,7 @@ fn pool_for(pages: usize) -> Option<(Pool, ByFrame)> {
     }
 }
 
-/// A pool of fresh pages that are said to have all colors in turn.
+/// A pool of fresh pages whose labels are all colors in turn.
 fn said_to_be_balanced(pages: usize, mechanism: Option<Mechanism>) -> Result<Pool, PlaceError> {
     let labels: Vec<_> = (0..pages as u32).map(|i| Some(Color(i % COLORS))).collect();
     let mapping = Mapping::populated(pages, PageKind::Base).unwrap();
@@ -123,7 +123,7 @@ fn share(mapping: &Mapping, policy: &Policy, oracle: &mut ByFrame) -> f64 {
     fits as f64 / pages.len() as f64
 }
 
-/// Of the eight ways to give out all colors in turn, the one that the fewest pages fit by
+/// Of the eight ways to assign all colors in turn, the one that the fewest pages fit by
 /// chance: at most one page in eight, since each page fits one of them.
 fn least_fitting(mapping: &Mapping, oracle: &mut ByFrame) -> Policy {
     let turned = |by| Policy::Colors((0..COLORS).map(|i| Color((i + by) % COLORS)).collect());
@@ -207,7 +207,7 @@ impl WaitingChild {
     }
 }
 
-/// Policies that send most pages elsewhere each time.
+/// Policies that give most pages another color each time.
 fn round_policy(round: usize) -> Policy {
     let first = (round % COLORS as usize) as u32;
     if round.is_multiple_of(2) {
@@ -419,7 +419,7 @@ fn system_calls_reading_into_the_range_succeed() {
     assert!(reads > 10, "{reads} reads");
 }
 
-/// Whether every word has the value that names its place; allocates nothing.
+/// Whether every word has the value of its place; allocates nothing.
 fn intact(start: PageAddr, len: usize) -> bool {
     let first = start.as_ptr().cast::<usize>();
     // SAFETY: the caller's memory, inherited by this process.
@@ -687,8 +687,7 @@ fn drift_is_found_and_repaired() {
     assert!(region.as_slice().iter().all(|&byte| byte == 0xa5));
 }
 
-/// `mlockall` fills memory as it is mapped and keeps it from being moved or given
-/// back.
+/// `mlockall` fills memory as it is mapped and prevents that it is moved or given back.
 #[test]
 fn pools_work_where_all_memory_to_come_is_locked() {
     let _alone = alone();
@@ -785,7 +784,7 @@ fn a_child_goes_on_with_placed_memory_and_gets_no_more() {
     bytes.fill(9);
     let child = bytes.as_mut_ptr();
     let code = forked(|| {
-        // SAFETY: the child's own copy of the memory, that nobody else uses there.
+        // SAFETY: the child's own copy of the memory, which nothing else uses there.
         let inherited = unsafe { std::slice::from_raw_parts_mut(child, 3 * page_len()) };
         if inherited.iter().any(|byte| *byte != 9) {
             return 1;
@@ -798,7 +797,8 @@ fn a_child_goes_on_with_placed_memory_and_gets_no_more() {
         if huepage.pages() != 0 || huepage.colors_of(inherited).is_ok() {
             return 3;
         }
-        // Given up by who dropped it, whoever held a lock when it was forked.
+        // Dropping it in the child does not wait for a lock that another thread held at
+        // the fork.
         drop(huepage.clone());
         0
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far two colorings of the same pages tell the same, whatever each calls
-//! its colors.
+//! How far two colorings of the same pages agree, whatever numbers they give to the
+//! colors.
 
 use std::collections::HashMap;
 

@@ -15,11 +15,12 @@ use crate::{
     with_causes,
 };
 
-/// How colors are to be told.
+/// How the colors of pages are to be found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColorsBy {
-    /// Measure, check frame numbers against it, take what is true.
+    /// Measure, check frame numbers against the measurement, and use them if they
+    /// agree.
     #[default]
     Auto,
     /// By frame number, unchecked.
@@ -84,8 +85,8 @@ pub enum Oracle {
 }
 
 impl Oracle {
-    /// What others evict within `wait`, as by [`MeasuredOracle::pressure`]; `None`
-    /// of frame numbers, which cannot tell.
+    /// Lines that others evict within `wait`, as by [`MeasuredOracle::pressure`];
+    /// `None` if colors come from frame numbers, which cannot show evictions.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
@@ -145,34 +146,34 @@ impl ColorOracle for Oracle {
 pub struct Chosen {
     /// The oracle.
     pub oracle: Oracle,
-    /// What frame numbers were found to be worth; `None` where they were not
+    /// How well frame numbers predict the measured colors; `None` if they were not
     /// checked.
     pub check: Option<FrameNumberCheck>,
     /// The reason, as a sentence for people.
     pub reason: String,
-    /// The measurement that frame numbers were checked against and found true:
-    /// it can still tell what others evict, by [`Oracle::pressure`], which frame
-    /// numbers cannot. Its colors are the same under other names. `None` where the
-    /// oracle itself is measured or nothing was measured.
+    /// The measurement that frame numbers were checked against and found right. By
+    /// [`Oracle::pressure`] it still shows what others evict, which frame numbers
+    /// cannot. Its colors are the same under other numbers. `None` if the oracle itself
+    /// is measured or nothing was measured.
     pub witness: Option<Box<Oracle>>,
 }
 
-/// Chooses how to tell the colors of the cache of `cpu`.
+/// Chooses how to find the colors of the cache of `cpu`.
 ///
-/// Where it measures it takes the palette that [`MeasureOptions::palette`] speaks
-/// of, or discovers if that is `None`.
+/// A measurement uses the palette that [`MeasureOptions::palette`] names, or discovers
+/// the colors if that is `None`.
 ///
-/// [`ColorsBy::Auto`] measures, and takes frame numbers only if they predict
-/// what was measured, and not in a virtual machine, where they may do so for the pages
-/// that were looked at and not for others: they are quicker and never unsure. Where
-/// measuring is not available at all, visible frame numbers are taken unchecked, and the reason
-/// says so. Where frame numbers are taken, the measurement is kept as
-/// [`Chosen::witness`]; whoever does not look at the cache can drop it, and the
-/// memory that it holds. A measurement that cannot be trusted is an error, not a
-/// reason to fall back on what could not be checked.
+/// [`ColorsBy::Auto`] measures, and uses frame numbers only if they predict what was
+/// measured, since they are quicker and color each page. It does not use them in a
+/// virtual machine, where they may be right for the pages that were checked and wrong
+/// for others. If measuring is not available, it uses visible frame numbers unchecked,
+/// and the reason says so. If frame numbers are used, the measurement is kept as
+/// [`Chosen::witness`]; a caller that does not look at the cache can drop it to free
+/// its memory. A measurement that cannot be trusted is an error: unchecked frame
+/// numbers do not take its place.
 ///
 /// # Errors
-/// What the chosen way reports: see [`MeasuredOracle::discover`] and
+/// Errors of the way chosen: see [`MeasuredOracle::discover`] and
 /// [`FrameNumberOracle::new`].
 pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorError> {
     match by {
@@ -192,8 +193,8 @@ pub fn choose(by: ColorsBy, options: &MeasureOptions) -> Result<Chosen, ColorErr
     }
 }
 
-/// Frame numbers are the guest's own there: huge pages of the host make them true of some
-/// memory.
+/// In a virtual machine frame numbers are the guest's own. They predict conflicts only
+/// in memory that the host backs with huge pages.
 fn is_virtual(options: &MeasureOptions) -> bool {
     LiveMachine::open(options.cpu).is_ok_and(|machine| Virtualization::read(&machine).detected)
 }

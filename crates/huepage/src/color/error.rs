@@ -15,7 +15,7 @@ pub enum ColorError {
     /// Frame numbers read as zero without the capability.
     #[error("frame numbers are hidden: needs CAP_SYS_ADMIN; colors can still be measured")]
     FrameNumbersHidden,
-    /// Without the number of colors a frame number says nothing.
+    /// The number of colors is not known, so frame numbers give no colors.
     #[error(
         "frame numbers need the cache's geometry, which is not declared here: give it by \
          hand, or measure colors"
@@ -52,7 +52,8 @@ pub enum ColorError {
         /// Associativity.
         ways: u32,
     },
-    /// Not the cache of one core: measuring it would take minutes, or gigabytes.
+    /// The cache is too large for the private cache of a core: measuring it would take
+    /// minutes, or gigabytes.
     #[error(
         "a cache of {size} and {ways} ways has {colors} colors: measuring is for the cache of \
          one core, of at most {most} and {most_colors} colors; give the geometry of such a one \
@@ -70,15 +71,15 @@ pub enum ColorError {
         /// The most colors that are measured.
         most_colors: u32,
     },
-    /// The kernel would kill something for it.
+    /// Discovery needs more memory than is available: the kernel would kill a process.
     #[error(
         "measuring colors takes {needed} of memory, and {available} are available: free some, \
          or on bare metal tell colors by frame number"
     )]
     NoMemory {
-        /// What discovery would touch.
+        /// Memory that discovery would touch.
         needed: Bytes,
-        /// What is left.
+        /// Memory that is available.
         available: Bytes,
     },
     /// No result was good enough to be believed.

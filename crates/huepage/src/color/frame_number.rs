@@ -30,7 +30,7 @@ impl FrameNumberOracle {
         Self::with_colors(count)
     }
 
-    /// An oracle for so many colors, told or measured.
+    /// An oracle for `count` colors, given or measured.
     ///
     /// # Errors
     /// As [`FrameNumberOracle::new`] but for `OneColor`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Measurement where it is not available: every way in says so.
+//! Measurement in builds without it: every function returns an error.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -14,7 +14,7 @@ use crate::mapping::PageAddr;
 #[derive(Debug)]
 pub struct MeasuredOracle(Infallible);
 
-/// Nor do the reference pages of palettes.
+/// Reference pages of palettes do not exist either.
 #[cfg(feature = "serde")]
 pub(super) type Standard = MeasuredOracle;
 

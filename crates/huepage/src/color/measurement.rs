@@ -33,9 +33,9 @@ pub struct MeasureOptions {
 }
 
 impl MeasureOptions {
-    /// The defaults for a CPU: a seed from the system, at most 60 attempts, none
-    /// begun after half a minute. Neighbors that keep a cache for ten seconds have
-    /// been seen; what cannot succeed ends sooner (see
+    /// The defaults for a CPU: a seed from the system, at most 60 attempts, none begun
+    /// after half a minute. Neighbors that fill a cache for ten seconds have been seen;
+    /// attempts that cannot succeed end sooner (see
     /// [`Evidence::is_unanimous`](super::Evidence::is_unanimous)).
     pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
         MeasureOptions {
@@ -64,7 +64,8 @@ pub struct Survey {
     pub verify: Duration,
 }
 
-/// What discovery knows of a cache, and a process that did not discover needs.
+/// Facts about a cache that a discovery found and that other processes need to use its
+/// sets.
 #[cfg(feature = "serde")]
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(super) struct DiscoveryFacts {
@@ -81,12 +82,12 @@ pub(super) struct DiscoveryFacts {
 #[cfg_attr(not(all(target_arch = "x86_64", feature = "measure")), allow(dead_code))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Check {
-    /// They have the colors that they are said to have.
+    /// They have their recorded colors.
     Holds,
-    /// Most have; so many were told another color, twice.
+    /// Most have; so many showed another color, twice.
     Moved(usize),
-    /// They do not evict each other as they are said to.
+    /// They do not evict each other as recorded.
     Stale,
-    /// Hits and misses take the same time now: nothing can be told.
+    /// Hits and misses take the same time now, so nothing can be checked.
     Unclear,
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which color a page has.
 //!
-//! A [`ColorOracle`] tells the colors of pages of this process. [`choose()`] picks the
-//! one that fits the machine and says why.
+//! A [`ColorOracle`] finds the colors of pages of this process. [`choose()`] picks the
+//! one that fits the machine and gives the reason.
 //!
-//! | oracle | how it tells colors | needs |
+//! | oracle | how it finds colors | needs |
 //! |---|---|---|
 //! | [`MeasuredOracle`] | by timing which pages evict each other; also right in virtual machines | about a quarter of a second to discover the colors, on `x86_64` |
 //! | [`palette::Palette`] | by timing pages against reference pages whose colors an earlier discovery found | milliseconds, and such a palette |

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The one question every backend answers: which color is this page?
+//! The question that every backend answers: which color is this page?
 
 use std::fmt;
 
 use super::{Color, ColorCount, ColorError};
 use crate::mapping::PageAddr;
 
-/// How colors are told.
+/// How colors are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 #[non_exhaustive]
 pub enum Method {
-    /// From the frame number the kernel shows: true on bare metal only.
+    /// From the frame number that the kernel shows: right on bare metal only.
     FrameNumber,
     /// By timing which pages evict each other from the cache.
     Measurement,
@@ -27,16 +27,16 @@ impl fmt::Display for Method {
     }
 }
 
-/// Tells the colors of pages of this process.
+/// Finds the colors of pages of this process.
 pub trait ColorOracle {
-    /// How this oracle tells colors.
+    /// How this oracle finds colors.
     fn method(&self) -> Method;
 
     /// How many colors it tells apart.
     fn count(&self) -> ColorCount;
 
-    /// The color of each page, in the order given; `None` where it cannot be
-    /// told (page not present, or votes that contradict each other).
+    /// The color of each page, in the order given; `None` if it cannot be found (page
+    /// not present, or votes that contradict each other).
     ///
     /// # Errors
     /// [`ColorError`] if no answer for any page could be trusted.
@@ -47,7 +47,7 @@ pub trait ColorOracle {
     unsafe fn classify(&mut self, pages: &[PageAddr]) -> Result<Vec<Option<Color>>, ColorError>;
 }
 
-/// Tells colors by a rule, so that tests know what it tells.
+/// Gives colors by a rule, so that tests know the result.
 #[cfg(test)]
 pub(crate) struct ByRule<F>(pub ColorCount, pub F);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How much of a cache others take: what became of lines left alone for a moment.
+//! How much of a cache others use: how many lines they evict within a moment.
 
 use std::{ops::AddAssign, time::Duration};
 
 use super::ColorCount;
 
-/// Lines of one color that were held in the cache, and those of them that
-/// somebody else had evicted in the end.
+/// Lines of one color that were held in the cache, and how many of them others had
+/// evicted in the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Held {
@@ -30,13 +30,13 @@ impl AddAssign for Held {
     }
 }
 
-/// What others took of the cache within some moments.
+/// What others evicted from the cache within some moments.
 ///
-/// In each look, lines of known colors that fill about seven eighths of their
-/// cache sets are read, left alone for a fraction of a millisecond, and timed:
-/// those that take as long as a miss were evicted by others, who run on another
-/// hyperthread of the core or were given the CPU meanwhile. A neighbor that
-/// brings in fewer lines than the free eighth of a set holds is not seen.
+/// In each look, lines of known colors that fill about seven eighths of their cache
+/// sets are read, left alone for a fraction of a millisecond, and timed: lines that
+/// take as long as a miss were evicted by programs that run on another hyperthread of
+/// the core or that ran on this CPU meanwhile. A neighbor that brings in fewer lines
+/// than the free eighth of a set holds is not seen.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pressure {
@@ -51,9 +51,9 @@ pub struct Pressure {
 }
 
 impl Pressure {
-    /// How long to leave lines alone in a look, where nothing else is wanted:
-    /// long enough to see a neighbor that streams, and a tenth of a visit of a
-    /// benchmark. Longer sees slower neighbors.
+    /// How long lines are left alone in a look by default: long enough to see a
+    /// neighbor that streams, and a tenth of a visit of a benchmark. A longer wait
+    /// shows slower neighbors.
     pub const WAIT: Duration = Duration::from_micros(300);
 
     /// No look yet at a cache of so many colors.

@@ -35,9 +35,9 @@ impl std::fmt::Debug for Builder {
 }
 
 impl Builder {
-    /// The CPU whose cache is colored: the last one that the process may use, where
-    /// nothing is said. Threads that use the memory should run there, or on a CPU
-    /// with the same kind of cache.
+    /// The CPU whose cache is colored; by default the last one that the process may
+    /// use. Threads that use the memory should run there, or on a CPU with the same
+    /// kind of cache.
     pub fn cpu(mut self, cpu: u32) -> Self {
         self.cpu = Some(cpu);
         self
@@ -49,28 +49,28 @@ impl Builder {
         self
     }
 
-    /// How colors are told: [`ColorsBy::Auto`] where nothing is said.
+    /// How colors are found; by default [`ColorsBy::Auto`].
     pub fn colors_by(mut self, by: ColorsBy) -> Self {
         self.colors_by = by;
         self
     }
 
-    /// What tells colors, instead of finding that out: CPU, cache and
-    /// [`Builder::colors_by`] say nothing then.
+    /// An oracle that finds colors, instead of choosing one: CPU, cache and
+    /// [`Builder::colors_by`] then have no effect.
     pub fn oracle(mut self, oracle: impl ColorOracle + Send + 'static) -> Self {
         self.oracle = Some(Box::new(oracle));
         self
     }
 
-    /// How memory is placed: [`Policy::Balanced`] where nothing is said.
+    /// How memory is placed; by default [`Policy::Balanced`].
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = Some(policy);
         self
     }
 
-    /// For how much memory pages are drawn at once. Where nothing is said they
-    /// are drawn when memory is asked for; more are drawn in any case when these
-    /// are used up.
+    /// For how much memory pages are drawn when it is opened. By default pages are
+    /// drawn when memory is requested; when these are used up, more are drawn in any
+    /// case.
     pub fn pool(mut self, size: Bytes) -> Self {
         self.pool = Some(size);
         self
@@ -109,7 +109,7 @@ fn measure_options(
         Some(geometry) => Some(geometry),
         None => match Topology::read(&LiveMachine::open(cpu)?)?.cache_to_color(cpu) {
             Ok(geometry) => Some(geometry),
-            // Colors can be counted without.
+            // Without a geometry colors can still be counted.
             Err(
                 ChoiceError::NotListed(_)
                 | ChoiceError::NotDeclared { .. }

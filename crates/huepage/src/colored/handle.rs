@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pools that grow, and what tells their colors, shared by all that they gave out.
+//! Pools that grow, and the oracle for their colors, shared by all memory that they
+//! gave out.
 
 use std::{
     collections::HashMap,
@@ -50,7 +51,8 @@ impl fmt::Debug for Huepage {
 }
 
 impl Huepage {
-    /// Finds the colors of the cache, in whichever way can be believed here.
+    /// Finds the colors of the cache, by the method that can be trusted on this
+    /// machine.
     ///
     /// # Errors
     /// [`ColoredError`] says what is missing.
@@ -58,7 +60,7 @@ impl Huepage {
         Self::builder().open()
     }
 
-    /// As [`Huepage::open`], with a say in CPU, policy, pool and more.
+    /// As [`Huepage::open`], with settings for CPU, policy, pool and more.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -84,12 +86,12 @@ impl Huepage {
         self.0.count
     }
 
-    /// How colors are told.
+    /// How colors are found.
     pub fn method(&self) -> Method {
         self.0.method
     }
 
-    /// Why they are told so, as a sentence for people.
+    /// Why this method is used, as a sentence for people.
     pub fn reason(&self) -> &str {
         &self.0.reason
     }
@@ -163,8 +165,8 @@ impl Huepage {
         Ok(unsafe { stock.oracle.classify(&pages) }?)
     }
 
-    /// Asks for the colors of all pages that wait in pools anew: the kernel or the
-    /// host may have moved some. Memory in use is [`Placed::reverify`]'s.
+    /// Classifies all pages that wait in pools again: the kernel or the host may have
+    /// moved some. For memory in use see [`Placed::reverify`].
     ///
     /// # Errors
     /// [`PlaceError::Color`] if no answer could be trusted;
@@ -187,9 +189,9 @@ impl Huepage {
         Ok(self.stock()?.draw(size, &self.0.policy)?)
     }
 
-    /// Zeroed bytes placed by a policy, nothing touched: for [`Policy::Sequence`],
-    /// and for memory of other languages. They are to be given back: dropped, a
-    /// region's pages are the kernel's.
+    /// Zeroed bytes placed by a policy, untouched: for [`Policy::Sequence`], and for
+    /// memory of other languages. The caller returns them with [`Huepage::give_back`];
+    /// if a region is dropped instead, its pages go to the kernel.
     ///
     /// # Errors
     /// As [`Pool::build`] and [`Pool::allocate`].
@@ -197,7 +199,8 @@ impl Huepage {
         Ok(self.stock()?.region(size, policy)?)
     }
 
-    /// A region by its first address, for those who keep nothing but that.
+    /// A region known by its first address alone, for callers that can keep only a
+    /// pointer.
     pub(super) fn lend(&self, size: Bytes) -> Result<*mut u8, ColoredError> {
         let mut stock = self.stock()?;
         let mut region = stock.region(size, &self.0.policy)?;
@@ -206,18 +209,18 @@ impl Huepage {
         Ok(first)
     }
 
-    /// Takes back what [`Huepage::lend`] gave.
+    /// Takes back a region of [`Huepage::lend`].
     pub(super) fn take_lent(&self, first: *mut u8) {
-        // In a child the pages are the parent's pool's: they stay as they are until
-        // it ends.
+        // In a child the pages belong to the pool of the parent: they stay as they are
+        // until the child ends.
         let Ok(mut stock) = self.stock() else { return };
         if let Some(region) = stock.allocated.remove(&first.addr()) {
             stock.put_back(region);
         }
     }
 
-    /// Takes back what [`Huepage::region`] gave. In a child, and for regions from
-    /// elsewhere, the kernel gets the pages.
+    /// Takes back a region of [`Huepage::region`]. In a child, and for regions of other
+    /// pools, the pages go to the kernel.
     pub fn give_back(&self, region: Region) {
         if let Ok(mut stock) = self.stock() {
             stock.put_back(region);
@@ -251,7 +254,7 @@ impl Stock {
         Ok(())
     }
 
-    /// From the first pool that has enough, else from a new one.
+    /// From the first pool that has enough, otherwise from a new one.
     fn region(&mut self, size: Bytes, policy: &Policy) -> Result<Region, PlaceError> {
         for pool in &mut self.pools {
             match pool.allocate(size, policy) {
@@ -265,7 +268,7 @@ impl Stock {
 
     fn put_back(&mut self, region: Region) {
         if let Some(pool) = self.pools.iter_mut().find(|pool| pool.owns(&region)) {
-            // What a pool cannot take the kernel gets.
+            // If the pool cannot take the region, its pages go to the kernel.
             let _ = pool.give_back(region);
         }
     }

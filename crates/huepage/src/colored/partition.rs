@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parts of a cache, as colors: what is placed in one does not evict what is
-//! placed in another.
+//! Parts of a cache, as colors: memory in one part does not evict memory in another.
 
 use crate::{
     color::{Color, ColorCount},
@@ -121,7 +120,8 @@ mod tests {
                 let exact = f64::from(colors) * f64::from(share) / f64::from(total);
                 let size = part.colors().len() as f64;
                 prop_assert!(size >= 1.0);
-                // One color each takes from the large ones what rounds up the small.
+                // Rounding up small parts takes at most one color for each of them from
+                // the large parts.
                 prop_assert!((size - exact).abs() <= shares.len() as f64, "{size} for {exact}");
                 if exact >= 1.0 && shares.len() == 2 {
                     prop_assert!((size - exact).abs() <= 1.0, "{size} for {exact}");

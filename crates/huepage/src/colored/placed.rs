@@ -59,8 +59,8 @@ impl<T> Placed<T> {
         (0..region.pages()).map(|page| region.color(page)).collect()
     }
 
-    /// Asks for the colors of all its pages anew, and exchanges those that are no
-    /// longer what they were placed as: the kernel or the host has moved them.
+    /// Classifies all its pages again, and exchanges those that no longer have the
+    /// color that they were placed with, since the kernel or the host has moved them.
     ///
     /// # Errors
     /// As [`crate::place::Pool::repair`].

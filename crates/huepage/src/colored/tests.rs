@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Colored memory as a program has it, with colors that a rule tells.
+//! Colored memory as a program uses it, with colors by a rule.
 
 use std::sync::{
     Arc,
@@ -72,7 +72,7 @@ fn threads_share_the_way_in_and_what_it_gave() {
         threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     assert_eq!(sums, [3000, 6000, 9000, 12_000]);
-    // All that was drawn is there again.
+    // All pages drawn are in the pool again.
     assert!(huepage.pages() >= 6);
 }
 
@@ -95,7 +95,7 @@ fn elements_are_made_and_dropped_once() {
     let (huepage, _) = open();
     let some = huepage.vec::<Counted>(400).unwrap();
     assert_eq!(ALIVE.load(Ordering::Relaxed), 400);
-    // Those that were made before a panic are dropped too.
+    // Elements that were made before a panic are dropped too.
     let panicked = std::panic::catch_unwind(|| huepage.vec::<Counted>(400).map(drop));
     assert!(panicked.is_err());
     assert_eq!(ALIVE.load(Ordering::Relaxed), 399 + 2);

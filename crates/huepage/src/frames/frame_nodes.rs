@@ -15,12 +15,12 @@ use crate::{
 /// Ranges of frames by node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameNodes {
-    /// Ascending and disjoint; empty where nothing tells.
+    /// Ascending and disjoint; empty if no source shows them.
     ranges: Vec<(Range<u64>, u32)>,
 }
 
 impl FrameNodes {
-    /// The nodes of `topology`, as `source` tells where their memory is.
+    /// The nodes of `topology`, with their memory as `source` shows it.
     pub fn read(source: &dyn MachineSource, topology: &Topology) -> Self {
         let nodes: Vec<u32> = topology.nodes.iter().map(|node| node.id).collect();
         let ranges = match nodes[..] {
@@ -34,7 +34,7 @@ impl FrameNodes {
         FrameNodes { ranges: disjoint(ranges) }
     }
 
-    /// The node of a frame; `None` where nothing tells.
+    /// The node of a frame; `None` if no source shows it.
     pub fn node_of(&self, frame: Pfn) -> Option<u32> {
         let after = self.ranges.partition_point(|(range, _)| range.start <= frame.0);
         let (range, node) = self.ranges.get(after.checked_sub(1)?)?;
@@ -49,7 +49,7 @@ impl FrameNodes {
         }
     }
 
-    /// Whether nothing tells where any frame is.
+    /// Whether no source shows the node of any frame.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -97,8 +97,8 @@ fn zones(source: &dyn MachineSource) -> Vec<(Range<u64>, u32)> {
     ranges
 }
 
-/// Sorted, neighbors of one node joined. A block that two nodes share counts
-/// for the lower number: which frames of it are whose, nothing tells.
+/// Sorted, neighbors of one node joined. A block that two nodes share counts for the
+/// lower number, since no source shows which of its frames are on which node.
 fn disjoint(mut ranges: Vec<(Range<u64>, u32)>) -> Vec<(Range<u64>, u32)> {
     ranges.sort_unstable_by_key(|(range, node)| (range.start, *node));
     let mut joined: Vec<(Range<u64>, u32)> = Vec::new();

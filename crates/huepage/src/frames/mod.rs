@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel tells about the frames behind pages.
+//! Information of the kernel about the frames behind pages.
 //!
 //! | | read from | needs |
 //! |---|---|---|

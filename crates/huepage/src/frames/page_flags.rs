@@ -128,9 +128,9 @@ impl FlagWords for PageFlags {
     }
 }
 
-/// Calls `found` with each of `items` and the flags of its frame. The items are
-/// in ascending order of the frames that `frame_of` tells of them; frames may
-/// repeat. Frames that are near each other are read together.
+/// Calls `found` with each of `items` and the flags of its frame. The items are in
+/// ascending order of their frames (`frame_of`); frames may repeat. Frames that are
+/// near each other are read together.
 ///
 /// # Errors
 /// What `read` reports.
@@ -169,14 +169,14 @@ impl Window<'_> {
     }
 
     fn fetch(&self, first: u64, count: u64) -> io::Result<Vec<FrameFlags>> {
-        // What is beyond the end of memory reads as no page.
+        // Frames beyond the end of memory read as no page.
         let mut words = vec![1 << 20; count as usize];
         self.source.words(Pfn(first), &mut words)?;
         Ok(words.into_iter().map(|bits| FrameFlags { bits: bits as u32, pages: 1 }).collect())
     }
 
     fn read(&mut self, first: Pfn, last: Pfn) -> io::Result<()> {
-        // One more, which tells whether the last huge page ends there.
+        // One frame more, which shows whether the last huge page ends there.
         self.first = first.0;
         self.flags = self.fetch(first.0, last.0 - first.0 + 2)?;
         let mut step = 1;

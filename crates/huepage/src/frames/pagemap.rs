@@ -53,7 +53,7 @@ impl PageState {
     }
 
     /// Whether an access to the page faults by `MADV_GUARD_INSTALL` (Linux 6.13;
-    /// told since 6.15).
+    /// pagemap shows it since 6.15).
     pub fn guard(self) -> bool {
         self.0 >> 58 & 1 == 1
     }

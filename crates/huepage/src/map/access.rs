@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What may be looked at, and what is missing where it may not.
+//! Which information about a process may be read, and what is missing otherwise.
 
 use std::io;
 
@@ -16,7 +16,7 @@ const READ_ALL: &str = "CAP_DAC_READ_SEARCH";
 const BOTH: &str = "CAP_DAC_READ_SEARCH,CAP_SYS_PTRACE";
 const ADMIN: &str = "CAP_SYS_ADMIN";
 
-/// Why one of the files of a process is not to be had.
+/// Why a file of a process cannot be read.
 pub(crate) fn refused(pid: u32, file: &str, source: io::Error) -> MapError {
     match source.kind() {
         io::ErrorKind::PermissionDenied => denied(pid),
@@ -43,7 +43,7 @@ fn denied(pid: u32) -> MapError {
     }
 }
 
-/// Whether frame numbers are seen; says so where not.
+/// Whether frame numbers are visible; if not, adds a shortfall.
 pub(super) fn frames_visible(shortfalls: &mut Vec<Shortfall>) -> Result<bool, MapError> {
     let visible =
         Pagemap::open().and_then(|own| own.frame_numbers_visible()).map_err(|source| {
@@ -69,7 +69,7 @@ pub(super) fn frames_visible(shortfalls: &mut Vec<Shortfall>) -> Result<bool, Ma
     Ok(visible)
 }
 
-/// The flags of frames; says so where they are not to be had.
+/// The flags of frames; adds a shortfall if they cannot be read.
 pub(super) fn page_flags(shortfalls: &mut Vec<Shortfall>) -> Option<PageFlags> {
     let error = match PageFlags::open() {
         Ok(flags) => return Some(flags),

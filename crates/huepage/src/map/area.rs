@@ -22,7 +22,7 @@ pub enum Backing {
     Kernel,
 }
 
-/// Which file, for good: a name can be reused.
+/// The file by device and inode, since a name can be reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FileId {
     /// Major number of its device.
@@ -74,7 +74,7 @@ impl Area {
 }
 
 impl KernelCounts {
-    /// Pages mapped by huge entries; `None` where a kernel does not say.
+    /// Pages mapped by huge entries; `None` if the kernel does not count them.
     pub(super) fn huge_mapped(&self, base: Bytes) -> Option<u64> {
         let huge = [self.anon_huge_pages?, self.shmem_huge?, self.file_huge?, self.hugetlb];
         Some(huge.iter().map(|bytes| bytes.0).sum::<u64>() / base.0)

@@ -24,7 +24,7 @@ use crate::{color::ColorCount, units::Bytes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
-    /// The cache is plainly indexed, and nothing tells of a hypervisor.
+    /// The cache is plainly indexed, and no hypervisor was detected.
     Plain,
     /// The last-level cache is cut into slices by a hash: frames with one
     /// number modulo the colors need not meet in one set.
@@ -35,7 +35,7 @@ pub enum Trust {
     VirtualMachine,
 }
 
-/// A cache that colors are told for.
+/// A cache that the map computes colors for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MappedCache {
     /// `L2`, `L3`, `node 0 memory-side cache 1`, ….
@@ -48,7 +48,7 @@ pub struct MappedCache {
     pub colors: ColorCount,
     /// For a memory-side cache: whose memory it caches. Other frames do not count.
     pub node: Option<u32>,
-    /// Whether colors by frame number are true of it.
+    /// Whether colors by frame number are those of this cache.
     pub trust: Trust,
 }
 
@@ -95,10 +95,10 @@ impl Balance {
         }
     }
 
-    /// The spread of several areas together in one cache. A frame that is in
-    /// more than one of them counts in each. `None` where it cannot be told,
-    /// since an area with frames keeps no histogram, or since the cache has more
-    /// than [`Balance::LISTED`] colors.
+    /// The spread of several areas together in one cache. A frame that is in more than
+    /// one of them counts in each. `None` if it cannot be computed, since an area with
+    /// frames keeps no histogram, or since the cache has more than [`Balance::LISTED`]
+    /// colors.
     pub fn sum<'a>(
         cache: &MappedCache,
         parts: impl IntoIterator<Item = &'a Balance>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The caches of a machine that colors can be told for.
+//! The caches of a machine that have colors.
 
 use super::{MappedCache, Trust};
 use crate::{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether a map that was read back can be one: whoever draws it relies on it.
+//! Whether a map that was read back is consistent: code that draws it relies on that.
 
 use super::{Area, Balance, Cell, Cells, Kind, MappedCache, PageCounts, PageSummary, ProcessMap};
 use crate::{color::ColorCount, units::Bytes};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What kind of page an entry of the page table tells of.
+//! The kind of a page by its entry of the page table.
 
 use super::{Kind, gather::Sources, tally::Page};
 use crate::{

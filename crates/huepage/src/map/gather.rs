@@ -35,15 +35,15 @@ const RANGES: usize = 4096;
 /// Empty pages that are read along rather than left out.
 const GAP: u64 = 512;
 
-/// Areas up to this many pages are read whole where flags of frames tell all
-/// that a scan would: the entries cost less than asking.
+/// Areas of up to this many pages are read as a whole if flags of frames show all that
+/// a scan would show: reading the entries costs less than a scan.
 const SMALL: u64 = 256;
 
 /// So many of the fullest areas keep their cells while others get coarser.
 const FULLEST: usize = 64;
 
-/// Areas from this many pages on are left out where the kernel counts nothing
-/// in them and cannot say more exactly.
+/// Areas from this many pages on are left out if the kernel counts nothing in them and
+/// has no scan.
 const LARGE: u64 = 1 << 18;
 
 /// Everything that can be asked about the pages of a process.
@@ -191,7 +191,8 @@ impl Gatherer<'_> {
         Ok(true)
     }
 
-    /// Reads the entries of pages `first` to `last`, of which `ranges` tells more.
+    /// Reads the entries of pages `first` to `last`; `ranges` has what the scan found
+    /// there.
     fn entries(&mut self, first: u64, last: u64, mut ranges: &[Populated]) -> io::Result<bool> {
         let page = self.sources.page_size.0;
         let mut states = [PageState::default(); ENTRIES];
@@ -247,8 +248,8 @@ impl Gatherer<'_> {
     /// The flags of every slot's frame, read in the order of frames.
     fn flags(&self, batch: &[Slot]) -> io::Result<Option<Vec<FrameFlags>>> {
         let Some(source) = self.sources.flags else { return Ok(None) };
-        // Frame and index in one number: no address bus has more than 52 bits,
-        // which are 40 of a frame number.
+        // Frame and index in one number: physical addresses have at most 52 bits, so
+        // frame numbers have 40.
         let framed = (0u64..).zip(batch);
         let mut order: Vec<u64> =
             framed.filter_map(|(index, slot)| Some(slot.state.pfn()?.0 << INDEX | index)).collect();
@@ -273,7 +274,8 @@ impl Gatherer<'_> {
             self.gathered.push((placement, cells));
             if self.cells > self.trigger {
                 self.limit_cells();
-                // Not again for every area where one cell each is too many.
+                // So that not every further area tries again if one cell for each area
+                // is too many.
                 self.trigger = self.sources.cells_in_all.max(2 * self.cells);
             }
         }

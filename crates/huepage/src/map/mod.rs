@@ -2,8 +2,8 @@
 //! A process's placement as data: which pages are where, and how even that is.
 //!
 //! [`ProcessMap::read`] looks at a running process; [`ProcessMap::to_json`] and
-//! [`ProcessMap::from_json`] take a map elsewhere (schema `huepage.map/1`). A
-//! program that knows the colors of its own memory tells them with a
+//! [`ProcessMap::from_json`] take a map elsewhere (schema `huepage.map/1`). A program
+//! that knows the colors of its own memory publishes them with a
 //! [`Registration`].
 //!
 //! ```no_run
@@ -26,7 +26,7 @@
 //! # }
 //! ```
 //!
-//! What takes which privilege (`proc(5)`, the kernel's
+//! Privileges that the parts of a map need (`proc(5)`, the kernel's
 //! `Documentation/admin-guide/mm/pagemap.rst`):
 //!
 //! | | needs |
@@ -35,7 +35,7 @@
 //! | frame numbers, and with them runs, colors, distinct frames | `CAP_SYS_ADMIN` in the initial user namespace |
 //! | KSM, sizes of huge pages, shared memory apart from files | also root or `CAP_DAC_READ_SEARCH`, to open `/proc/kpageflags` |
 //!
-//! Pages come and go while they are read: a map is no snapshot. One of a process
+//! Pages come and go while they are read, so a map is no snapshot. A map of a process
 //! at rest equals the kernel's counts to the page.
 //!
 //! Implementation notes. `gather` reads and `tally` adds up; `spread`, `random`,

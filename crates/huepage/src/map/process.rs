@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which process it is, and whether it still is the same.
+//! Identifies a process, and finds whether it is still the same.
 
 use std::{
     collections::HashSet,
@@ -11,7 +11,7 @@ use std::{
 use super::{Change, MapError, Process};
 use crate::proc::{AreaLine, Stat, areas, command, find};
 
-/// What tells one program of a process from the next.
+/// What distinguishes a program from the next one that the process executes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     pid: u32,
@@ -65,14 +65,14 @@ impl Process {
     /// # Errors
     /// What reading `/proc` reports.
     pub fn find(name: &str) -> io::Result<Vec<Process>> {
-        // One that has ended meanwhile is no error.
+        // A process that has ended meanwhile is left out.
         Ok(find(name)?.into_iter().filter_map(|pid| Some(Process::read(pid).ok()?.0)).collect())
     }
 }
 
 impl Identity {
-    /// What the process did since, which had the areas `lines` then; `gone` if its
-    /// address space went away while it was read.
+    /// How the process, which then had the areas `lines`, has changed since; `gone` if
+    /// its address space went away while it was read.
     pub fn changes(&self, lines: &[AreaLine], gone: bool) -> Vec<Change> {
         match self.since() {
             Since::Exited => return vec![Change::Exited],
@@ -94,7 +94,7 @@ impl Identity {
         vec![Change::Remapped { gone: gone as u64, new: new as u64 }]
     }
 
-    /// Whether the process is still what it was.
+    /// How the process has changed since it was identified.
     fn since(&self) -> Since {
         let Ok(now) = Stat::read(self.pid) else { return Since::Exited };
         if now.start_time != self.start_time || now.has_ended() {

@@ -32,7 +32,7 @@ pub struct ProcessMap {
     pub placed_by: Option<Way>,
     /// Where it ran.
     pub machine: MappedMachine,
-    /// The caches that colors are told for: by level, memory-side caches last.
+    /// The caches that have colors: by level, memory-side caches last.
     pub caches: Vec<MappedCache>,
     /// The index in `caches` of the one that [`super::Cell::colors`] is about;
     /// `None` where no color is known.
@@ -44,7 +44,7 @@ pub struct ProcessMap {
     pub kernel: Option<KernelCounts>,
     /// Every mapping, by address.
     pub areas: Vec<Area>,
-    /// What the program told of its own memory.
+    /// Memory whose colors the program itself has registered.
     pub registered: Vec<RegisteredMemory>,
     /// What is missing, and why.
     pub shortfalls: Vec<Shortfall>,
@@ -55,7 +55,7 @@ pub struct ProcessMap {
 /// A process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
-    /// Its number in the namespace of whoever read the map.
+    /// Its number in the PID namespace of the process that read the map.
     pub pid: u32,
     /// Its numbers in namespaces below, from here inwards; the first is `pid`.
     /// More than one for a process in a container.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What random placement would give: the expected imbalance, exactly.
+//! The expected imbalance of random placement, exactly.
 //!
 //! Where each of `N` frames takes one of `C` colors at random, the frames of
 //! one color are binomial: `X ~ B(N, 1/C)`. Colors are not independent of each
@@ -11,7 +11,7 @@
 //!              = C · E[max(0, W − X)]   where they do not
 //! ```
 //!
-//! The two differ by `C·E[X] − C·W = N − C·W`, which is what no placement holds.
+//! The two differ by `C·E[X] − C·W = N − C·W`, the frames that no placement can hold.
 
 /// The expected imbalance of `frames` frames of random color in a cache of so
 /// many colors and ways.
@@ -110,7 +110,7 @@ mod tests {
         assert!((half - (-1.0f64).exp()).abs() < 1e-6, "{half}");
         // Far too many frames: every color is full.
         assert_eq!(expected_imbalance(1 << 40, 64, 16), 0.0);
-        // Few frames in a large cache: next to nothing, but more than nothing.
+        // Few frames in a large cache: nearly zero, but more than zero.
         let few = expected_imbalance(434, 512, 16);
         assert!(few > 0.0 && few < 1e-12, "{few}");
         assert_eq!(expected_imbalance(1000, 1, 16), 0.0);

@@ -27,16 +27,16 @@ use crate::{
 /// How a process is to be mapped.
 #[derive(Clone, Debug)]
 pub struct MapOptions {
-    /// A cache known by hand: instead of what the machine declares of its
-    /// level, and the one that [`super::Cell::colors`] is about.
+    /// A cache geometry given by hand: it replaces the declared cache of its level, and
+    /// [`super::Cell::colors`] is about it.
     pub cache: Option<CacheGeometry>,
     /// The most cells of one area.
     pub cells_per_area: usize,
     /// The most cells of all areas; past it all areas get coarser, down to one
     /// cell each.
     pub cells_in_all: usize,
-    /// Whether to ask by `PAGEMAP_SCAN` which pages there are, where the kernel
-    /// has it. Without, everything is as on a kernel before 6.7.
+    /// Whether to use `PAGEMAP_SCAN` to find populated pages, if the kernel has it. If
+    /// not, everything is read as on a kernel before 6.7.
     pub page_scan: bool,
 }
 
@@ -47,8 +47,8 @@ impl Default for MapOptions {
 }
 
 impl ProcessMap {
-    /// Maps a process of this machine, itself included. The process keeps
-    /// running; what it changes meanwhile is told in [`ProcessMap::changes`].
+    /// Maps a process of this machine, which may be this process. The process keeps
+    /// running; its changes meanwhile are in [`ProcessMap::changes`].
     ///
     /// `machine` is the running one, and `topology` what was read of it.
     ///
@@ -66,8 +66,8 @@ impl ProcessMap {
         let (process, identity) = Process::read(pid)?;
         let mut shortfalls = Vec::new();
 
-        // Opened before anything is read: both files keep to the address space
-        // that the process has now.
+        // Opened before anything is read: both files stay with the address space that
+        // the process has now.
         let pagemap = Pagemap::of_process(pid).map_err(|e| refused(pid, "pagemap", e))?;
         let lines = areas(pid, &mut shortfalls)?;
         if lines.is_empty() {
@@ -131,7 +131,7 @@ impl ProcessMap {
         Ok(map)
     }
 
-    /// Joins what was found with what the kernel says of each area.
+    /// Joins what was found with the kernel's counts of each area.
     fn fill(&mut self, lines: Vec<AreaLine>, gathered: Gathered, scan: bool) {
         let base = self.machine.page_size;
         self.total = gathered.total;
@@ -150,7 +150,7 @@ impl ProcessMap {
                 kernel: line.counts,
             };
             if !scan {
-                // The kernel's own count stands in where single pages cannot be asked.
+                // The kernel's own count is used if single pages cannot be read.
                 let mapped = line.counts.and_then(|counts| counts.huge_mapped(base));
                 area.placement.pages.huge_mapped = mapped;
             }
@@ -173,7 +173,7 @@ impl ProcessMap {
         self.shortfalls.push(Shortfall::new(What::Categories, why));
     }
 
-    /// Takes nodes from the kernel's own counts where frames do not tell them.
+    /// Takes nodes from the kernel's own counts if frames do not show them.
     fn tell_nodes(&mut self, nodes: &FrameNodes, topology: &Topology, frames: bool) {
         if topology.nodes.is_empty() || nodes.only().is_some() || (frames && !nodes.is_empty()) {
             return;

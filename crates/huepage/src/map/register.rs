@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a program tells the colors of its own memory to whoever maps it.
+//! How a program publishes the colors of its own memory for programs that map it.
 //!
 //! Each range is a sealed memfd of the program, which the kernel lists in
-//! `/proc/PID/fd`. So nothing is left behind however the program ends, nothing
-//! is named that another could take, and it works across containers. Seals say
+//! `/proc/PID/fd`. So nothing is left behind however the program ends, no other program
+//! can take the name, and it works across containers. The seals show that the contents
+//! are complete and final.
 //! that the contents are whole and final.
 
 use std::{
@@ -32,8 +33,8 @@ const MOST_COLORS: u32 = 1 << 20;
 /// The longest text read: that of some 8 million pages.
 const LONGEST: u64 = 32 << 20;
 
-/// A range whose colors this program has told. They can be read until it is
-/// dropped, or the program executes another or ends.
+/// A range whose colors this program has published. They can be read until this value
+/// is dropped, or the program executes another one or ends.
 #[derive(Debug)]
 #[must_use = "dropped, the range is told no more"]
 pub struct Registration {
@@ -50,7 +51,7 @@ pub enum RegisterError {
     /// The label is too long.
     #[error("the label has {0} bytes: at most {LONGEST_LABEL} are shown")]
     Label(usize),
-    /// What the system refused: mostly file descriptors are used up.
+    /// The system refused the memfd: mostly since file descriptors are used up.
     #[error("cannot make a memfd")]
     System(#[from] io::Error),
 }
@@ -59,8 +60,8 @@ pub enum RegisterError {
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Told<'a> {
     schema: Cow<'a, str>,
-    /// The program's number in its own namespace: a child after `fork` holds
-    /// the memfd too, and its memory is another.
+    /// The number of the program in its own namespace: a child after `fork` holds the
+    /// memfd too, but has other memory.
     pub pid: u32,
     pub label: Cow<'a, str>,
     pub start: u64,
@@ -72,9 +73,9 @@ pub(super) struct Told<'a> {
 }
 
 impl Registration {
-    /// Tells the colors of the pages from `start` on, one entry for each;
-    /// `ways` is how many pages of one color the cache holds, where known.
-    /// They should be told anew after pages have moved.
+    /// Publishes the colors of the pages from `start` on, one entry for each; `ways` is
+    /// how many pages of one color the cache holds, if known. After pages have moved,
+    /// the program should register them again.
     ///
     /// # Errors
     /// [`RegisterError`] for a range that is none, or no file descriptor.
@@ -107,7 +108,7 @@ impl Registration {
         Ok(Registration { _memfd: memfd })
     }
 
-    /// Tells the colors of a placed region, as known now.
+    /// Publishes the colors of a placed region, as known now.
     ///
     /// # Errors
     /// As [`Registration::new`].
@@ -137,7 +138,7 @@ impl Told<'_> {
         Ok(Some(file.metadata()?.len()))
     }
 
-    /// Reads what a file says that has a [`Told::len_in`].
+    /// Reads the contents of a file for which [`Told::len_in`] gives a length.
     ///
     /// # Errors
     /// What reading reports; `InvalidData` for contents that describe no range.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Colors that a program told of its own memory.
+//! Colors of its own memory that a program has published.
 
 use std::{fs, io, os::unix::fs::OpenOptionsExt};
 
@@ -18,35 +18,35 @@ use crate::{
 /// Cells of a range at most.
 const CELLS: usize = 128;
 
-/// A range of the process whose colors the program itself knows, mostly by
-/// measurement: true also where frame numbers are not. They are those of the
-/// moment when the program told them ([`super::Registration`]).
+/// A range of the process whose colors the program itself knows, mostly by measurement:
+/// these are right even if frame numbers are not. They are those of the moment when the
+/// program registered them ([`super::Registration`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RegisteredMemory {
-    /// What the program calls it.
+    /// The label that the program gave it.
     pub label: Name,
     /// Address of the first byte.
     pub start: u64,
     /// Pages.
     pub pages: u64,
-    /// How the program told the colors.
+    /// How the program found the colors.
     pub method: Method,
     /// How many colors there are.
     pub colors: ColorCount,
-    /// Pages of one color that the cache holds, where the program said so.
+    /// Pages of one color that the cache holds, if the program gave that number.
     pub ways: Option<u32>,
     /// How many of the pages have a color.
     pub known: u64,
     /// The spread of the pages of known color; `None` without `ways`.
     pub balance: Option<Balance>,
-    /// The same pages for a picture. Of each cell only `at`, `pages` and
-    /// `colors` say something, the last about the `colors` given here.
+    /// The same pages for a picture. Of each cell only `at`, `pages` and `colors` are
+    /// filled in, the last for the `colors` given here.
     pub cells: Cells,
 }
 
 impl ProcessMap {
-    /// Reads what the process has told. What it cannot have meant is left out
-    /// and said.
+    /// Reads the ranges that the process has registered. A range that cannot be valid,
+    /// such as one that is not mapped, is left out, and a shortfall says so.
     pub(super) fn read_registered(&mut self) {
         let pid = self.process.pid;
         match told(pid, BUDGET, |told| self.take(told)) {
@@ -60,7 +60,7 @@ impl ProcessMap {
                 );
                 self.shortfalls.push(Shortfall::new(What::Registered, why));
             }
-            // It is gone, which the changes say.
+            // The process has ended, which `changes` reports.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => self.shortfalls.push(Shortfall {
                 what: What::Registered,
@@ -74,7 +74,7 @@ impl ProcessMap {
 
     fn take(&mut self, told: io::Result<Told>) {
         let why = match told {
-            // A child holds the memfd of its parent.
+            // The memfd was inherited from a parent process, whose memory it describes.
             Ok(told) if self.process.pid_in_namespaces.last() != Some(&told.pid) => return,
             Ok(told) if told.page_size != self.machine.page_size => {
                 format!("its pages are of {}", told.page_size)
@@ -90,12 +90,12 @@ impl ProcessMap {
     }
 }
 
-/// How much is read of what a process registered: another program may have registered
-/// more than there is memory for here.
+/// How much is read of the ranges that a process registered: another program may have
+/// registered more than memory here can hold.
 #[derive(Clone, Copy, Debug)]
 struct Budget {
     ranges: usize,
-    /// Of text, and of counts by color.
+    /// Bytes of text and of counts by color.
     bytes: u64,
 }
 
@@ -110,8 +110,8 @@ impl Budget {
     }
 }
 
-/// Hands on the ranges in the open files of a process, one after the other; how
-/// many were not read since they are beyond the budget.
+/// Passes on the ranges in the open files of a process one by one; returns how many
+/// were not read since they are beyond the budget.
 fn told(
     pid: u32,
     mut budget: Budget,
@@ -123,7 +123,7 @@ fn told(
         if !fs::read_link(&path).is_ok_and(|link| link.as_os_str() == LINK) {
             continue;
         }
-        // Any file may have this name; opening one must not wait for anything.
+        // Any file may have this name, so opening it must never block.
         let mut options = fs::OpenOptions::new();
         let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(&path);
         let len = opened.and_then(|file| Ok(Told::len_in(&file)?.map(|len| (file, len))));
@@ -142,7 +142,7 @@ fn told(
     Ok(beyond)
 }
 
-/// The range as data; `None` where it is not, or not all, mapped.
+/// The range as data; `None` unless all of it is mapped.
 fn range(told: &Told, areas: &[Area]) -> Option<RegisteredMemory> {
     let pages = told.pages.len() as u64;
     let end = told.start + pages * told.page_size.0;
@@ -199,8 +199,8 @@ mod tests {
             let method = Method::Measurement;
             Registration::new(label, memory.page(0), &pages, method, colors, None).unwrap()
         };
-        // How many of this test's ranges come through, and how many stay behind.
-        // Other tests may have told some too.
+        // How many of the ranges of this test are passed on, and how many are not read.
+        // Other tests of this process may have registered ranges too.
         let read = |ranges, bytes| {
             let mut mine = 0;
             let beyond = told(std::process::id(), Budget { ranges, bytes }, |told| {

@@ -43,7 +43,7 @@ impl Shortfall {
     }
 }
 
-/// What the process did while it was read. What was read before is kept.
+/// A change of the process while it was read. What was read before the change is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "kebab-case")]
 pub enum Change {

@@ -15,7 +15,7 @@ use crate::{
     units::{Bytes, Pfn},
 };
 
-/// What was found out about a page that is present or swapped.
+/// Facts about a page that is present or swapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Page {
     /// Counted from the area's start.
@@ -32,14 +32,14 @@ pub(super) struct Page {
     pub node: Option<u32>,
 }
 
-/// What the whole map can know.
+/// Which facts are visible in the whole map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'a> {
     pub caches: &'a [MappedCache],
     pub cell_cache: Option<usize>,
     /// Whether frame numbers are seen.
     pub frames: bool,
-    /// Whether it is seen which pages are mapped huge.
+    /// Whether the map shows which pages are mapped huge.
     pub huge_mapped: bool,
 }
 
@@ -71,7 +71,7 @@ impl Frames {
         }
     }
 
-    /// Writes counts and balances down, where frames are seen.
+    /// Stores counts and balances in the summary, if frames are visible.
     fn settle(&self, placement: &mut PageSummary, scope: Scope, whole: bool) {
         if scope.frames {
             placement.pages.frames = Some(self.count);
@@ -201,7 +201,7 @@ impl<'a> TotalTally<'a> {
 
 impl PageSummary {
     /// Adds the pages, huge pages, nodes and runs of another area. Distinct frames and
-    /// balances, which only the frames themselves can tell, stay as they are.
+    /// balances stay as they are, since they follow from the frames only.
     pub fn add_counts(&mut self, area: &PageSummary) {
         self.pages.merge(&area.pages);
         for huge in &area.huge {

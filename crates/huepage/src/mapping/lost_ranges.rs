@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Address space that was ours and may be someone else's now.
+//! Address ranges that this library had mapped and that another thread may have mapped
+//! since.
 //!
-//! `mremap` to an address unmaps what is there before it can fail. Until the gap
-//! is filled again any thread may be given it, and then it is theirs: nothing may
-//! be moved there, discarded there or unmapped there any more.
+//! `mremap` to an address unmaps what is there before it can fail. Until the gap is
+//! filled again, the kernel may give it to any thread that maps memory. From then on
+//! this library must not move anything there, discard it or unmap it.
 
 use std::{
     ops::Range,
@@ -14,8 +15,8 @@ use std::{
 };
 
 static LOST: Mutex<Vec<Range<usize>>> = Mutex::new(Vec::new());
-/// Whether there ever were any. A thread that others wait for asks this, and must not
-/// wait for a lock itself.
+/// Whether any range was ever lost. A thread for which others wait reads this, since it
+/// must not wait for the lock.
 static ANY: AtomicBool = AtomicBool::new(false);
 
 fn lost() -> Option<MutexGuard<'static, Vec<Range<usize>>>> {
@@ -38,15 +39,14 @@ pub(crate) fn is_lost(range: Range<usize>) -> bool {
     lost().is_some_and(|lost| lost.iter().any(|other| overlap(other, &range)))
 }
 
-/// Forgets what was lost within the range, whose owner is the program: what is
-/// there from now on is its own affair.
+/// Forgets what was lost within a range that the program owns.
 pub(crate) fn forget(range: Range<usize>) {
     if let Some(mut lost) = lost() {
         lost.retain(|other| !overlap(other, &range));
     }
 }
 
-/// The parts of a range that were not lost. Forgets what was.
+/// The parts of a range that were not lost. Forgets those that were.
 pub(super) fn left_of(range: Range<usize>) -> Vec<Range<usize>> {
     let Some(mut lost) = lost() else { return vec![range] };
     let mut gone: Vec<_> = lost.extract_if(.., |other| overlap(other, &range)).collect();
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_range_is_what_was_not_lost() {
-        // Addresses that nothing is mapped at.
+        // Addresses at which nothing is mapped.
         lose(0x3000..0x5000);
         lose(0x4000..0x6000);
         lose(0x1000..0x2000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/sys/kernel/mm/ksm`: what the kernel says of merging as a whole.
+//! `/sys/kernel/mm/ksm`: the kernel's counts and settings of merging.
 
 use serde::Serialize;
 
@@ -10,7 +10,7 @@ const DIRECTORY: &str = "/sys/kernel/mm/ksm";
 /// As many as a kernel may be built for.
 const MOST_NODES: u32 = 1024;
 
-/// What the kernel says of all processes together.
+/// The kernel's counts for all processes together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Ksm {
     /// Whether ksmd runs.
@@ -59,9 +59,9 @@ impl Ksm {
     }
 }
 
-/// The domains that `/sys/kernel/mm/ksm/merge_domains` tells of: lines as
+/// The domains that `/sys/kernel/mm/ksm/merge_domains` lists, as lines of the form
 /// `nodes 0-1 shared 5 sharing 6 saved 24576 remote 2`. More names may follow; lines of
-/// another shape are left out.
+/// another form are left out.
 pub fn domains(text: &str) -> Vec<Domain> {
     text.lines().filter_map(domain).collect()
 }

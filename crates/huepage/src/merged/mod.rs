@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel's same-page merging (KSM) has merged among processes: which share
-//! pages, what that saves, and which processes read them from another node.
+//! Pages that the kernel's same-page merging (KSM) has merged: which processes share
+//! them, how much memory that saves, and which processes read them from another node.
 //!
-//! [`Merged::read`] looks at running processes (schema `huepage.merged/1`). Which
-//! pages are merged is told by `/proc/kpageflags` and where they are by
-//! `/proc/PID/pagemap`, so all of it takes `CAP_SYS_ADMIN` and root's files; without
-//! these, the counts of `smaps` are left. The kernel's own counts and knobs are in
+//! [`Merged::read`] looks at running processes (schema `huepage.merged/1`).
+//! `/proc/kpageflags` shows which pages are merged and `/proc/PID/pagemap` where they
+//! are; reading both takes `CAP_SYS_ADMIN` and root's files. Without these, only the
+//! counts of `smaps` are available. The kernel's own counts and knobs are in
 //! `/sys/kernel/mm/ksm` (`Documentation/admin-guide/mm/ksm.rst`).
 //!
 //! ```no_run
@@ -34,7 +34,7 @@ pub use self::{
 };
 use crate::{map::NodeCount, proc::Name, units::Bytes};
 
-/// What is merged among some processes.
+/// The merged pages of some processes.
 #[derive(Clone, Debug, Serialize)]
 pub struct Merged {
     /// `huepage.merged/1`.
@@ -43,9 +43,9 @@ pub struct Merged {
     pub processes: Vec<MergedProcess>,
     /// Their merged pages; `None` where frame numbers or flags are hidden.
     pub pages: Option<MergedPages>,
-    /// What the kernel says of all processes; `None` on a kernel without KSM.
+    /// The kernel's counts for all processes; `None` on a kernel without KSM.
     pub ksm: Option<Ksm>,
-    /// What could not be found out, and why.
+    /// What could not be read, and why.
     pub shortfalls: Vec<String>,
 }
 
@@ -56,8 +56,8 @@ pub struct MergedProcess {
     pub pid: u32,
     /// Its name.
     pub name: Name,
-    /// Nodes on whose CPUs its threads last ran, the one with most threads first;
-    /// empty where the kernel does not tell.
+    /// Nodes on whose CPUs its threads last ran, the one with most threads first; empty
+    /// if the kernel does not show them.
     pub nodes: Vec<u32>,
     /// Its merged pages. From `smaps`, where flags are hidden: then pages of zeros
     /// that KSM has put in place are among them.

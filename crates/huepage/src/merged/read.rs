@@ -20,8 +20,8 @@ use crate::{
 /// Entries of the page table that are read together.
 const ENTRIES: usize = 8192;
 
-/// The processes of this PID namespace that have merged pages, ascending. Of other
-/// users' processes only root is told.
+/// The processes of this PID namespace that have merged pages, ascending. Only root
+/// sees other users' processes.
 ///
 /// # Errors
 /// What reading `/proc` reports.
@@ -40,7 +40,8 @@ pub fn merging() -> io::Result<Vec<u32>> {
 }
 
 impl Merged {
-    /// Looks at these processes; one that ends meanwhile is left out and told of.
+    /// Looks at these processes; one that ends meanwhile is left out, and a shortfall
+    /// says so.
     ///
     /// # Errors
     /// [`MapError`] if none of them can be read.
@@ -80,7 +81,7 @@ impl Merged {
         Ok(merged)
     }
 
-    /// Flags of frames, where these and the frames of processes are seen.
+    /// Flags of frames, if these and the frames of processes are visible.
     fn flags(&mut self) -> Option<PageFlags> {
         let visible = Pagemap::open().and_then(|own| own.frame_numbers_visible());
         if !visible.unwrap_or(false) {
@@ -141,7 +142,7 @@ fn nodes_of(pid: u32, topology: &Topology) -> Vec<u32> {
 /// The merged pages of all processes so far.
 struct Pages<'a> {
     nodes: &'a FrameNodes,
-    /// With how many mappings.
+    /// The number of mappings of each frame.
     frames: HashMap<Pfn, u64>,
     reads: BTreeMap<(u32, u32), u64>,
 }
@@ -159,7 +160,8 @@ impl Pages<'_> {
         let mut own = HashSet::new();
         let (mut mappings, mut remote) = (0, 0);
         for area in areas(pid)? {
-            // Where smaps counts none there are none; older kernels count nothing.
+            // If smaps counts no merged pages there are none; older kernels do not
+            // count them.
             if area.counts.and_then(|counts| counts.ksm) == Some(Bytes(0)) {
                 continue;
             }

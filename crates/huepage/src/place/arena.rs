@@ -14,8 +14,8 @@ use crate::{
     mapping::{Mapping, PageAddr, PageKind, lost_ranges},
 };
 
-/// A pool's slots. After a fork the child finds them empty
-/// (`MADV_WIPEONFORK`): pages shared with a child cannot be moved, and the
+/// A pool's slots. After a fork they are empty in the child (`MADV_WIPEONFORK`):
+/// otherwise the pages would be shared with the child, could not be moved, and the
 /// first write to one would exchange its frame.
 #[derive(Debug)]
 pub(super) struct Arena(Mapping);
@@ -37,8 +37,8 @@ pub(super) fn keep_from_children(start: PageAddr, pages: usize) -> Result<(), Pl
         .map_err(PlaceError::errno("keep the pool from forked children"))
 }
 
-/// Gives pages back to the kernel. Only for pages that a pool owns and nobody
-/// reads any more.
+/// Gives pages back to the kernel. Only for pages that a pool owns and that are never
+/// read again.
 pub(super) fn release(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
     advise(start, pages, Advice::LinuxDontNeed)
         .map_err(PlaceError::errno("give pages back to the kernel"))
@@ -48,21 +48,21 @@ fn advise(start: PageAddr, pages: usize, advice: Advice) -> rustix::io::Result<(
     if lost_ranges::is_lost(start.span(pages)) {
         return Err(Errno::EXIST);
     }
-    // SAFETY: callers pass pages of arenas and spaces, whose contents nobody
-    // outside this module refers to.
+    // SAFETY: callers pass pages of arenas and spaces, to whose contents no code
+    // outside this module refers.
     unsafe { start.advise(pages, advice) }
 }
 
-/// What the kernel says of pages of this process.
+/// The states of pages of this process, from its pagemap.
 pub(super) fn page_states(start: PageAddr, pages: usize) -> Result<Vec<PageState>, PlaceError> {
     Pagemap::open()
         .and_then(|pagemap| pagemap.read(start, pages))
         .map_err(PlaceError::system("read /proc/self/pagemap"))
 }
 
-/// The address space of one region. Its first page number is a multiple of
-/// the number of colors, so that the colors a policy needs do not depend on
-/// where the kernel puts it.
+/// The address space of one region. Its first page number is a multiple of the number
+/// of colors, so that the colors a policy needs do not depend on where the kernel puts
+/// it.
 #[derive(Debug)]
 pub(super) struct Space {
     mapping: Mapping,
@@ -103,9 +103,9 @@ impl Space {
         self.mapping.is_locked()
     }
 
-    /// Locks it where the program has asked for that of all memory to come
-    /// (`mlockall`). Not while pages follow first touch, since they could not be
-    /// moved in.
+    /// Locks it if the program has asked for all future memory to be locked
+    /// (`mlockall`). Not while pages follow first touch, since they could not be moved
+    /// in.
     pub fn lock_if_asked_for(&self) -> Result<(), PlaceError> {
         if self.mapping.born_locked() { self.lock() } else { Ok(()) }
     }
@@ -127,16 +127,17 @@ impl Space {
         self.pages * rustix::param::page_size()
     }
 
-    /// A region is the program's memory: its children inherit it as any other.
-    /// Undoes what pages moved by `mremap` bring along from their arena.
+    /// A region is memory of the program: its children inherit it like any other.
+    /// Undoes the `MADV_WIPEONFORK` that pages moved by `mremap` bring along from their
+    /// arena.
     pub fn let_children_inherit(&self) -> Result<(), PlaceError> {
         advise(self.page(0), self.pages, Advice::LinuxKeepOnFork)
             .map_err(PlaceError::errno("let children inherit the region"))
     }
 }
 
-/// The process that may use a pool: a descriptor inherited by a forked child
-/// still acts on its parent.
+/// The process that may use a pool: a descriptor that a forked child inherits still
+/// acts on the parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner(Pid);
 

@@ -9,12 +9,12 @@ use crate::{
     units::Bytes,
 };
 
-/// How many times the first draw's pages are looked at before giving up: far
-/// beyond chance where every color is as likely as the others.
+/// How many times as many pages as in the first draw are classified before giving up:
+/// far beyond chance if all colors are equally likely.
 const DRAWS: usize = 4;
 
-/// So many pages are looked at in any case: the free lists of a machine in use can
-/// deal out hundreds of frames in a row that leave a color out.
+/// At least so many pages are classified in any case: the free lists of a machine in
+/// use can give hundreds of frames in a row that leave a color out.
 const LEAST: usize = 2048;
 
 /// One page in this many is kept beyond the need, to repair drift from.
@@ -79,7 +79,8 @@ impl Pool {
                 .map_err(PlaceError::system("draw pages from the kernel"))?;
             let arena = pool.adopt(mapping)?;
             let batch: Vec<PageAddr> = arena.mapping().iter().collect();
-            // SAFETY: the pages were just mapped and nobody else has them.
+            // SAFETY: the pages were just mapped, and no other code has their
+            // addresses.
             let told = unsafe { oracle.classify(&batch) }?;
             drawn += pages;
             for (page, color) in batch.into_iter().zip(told) {
@@ -96,16 +97,17 @@ impl Pool {
                 pool.slots.put(page, color, false);
             }
         }
-        // Held until now: the kernel would have dealt the same frames again.
+        // Kept until now, since otherwise the kernel would have given the same frames
+        // again.
         surplus.sort_unstable();
         pool.release(surplus)?;
         Ok(pool)
     }
 }
 
-/// How many pages to draw so that with good odds no color stays short: each
-/// color comes up once in as many pages as there are colors, with a standard
-/// deviation of the root of its number.
+/// How many pages to draw so that most likely no color stays short: each color comes up
+/// once in as many pages as there are colors, with a standard deviation of the root of
+/// its number.
 fn next_draw(quotas: &[usize], held: &[usize]) -> usize {
     let short = quotas.iter().zip(held).map(|(q, h)| q.saturating_sub(*h)).max().unwrap_or(0);
     if short == 0 {
@@ -131,7 +133,7 @@ fn with_spare(quotas: &[usize]) -> Vec<usize> {
     quotas.iter().map(each).collect()
 }
 
-/// Refuses to draw more than can be had without swapping.
+/// Refuses to draw more than is available without swapping.
 fn check_memory(pages: usize) -> Result<(), PlaceError> {
     let wanted = Bytes((pages as u64).saturating_mul(page_size().0));
     match available_memory() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether placed pages still have their colors, and putting that right.
+//! Whether placed pages still have their colors, and replacing those that do not.
 
 use super::{
     PlaceError, Pool, Recolored, Region,
@@ -18,7 +18,7 @@ pub struct Drift {
     pub same: usize,
     /// Looked at and of another color.
     pub changed: usize,
-    /// Looked at, but the color could not be told.
+    /// Looked at, but the color could not be found.
     pub unknown: usize,
 }
 
@@ -61,20 +61,20 @@ fn present(region: &Region) -> Result<Vec<usize>, PlaceError> {
 }
 
 impl Pool {
-    /// Exchanges the pages of a region whose color is no longer the one they
-    /// were given. Those for which that fails keep wanting it:
+    /// Exchanges the pages of a region whose color is no longer the one they were
+    /// given. Pages for which that fails keep that color as the wanted one:
     /// [`Region::wanted`].
     ///
-    /// A region of which some is locked is unlocked meanwhile, and locked as a
-    /// whole afterwards. The exclusive borrow keeps safe code out meanwhile; memory that other
-    /// threads use through pointers is [`Pool::recolor`]'s.
+    /// If some of the region is locked, it is unlocked meanwhile, and locked as a whole
+    /// afterwards. The exclusive borrow prevents access by safe code meanwhile; for
+    /// memory that other threads use through pointers there is [`Pool::recolor`].
     ///
     /// # Errors
     /// [`PlaceError::FollowsFirstTouch`] for a region of
     /// [`super::Policy::Sequence`] before [`Pool::settle`];
     /// [`PlaceError::ForeignRegion`]; [`PlaceError::Color`];
     /// [`PlaceError::MappingLimit`]; [`PlaceError::OtherProcess`];
-    /// [`PlaceError::Interrupted`] tells what was done before an error.
+    /// [`PlaceError::Interrupted`] reports what was done before an error.
     pub fn repair(
         &mut self,
         region: &mut Region,
@@ -111,7 +111,7 @@ impl Pool {
         if locked {
             region.space.unlock()?;
         }
-        // SAFETY: the region is borrowed exclusively: nobody else uses it.
+        // SAFETY: the region is borrowed exclusively, so no other thread uses it.
         let exchanged = unsafe { self.exchange_all(&tasks, Others::Nobody) };
         if locked {
             region.space.lock()?;
@@ -120,7 +120,7 @@ impl Pool {
             let index = task.live.number() - region.space.number();
             match exchanged.outcomes.get(&task.live) {
                 Some(Some(Outcome::Placed)) => colors.found(index, Some(task.wanted)),
-                // In a frame of the kernel's choice, or in none.
+                // The page has a frame that the kernel chose, or none.
                 Some(Some(Outcome::Copied | Outcome::Discarded | Outcome::Absent)) => {
                     colors.found(index, None);
                 }

@@ -18,7 +18,7 @@ pub enum PlaceError {
     /// The policy does not fit the cache.
     #[error(transparent)]
     Policy(#[from] PolicyError),
-    /// The safe way needs something this process may not do.
+    /// This process lacks a privilege for the safe way.
     #[error("{action}: {reason}")]
     NeedsPrivilege {
         /// What was asked for.
@@ -48,7 +48,7 @@ pub enum PlaceError {
         /// What `vm.max_map_count` allows.
         limit: usize,
     },
-    /// Drawing pages from the kernel did not bring up enough of these colors.
+    /// The pages drawn from the kernel had too few of these colors.
     #[error(
         "{drawn} pages drawn, and still too few of colors {}: the machine may have fewer colors \
          than assumed, or lack free memory; ask for less or for other colors",
@@ -100,16 +100,17 @@ pub enum PlaceError {
         /// What is wrong with it.
         reason: Unsuitable,
     },
-    /// The region's pages follow first touch; [`super::Pool::settle`] ends that.
+    /// The region's pages follow first touch until [`super::Pool::settle`].
     #[error("the region's pages still follow first touch: settle it first")]
     FollowsFirstTouch,
-    /// Colors of one pool mean nothing to another.
+    /// The region belongs to another pool.
     #[error("the region was allocated from another pool: give it back there")]
     ForeignRegion,
-    /// Pools and regions stay with the process that made them.
+    /// The process that made the pool forked this one; pools and regions belong to the
+    /// process that made them.
     #[error("this pool belongs to the process that forked this one: build a pool here")]
     OtherProcess,
-    /// An error ended it when some pages had been moved.
+    /// An error ended the call after some pages had been moved.
     #[error("{} pages were placed, {} were not tried, when an error ended it", report.placed, report.left)]
     Interrupted {
         /// What was done until then.
@@ -131,7 +132,7 @@ pub enum PlaceError {
         /// Its index.
         page: usize,
     },
-    /// Colors cannot be told.
+    /// The oracle failed.
     #[error(transparent)]
     Color(#[from] ColorError),
     /// The kernel refused.

@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Exchanging the frame below a page while the program goes on using it.
 //!
-//! One page at a time: its frame is taken out to an empty slot of the pool,
-//! its bytes are copied to a page of the wanted color, and that page is put
-//! in. Between the two moves the live range has one hole, and these rules
-//! keep it from being seen:
+//! One page at a time: its frame is moved out to an empty slot of the pool, its bytes
+//! are copied to a page of the wanted color, and that page is moved in. Between the two
+//! moves the live range has one hole, and these rules keep the program from seeing it:
 //!
-//! * The range is registered for missing pages: whoever touches the hole waits
+//! * The range is registered for missing pages: a thread that touches the hole waits
 //!   and is woken by the move that fills it.
-//! * A fork copies page tables, hole included. From before it copies those of
-//!   the range until its message is read, the kernel refuses (`EAGAIN`) to
-//!   fill anything in the range (fs/userfaultfd.c: `dup_userfaultfd` raises
-//!   `mmap_changing` under `map_changing_lock`, which a move holds shared). So
-//!   a fork that saw the hole is always noticed before the hole is closed, and
-//!   the bytes are copied into the child, whose own accesses wait as well.
-//! * A thread that moves the hole (`mremap`) is noticed the same way, and it is
-//!   closed where it went. Where a thread has unmapped it, nothing can be put in,
-//!   and its bytes are gone, as that thread wanted. The kernel sends these messages
-//!   only to a descriptor that asked for them; a caller that did not ask must know
-//!   that the range stays where it is.
+//! * A fork copies page tables, hole included. From before it copies those of the range
+//!   until its message is read, the kernel refuses (`EAGAIN`) to fill anything in the
+//!   range (fs/userfaultfd.c: `dup_userfaultfd` raises `mmap_changing` under
+//!   `map_changing_lock`, which a move holds shared). So a fork that copied the hole is
+//!   always noticed before the hole is closed, and the bytes are copied into the child,
+//!   whose own accesses wait as well.
+//! * A thread that moves the hole (`mremap`) is noticed the same way, and the hole is
+//!   filled at its new address. If a thread has unmapped the hole, it cannot be filled,
+//!   and its bytes are gone, as that thread intended. The kernel sends these messages
+//!   only to a descriptor that asked for them; a caller that did not ask must know that
+//!   the range stays where it is.
 //! * A child finds zeros where the mapping is not inherited
 //!   (`MADV_WIPEONFORK`): there nothing is copied into its hole.
-//! * A thread that discards pages (`madvise`) is noticed the same way: a hole
-//!   among them stays one. The thread discards at some moment after its message
-//!   was read, so those pages are not taken out any more.
-//! * Whatever cannot be put in by a move is put back, or copied in.
+//! * A thread that discards pages (`madvise`) is noticed the same way: a hole among
+//!   them is not filled. The thread discards at some moment after its message was read,
+//!   so those pages are not taken out any more.
+//! * If a move cannot put a page in, the old page is put back, or the bytes are copied
+//!   in.
 //! * Nothing here allocates or prints: a thread that waits for a page may hold
 //!   the allocator's lock.
 
@@ -32,7 +32,7 @@ use rustix::io::Errno;
 
 use crate::mapping::PageAddr;
 
-/// What became of one page.
+/// The outcome for one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Not tried yet.
@@ -61,7 +61,7 @@ pub(super) struct Swap {
     pub outcome: Outcome,
 }
 
-/// What the kernel has to say in between.
+/// What the kernel reports in between.
 pub(super) enum Notice<C> {
     /// A thread waits for this page.
     Fault(PageAddr),
@@ -71,7 +71,8 @@ pub(super) enum Notice<C> {
     Remove(PageAddr, PageAddr),
     /// Pages are no longer mapped.
     Unmap,
-    /// The pages from the first address on, so many, are at the second now.
+    /// The number of pages given, from the first address on, are at the second address
+    /// now.
     Remap(PageAddr, PageAddr, usize),
 }
 
@@ -103,7 +104,7 @@ pub(super) unsafe trait Kernel {
     fn empty(&mut self, slot: PageAddr) -> bool;
     /// The next notice about this process.
     fn notice(&mut self) -> Option<Notice<Self::Child>>;
-    /// Whether a notice is to come that is not there yet.
+    /// Whether a notice is being sent that cannot be read yet.
     fn is_changing(&mut self) -> bool;
     /// As [`Kernel::copy_in`], in a child.
     fn copy_to_child(
@@ -114,15 +115,15 @@ pub(super) unsafe trait Kernel {
     ) -> Option<Errno>;
     /// As [`Kernel::notice`], about a child.
     fn notice_of_child(&mut self, child: &Self::Child) -> Option<Notice<Self::Child>>;
-    /// Makes the hole in a child an error to touch.
+    /// Makes touching the hole in a child an error.
     fn poison_child(&mut self, child: &Self::Child, live: PageAddr);
-    /// Lets a child go on by itself: it has no hole of ours.
+    /// Unregisters a child that has no hole.
     fn finish_child(&mut self, child: Self::Child);
-    /// Lets others run. `tries` counts up while nothing moves.
+    /// Lets other threads run. `tries` counts the calls without progress.
     fn pause(&mut self, tries: u32);
 }
 
-/// How often a page that is locked is asked for.
+/// How often a move is repeated while the page is locked.
 const TRIES: u32 = 64;
 
 /// How often a child's hole is tried to be filled when memory is short.
@@ -133,11 +134,11 @@ const TRIES_FOR_CHILD: u32 = 10_000;
 pub(super) struct Discards {
     /// A fixed number, since nothing may be allocated while they come in.
     ranges: [Option<(PageAddr, PageAddr)>; RANGES],
-    /// More than that: any page may be among them.
+    /// There were more ranges: any page may be among them.
     all: bool,
 }
 
-/// Few in tests, so that these run out.
+/// Few in tests, so that tests exceed the limit.
 const RANGES: usize = if cfg!(test) { 2 } else { 32 };
 
 impl Discards {
@@ -221,11 +222,11 @@ pub(super) fn one<K: Kernel>(
     fill(kernel, swap, landing, discards)
 }
 
-/// The ways to close the hole, best first, by what each makes of the page: its new frame
+/// The ways to close the hole, best first, as the outcome for the page: its new frame
 /// is put in, its old one is put back, or its bytes are copied in.
 const WAYS: [Outcome; 3] = [Outcome::Placed, Outcome::Refused, Outcome::Copied];
 
-/// Closes the hole, whatever it takes.
+/// Closes the hole by any of the ways.
 fn fill<K: Kernel>(
     kernel: &mut K,
     swap: &Swap,
@@ -246,14 +247,14 @@ fn fill<K: Kernel>(
         kernel.pause(tries);
         tries = tries.saturating_add(1);
     };
-    // Threads that wait where there is no hole any more look again.
+    // Threads that wait at an address without a hole are woken to fault again.
     if outcome == Outcome::Discarded || hole.places.len() > 1 {
         hole.places.newest_first().for_each(|place| kernel.wake(place));
     }
     outcome
 }
 
-/// Tries all ways at all places; `None` if it is to be tried again.
+/// Tries all ways at all places; `None` to try again.
 fn fill_once<K: Kernel>(kernel: &mut K, hole: &Hole, landing: PageAddr) -> Option<Outcome> {
     let mut gone = true;
     for place in hole.places.newest_first() {
@@ -266,10 +267,10 @@ fn fill_once<K: Kernel>(kernel: &mut K, hole: &Hole, landing: PageAddr) -> Optio
             match errno {
                 None => return Some(outcome),
                 Some(Errno::AGAIN | Errno::INTR) => return None,
-                // Something else lies there.
+                // Another page is mapped there.
                 Some(Errno::EXIST) => break,
                 // Nothing is registered there: the program has mapped the address
-                // anew. A range that is gone is refused as invalid by a move.
+                // again. For a range that is unmapped, a move returns EINVAL.
                 Some(Errno::NOENT | Errno::INVAL) => {}
                 Some(_) => gone = false,
             }
@@ -278,7 +279,7 @@ fn fill_once<K: Kernel>(kernel: &mut K, hole: &Hole, landing: PageAddr) -> Optio
     gone.then_some(Outcome::Discarded)
 }
 
-/// A page that is out.
+/// A page that has been taken out.
 #[derive(Debug)]
 struct Hole {
     /// Where it may be.
@@ -289,11 +290,12 @@ struct Hole {
     discarded: bool,
 }
 
-/// Where a hole may be, after moves that were told of in an order that need not
-/// be theirs: wherever some order of them leads to.
+/// Where a hole may be after moves whose notices need not come in the order of the
+/// moves: every address to which some order leads.
 #[derive(Clone, Debug)]
 struct Places {
-    /// A fixed number, since nothing may be allocated; of more, the last is kept.
+    /// A fixed number, since nothing may be allocated; if there are more, the last is
+    /// kept.
     places: [Option<PageAddr>; 8],
     moves: [Option<(PageAddr, PageAddr, usize)>; 8],
 }
@@ -319,7 +321,7 @@ impl Places {
 
     fn note_move(&mut self, from: PageAddr, to: PageAddr, pages: usize) {
         put(&mut self.moves, (from, to, pages));
-        // A move that was told of before may have come after this one.
+        // A move whose notice came earlier may have happened after this one.
         loop {
             let before = self.len();
             for (from, to, pages) in self.moves.into_iter().flatten() {
@@ -342,22 +344,22 @@ fn put<T>(list: &mut [Option<T>], item: T) {
     list[free] = Some(item);
 }
 
-/// Answers what has come in while no hole is open.
+/// Answers notices that came while no hole is open.
 pub(super) fn answer<K: Kernel>(kernel: &mut K, discards: &mut Discards) {
     read_notices(kernel, None, discards);
 }
 
-/// Reads all notices, and notes what they say of the hole that is open.
+/// Reads all notices, and notes what they mean for the hole that is open.
 ///
-/// Notices of different threads come in any order. One whose call has returned
-/// had its notice read, so what a program does in order is read in order; but an
-/// address that one thread has just unmapped, or moved its pages away from, may
-/// be given to another one before the first one's notice is queued. So all places
-/// are kept to which some order leads, and the hole is at that where the kernel
-/// lets a page be put: it is registered and missing. (Two such places can be there
-/// only if the other one was never touched.) And that the hole was unmapped says
-/// nothing: where that is so, nothing can be put. A child may have been copied
-/// before or after a move that is read before or after it.
+/// Notices of different threads come in any order. A call returns only after its notice
+/// was read, so calls that a program makes one after the other are read in that order;
+/// but an address that one thread has just unmapped, or moved its pages away from, may
+/// be given to another thread before the notice of the first is queued. So all places
+/// are kept to which some order leads, and the hole is the one where the kernel allows
+/// a page to be put: it is registered and missing. (Two such places can exist only if
+/// the other one was never touched.) A notice that the hole was unmapped is not needed:
+/// no page can be put there. A child may have been copied before or after a move whose
+/// notice is read before or after that of the fork.
 fn read_notices<K: Kernel>(kernel: &mut K, mut hole: Option<&mut Hole>, discards: &mut Discards) {
     let mut children: [Option<K::Child>; CHILDREN] = [const { None }; CHILDREN];
     let mut tries = 0;
@@ -365,7 +367,7 @@ fn read_notices<K: Kernel>(kernel: &mut K, mut hole: Option<&mut Hole>, discards
         while let Some(notice) = kernel.notice() {
             let open = hole.as_deref_mut().filter(|hole| !hole.discarded);
             match (notice, open) {
-                // The move that fills the hole wakes who waits there.
+                // The move that fills the hole wakes the threads that wait there.
                 (Notice::Fault(page), Some(hole)) if hole.places.contains(page) => {}
                 // Zeros, as an untouched page has. Refused while another notice is
                 // unread: then the thread faults again and is reported again.
@@ -395,7 +397,7 @@ fn read_notices<K: Kernel>(kernel: &mut K, mut hole: Option<&mut Hole>, discards
                 (Notice::Remap(..), None) => {}
             }
         }
-        // A move that is not told of yet may be what a child was copied after.
+        // The child may have been copied after a move whose notice is not there yet.
         if children[0].is_none() || !kernel.is_changing() {
             break;
         }
@@ -413,7 +415,7 @@ fn read_notices<K: Kernel>(kernel: &mut K, mut hole: Option<&mut Hole>, discards
 /// Children that are kept until all notices are read.
 const CHILDREN: usize = 8;
 
-/// Where a page is after pages were moved.
+/// The address of a page after pages were moved.
 fn moved(page: PageAddr, from: PageAddr, to: PageAddr, pages: usize) -> PageAddr {
     match page.get().checked_sub(from.get()) {
         Some(offset) if offset < pages * rustix::param::page_size() => {
@@ -449,7 +451,7 @@ fn fill_child<K: Kernel>(kernel: &mut K, child: K::Child, places: &Places, slot:
                             Notice::Unmap | Notice::Fault(_) => {}
                         }
                     }
-                    // The child discards the page: it is to stay empty.
+                    // The child discards the page, so it stays empty.
                     if discarded {
                         break 'again;
                     }
@@ -457,15 +459,15 @@ fn fill_child<K: Kernel>(kernel: &mut K, child: K::Child, places: &Places, slot:
                     tries = tries.saturating_add(1);
                     continue 'again;
                 }
-                // Present there; or the child is gone or has unmapped it; or it was
-                // never there.
+                // The page is present there; or the child has ended or has unmapped it;
+                // or the page never was there.
                 Some(Errno::EXIST | Errno::SRCH | Errno::NOENT | Errno::INVAL) => {}
                 Some(_) if tries < TRIES_FOR_CHILD => {
                     kernel.pause(tries);
                     tries += 1;
                     continue 'again;
                 }
-                // An error when touched, rather than false zeros.
+                // An error on access, instead of wrong zeros.
                 Some(_) => {
                     kernel.poison_child(&child, place);
                     break 'again;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Placing memory before anybody uses it: no privilege, and nothing is moved under
-//! a running program.
+//! Placing memory before the program uses it: this needs no privilege, and no page is
+//! moved that the program uses.
 
 use rustix::{io::Errno, mm::Advice};
 
@@ -47,8 +47,8 @@ impl FirstFrames {
         self.pool.pages()
     }
 
-    /// Draws up to `frames` frames from the kernel and has their colors told;
-    /// how many are in stock now that were not before.
+    /// Draws up to `frames` frames from the kernel and classifies them; returns how
+    /// many are in stock now that were not before.
     ///
     /// # Errors
     /// [`PlaceError::Color`] from the oracle.
@@ -69,14 +69,13 @@ impl FirstFrames {
     /// that have one keep it ([`Fate::Busy`]). The memory is excluded from
     /// transparent huge pages from now on.
     ///
-    /// # Errors
     /// [`PlaceError::OtherProcess`]; [`PlaceError::MappingLimit`] and
-    /// [`PlaceError::System`] where the memory cannot be filled: some of it may be
-    /// then. See [`FirstFrames::lost`].
+    /// [`PlaceError::System`] if the memory cannot be filled: some pages of it may be
+    /// filled then. See [`FirstFrames::lost`].
     ///
     /// # Safety
-    /// The pages are private anonymous memory, readable and writable, that nobody
-    /// else accesses meanwhile.
+    /// The pages are private anonymous memory, readable and writable, that no other
+    /// thread accesses meanwhile.
     pub unsafe fn fill(&mut self, wishes: &[Wish]) -> Result<Vec<Fate>, PlaceError> {
         self.pool.owner.check()?;
         let mut fates = Vec::with_capacity(wishes.len());
@@ -112,7 +111,7 @@ impl FirstFrames {
         let fates = part.iter().map(|wish| unsafe { self.fill_page(*wish) }).collect();
         self.pool.mover.close(start, pages);
         if remapped {
-            // SAFETY: as above. What came by mremap has the advice of the pool.
+            // SAFETY: as above. Pages that came by mremap have the advice of the pool.
             let kept = unsafe { start.advise(pages, Advice::LinuxKeepOnFork) };
             kept.map_err(PlaceError::errno("let children inherit the memory"))?;
         }

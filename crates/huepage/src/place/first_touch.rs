@@ -33,7 +33,7 @@ pub(super) struct Waiting {
     pub color: Color,
 }
 
-/// What the region and its thread share. The thread allocates nothing: a
+/// State that the region and its thread share. The thread allocates nothing: a program
 /// thread that waits for it may hold the allocator's lock.
 #[derive(Debug)]
 struct Shared {
@@ -45,7 +45,7 @@ struct Shared {
     next: AtomicUsize,
     /// Per page of the region; [`NO_COLOR`] while untouched.
     colors: Vec<AtomicU32>,
-    /// Pages that had to be served by the kernel.
+    /// Pages that the kernel had to fill.
     plain: AtomicUsize,
 }
 
@@ -55,12 +55,12 @@ pub(super) struct FirstTouch {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     owner: Owner,
-    /// Keeps the waiting pages mapped if the pool goes first.
+    /// Keeps the waiting pages mapped if the pool is dropped first.
     _arenas: Vec<Arc<Arena>>,
 }
 
 impl FirstTouch {
-    /// Opens the descriptor this takes, before anything is set up.
+    /// Opens the descriptor, before anything is set up.
     pub fn open() -> Result<Userfaultfd, PlaceError> {
         Userfaultfd::open(Faults::All, Features::MOVE)
             .map_err(PlaceError::lacking("placing pages in the order of first touch"))
@@ -88,7 +88,8 @@ impl FirstTouch {
         // nobody has the region's address before this function returns.
         unsafe { shared.uffd.register(shared.start, space.pages()) }
             .map_err(PlaceError::errno("register memory with userfaultfd"))?;
-        // The thread inherits the mask: the program's handlers never run on it.
+        // The thread inherits the mask, so signal handlers of the program never run on
+        // it.
         let blocked = Blocked::new();
         let served = Arc::clone(&shared);
         let thread = std::thread::Builder::new()
@@ -111,15 +112,15 @@ impl FirstTouch {
         self.shared.plain.load(Ordering::Acquire)
     }
 
-    /// Ends following: untouched pages are the kernel's to fill. Returns the
-    /// color of each page, slots that were emptied, pages that still wait.
+    /// Ends following first touch: the kernel fills untouched pages from then on.
+    /// Returns the color of each page, slots that were emptied, pages that still wait.
     pub fn finish(mut self) -> (Vec<Option<Color>>, Vec<PageAddr>, Vec<Waiting>) {
         self.stop();
         let shared = &self.shared;
         let colors = (0..shared.colors.len()).map(|i| self.color(i)).collect();
         let (gone, waiting) = shared.queue.split_at(shared.next.load(Ordering::Acquire));
         let result = (colors, gone.iter().map(|w| w.slot).collect(), waiting.to_vec());
-        // Everything was handed over: nothing is left to release.
+        // All waiting pages were returned: nothing is left to release.
         shared.next.store(shared.queue.len(), Ordering::Release);
         result
     }
@@ -127,14 +128,15 @@ impl FirstTouch {
     fn stop(&mut self) {
         let Some(thread) = self.thread.take() else { return };
         if !self.owner.is_here() {
-            // A forked child has neither the thread nor the registration, and
-            // the descriptor would act on the parent.
+            // A forked child has neither the thread nor the registration, and the
+            // descriptor would act on the parent.
             std::mem::forget(thread);
             return;
         }
         self.shared.stopping.store(true, Ordering::Release);
         let _ = rustix::io::write(&self.shared.stop, &1u64.to_ne_bytes());
-        // A panic has been reported on stderr; its guard unregistered.
+        // A panic was printed on stderr, and the thread's guard has unregistered the
+        // range.
         let _ = thread.join();
     }
 }
@@ -151,7 +153,7 @@ impl Drop for FirstTouch {
     }
 }
 
-/// Unregisters however the thread ends, so that nobody waits for it.
+/// Unregisters the range however the thread ends, so that no thread waits for it.
 struct Unregister<'a>(&'a Shared);
 
 impl Drop for Unregister<'_> {
@@ -167,7 +169,7 @@ fn serve(shared: &Shared) {
             [PollFd::new(&shared.uffd, PollFlags::IN), PollFd::new(&shared.stop, PollFlags::IN)];
         match poll(&mut sources, None) {
             Ok(_) | Err(Errno::INTR) => {}
-            // Nothing can be served without polling: let the kernel do it.
+            // Without polling no fault can be served: the kernel fills the pages.
             Err(_) => return,
         }
         loop {
@@ -181,13 +183,14 @@ fn serve(shared: &Shared) {
     }
 }
 
-/// Puts the next page where someone waits for one.
+/// Puts the next page where a thread waits for one.
 fn resolve(shared: &Shared, page: PageAddr) {
     let index = page.number() - shared.start.number();
     let before = shared.colors[index].load(Ordering::Relaxed);
     while let Some(next) = shared.queue.get(shared.next.load(Ordering::Relaxed)) {
-        // Before the move: whoever sees the page present sees its color. With
-        // a color already there it may be served, by another thread's touch.
+        // Before the move, so that a thread that sees the page present sees its color.
+        // If it has a color already, another thread may have touched it, and the page
+        // be there.
         if before == NO_COLOR {
             shared.colors[index].store(next.color.0, Ordering::Release);
         }
@@ -199,21 +202,21 @@ fn resolve(shared: &Shared, page: PageAddr) {
                 shared.colors[index].store(next.color.0, Ordering::Release);
                 return;
             }
-            // Two threads touched it, and the other one was served.
+            // Two threads touched the page, and it was filled for the other one.
             Some(Errno::EXIST) => {
                 shared.colors[index].store(before, Ordering::Release);
                 let _ = shared.uffd.wake(page, 1);
                 return;
             }
             Some(Errno::AGAIN | Errno::INTR) => std::thread::yield_now(),
-            // Pinned or deduplicated: it stays where it is.
+            // The waiting page is pinned or deduplicated: it stays in its slot.
             Some(Errno::BUSY) => {
                 shared.next.fetch_add(1, Ordering::Release);
             }
             Some(_) => break,
         }
     }
-    // What an ordinary fault would have put there.
+    // The zeros that an ordinary fault would map.
     shared.colors[index].store(NO_COLOR, Ordering::Release);
     loop {
         match shared.uffd.zero_page(page).stop {
@@ -225,7 +228,7 @@ fn resolve(shared: &Shared, page: PageAddr) {
             Some(Errno::NOMEM) if !shared.stopping.load(Ordering::Acquire) => {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            // Present by now, or no longer ours: look again.
+            // The page is present, or the memory is unmapped: the thread faults again.
             Some(_) => {
                 let _ = shared.uffd.wake(page, 1);
                 return;

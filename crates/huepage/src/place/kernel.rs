@@ -17,16 +17,17 @@ use crate::{mapping::PageAddr, proc::wiped_in_children};
 /// Fills holes through a userfaultfd on which the live range is registered.
 pub(super) struct UserfaultfdKernel<'a> {
     uffd: Userfaultfd,
-    /// Takes pages out; `None` where this descriptor itself does, so that it
-    /// refuses while a notice is unread.
+    /// Takes pages out; `None` if this descriptor itself does, so that it refuses while
+    /// a notice is unread.
     mover: Option<&'a dyn Mover>,
-    /// Given up to make room for a child's descriptor where the table is full.
+    /// Closed to make room for a child's descriptor if the table of descriptors is
+    /// full.
     spare: Option<OwnedFd>,
-    /// What is registered now.
+    /// The range registered now.
     range: Option<(PageAddr, usize)>,
 }
 
-/// What others do that has to be known of memory in use.
+/// Actions of other threads that have to be known for memory in use.
 const FOLLOWED: Features = Features::MOVE.and(Features::EVENT_FORK).and(Features::EVENT_REMOVE);
 
 impl<'a> UserfaultfdKernel<'a> {
@@ -54,7 +55,7 @@ impl<'a> UserfaultfdKernel<'a> {
     /// Opens slots to receive pages taken out by a guarded exchange.
     ///
     /// # Safety
-    /// Nobody touches missing pages there.
+    /// No thread touches missing pages there.
     pub unsafe fn open_slots(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
         // SAFETY: the caller's contract.
         unsafe { self.uffd.register(start, pages) }
@@ -63,11 +64,11 @@ impl<'a> UserfaultfdKernel<'a> {
 
     /// Ends [`UserfaultfdKernel::open_slots`].
     pub fn close_slots(&self, start: PageAddr, pages: usize) {
-        // Fails only for memory that is gone.
+        // Fails only for memory that is unmapped.
         let _ = self.uffd.unregister(start, pages);
     }
 
-    /// For memory that nobody else uses meanwhile.
+    /// For memory that no other thread uses meanwhile.
     pub fn exclusive(mover: &'a dyn Mover) -> Result<Self, PlaceError> {
         let uffd = Userfaultfd::open(Faults::UserMode, Features::MOVE)
             .map_err(PlaceError::lacking("recoloring memory"))?;
@@ -79,18 +80,17 @@ impl UserfaultfdKernel<'_> {
     /// Takes a page out only if it lies in memory registered with this
     /// descriptor, whatever other threads unmap and map meanwhile.
     ///
-    /// Filling refuses with `EEXIST` only a page that is there and registered,
-    /// and anything at all while a notice is unread. Between it and the move
-    /// the page's mapping could be replaced by another one, which nobody has
-    /// registered. But that sends a notice, from before the mapping goes until
-    /// it is read, and a move to slots of the same descriptor refuses as well
-    /// while there is one (`mmap_changing`, looked at under
-    /// `map_changing_lock`). So a move that is made was made from the mapping
-    /// that was looked at.
+    /// Filling refuses with `EEXIST` only if the page is present and registered, and
+    /// refuses altogether while a notice is unread. Between the fill and the move,
+    /// another mapping could replace that of the page, which is not registered. But
+    /// replacing it sends a notice, from before the mapping is removed until the notice
+    /// is read, and a move to slots of the same descriptor refuses as well while there
+    /// is one (`mmap_changing`, checked under `map_changing_lock`). So a successful
+    /// move took the page from the mapping that was checked.
     fn take_out_registered(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
         match self.uffd.zero_page(live).stop {
             Some(Errno::EXIST) => {}
-            // It was missing: what an ordinary fault puts there is there now.
+            // It was missing: now it holds what an ordinary fault would have put there.
             None => return Some(Errno::NOENT),
             refused => return refused,
         }
@@ -110,8 +110,8 @@ fn notice(event: Event) -> Notice<Userfaultfd> {
     }
 }
 
-/// Short at first, as for a lock; long when memory is short. By system calls
-/// alone: data of the C library may be among the pages that are out.
+/// Short at first, as for a lock; longer if memory is short. By system calls alone:
+/// data of the C library may be among the pages that are out.
 fn pause(tries: u32) {
     if tries < 32 {
         rustix::thread::sched_yield();
@@ -124,7 +124,7 @@ fn pause(tries: u32) {
 /// Copies the bytes of a page.
 ///
 /// # Safety
-/// Both are mapped and hold pages, and nobody else uses them.
+/// Both are mapped and hold pages, and no other thread uses them.
 unsafe fn copy(to: PageAddr, from: PageAddr) {
     let page = rustix::param::page_size();
     // SAFETY: the caller's contract; two pages do not overlap.
@@ -149,8 +149,8 @@ unsafe impl Kernel for UserfaultfdKernel<'_> {
     }
 
     fn copy(&mut self, to: PageAddr, from: PageAddr) {
-        // SAFETY: both are slots of the pool that hold pages; nobody else
-        // knows them.
+        // SAFETY: both are slots of the pool that hold pages; no other code has their
+        // addresses.
         unsafe { copy(to, from) };
     }
 
@@ -179,8 +179,8 @@ unsafe impl Kernel for UserfaultfdKernel<'_> {
     fn notice(&mut self) -> Option<Notice<Userfaultfd>> {
         match self.uffd.read_event() {
             Ok(event) => event.map(notice),
-            // The table of descriptors is full: make room, or wait for others
-            // to. The forking thread waits, and nothing can be lost by it.
+            // The table of descriptors is full: close the spare one, or wait until
+            // others close some. The forking thread waits, and no data is lost.
             Err(_) => {
                 self.spare = None;
                 None
@@ -221,20 +221,20 @@ unsafe impl Kernel for UserfaultfdKernel<'_> {
     }
 }
 
-/// Ends a registration, and answers everyone who was held back by it.
+/// Ends a registration, and lets all threads go on that it held back.
 ///
-/// Closing the descriptor would not do: a child that is just being forked, or
-/// was, holds it open, and its parent would wait for a reader forever.
+/// Closing the descriptor is not enough: a child that is being forked, or was, holds it
+/// open, and its parent would wait for a reader forever.
 fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut Discards) {
     if uffd.unregister(start, pages).is_err() {
-        // Something lies there by now that cannot be registered. The rest is
-        // let go when the descriptor is closed; who discards pages of it until
-        // then is not heard of.
+        // The range now has a mapping that cannot be registered. The rest is
+        // unregistered when the descriptor is closed; discards until then are not
+        // reported.
         discards.give_up();
     }
-    // Unregistering waits for a fork that is copying page tables, so whatever
-    // will send a message is counted by now; as long as the kernel counts one,
-    // it refuses to fill anything.
+    // Unregistering waits for a fork that is copying page tables, so all messages still
+    // to be sent are counted by now; as long as the kernel counts one, it refuses to
+    // fill anything.
     for tries in 0.. {
         while let Ok(Some(event)) = uffd.read_event() {
             match event {
@@ -250,14 +250,14 @@ fn unregister(uffd: &Userfaultfd, start: PageAddr, pages: usize, discards: &mut 
     }
 }
 
-/// Registers a live range for as long as it lives, however that ends.
+/// Keeps a live range registered for the lifetime of this value.
 pub(super) struct Registration<'k, 'm> {
     pub kernel: &'k mut UserfaultfdKernel<'m>,
 }
 
 impl<'k, 'm> Registration<'k, 'm> {
     /// # Safety
-    /// Whoever touches a missing page waits: the caller answers notices until
+    /// A thread that touches a missing page waits: the caller answers notices until
     /// this is dropped.
     pub unsafe fn new(
         kernel: &'k mut UserfaultfdKernel<'m>,
@@ -273,16 +273,16 @@ impl<'k, 'm> Registration<'k, 'm> {
 }
 
 impl Registration<'_, '_> {
-    /// Ends it, and notes what was being discarded at the end.
+    /// Ends the registration, and notes what was being discarded at the end.
     pub fn finish(mut self, discards: &mut Discards) {
         self.end(discards);
     }
 
-    /// Once: afterwards the range may be registered by another pool.
+    /// Only once: afterwards another pool may have registered the range.
     fn end(&mut self, discards: &mut Discards) {
         if let Some((start, pages)) = self.kernel.range {
             unregister(&self.kernel.uffd, start, pages, discards);
-            // Not before: children that were forked at the end are let go by it.
+            // Only now: `unregister` needs the range for children forked at the end.
             self.kernel.range = None;
         }
     }
@@ -294,8 +294,8 @@ impl Drop for Registration<'_, '_> {
     }
 }
 
-/// Exchanges by `mremap`, without anything to keep others out: for memory that
-/// nobody else uses.
+/// Exchanges by `mremap`, without keeping other threads away: for memory that no other
+/// thread uses.
 pub(super) struct Remapped<'a>(pub &'a dyn Mover);
 
 // SAFETY: each call affects the pages named only.
@@ -307,12 +307,12 @@ unsafe impl Kernel for Remapped<'_> {
     }
 
     fn take_out(&mut self, slot: PageAddr, live: PageAddr) -> Option<Errno> {
-        // SAFETY: the slot is empty and the pool's; nobody else uses the page.
+        // SAFETY: the slot is empty and the pool's; no other thread uses the page.
         unsafe { self.0.move_run(slot, live, 1) }.stop
     }
 
     fn copy(&mut self, to: PageAddr, from: PageAddr) {
-        // SAFETY: both are mapped, and nobody else uses them.
+        // SAFETY: both are mapped, and no other thread uses them.
         unsafe { copy(to, from) };
     }
 
@@ -371,8 +371,8 @@ mod tests {
         place::mechanism,
     };
 
-    /// What ends late, after another pool has registered the range, leaves that
-    /// one's holes alone: zeros in one would stand for the bytes that belong there.
+    /// A registration that ends after another pool has registered the range does not
+    /// fill that pool's holes: zeros in one would replace the bytes that belong there.
     #[test]
     fn a_registration_ends_once_and_fills_nothing_of_another_one() {
         let mover = mechanism::open(None).unwrap();
@@ -385,7 +385,7 @@ mod tests {
         let memory = Mapping::reserve(4, PageKind::Base).unwrap();
         let start = memory.page(0);
         let present = || Pagemap::open().unwrap().state(start).unwrap().present();
-        // SAFETY: nobody touches the memory.
+        // SAFETY: no thread touches the memory.
         let mut ended = unsafe { Registration::new(&mut first, start, 4) }.unwrap();
         ended.end(&mut Discards::default());
         assert!(ended.kernel.range.is_none());
@@ -394,7 +394,7 @@ mod tests {
         drop(ended);
         assert!(!second.uffd.is_changing());
         assert!(!present());
-        // Still registered: only then a page can be put there.
+        // Still registered: otherwise no page could be put there.
         assert_eq!(second.uffd.zero_page(start).stop, None);
         assert!(present());
     }

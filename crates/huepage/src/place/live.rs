@@ -1,29 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Placing memory that a program is using, without its cooperation.
 //!
-//! [`Pool::recolor`](super::Pool::recolor) trusts its caller that the range
-//! stays mapped, and times pages of the program to learn what they are. Here
-//! neither holds: other threads unmap, move and map whatever they like between
-//! any two steps, and no page of the program is ever read or written by its
-//! address: each page is exchanged for a frame of known color as it comes, and
-//! what its old frame was is told afterwards, in the pool.
+//! [`Pool::recolor`](super::Pool::recolor) relies on its caller that the range stays
+//! mapped, and times pages of the program to find their colors. Here neither holds:
+//! other threads unmap, move and map memory between any two steps, and no page of the
+//! program is ever read or written by its address. Each page is exchanged for a frame
+//! of known color, and the color of its old frame is found afterwards, in the pool.
 //!
 //! Besides the rules of `exchange`:
 //!
-//! * Slots and the program's memory are registered with one descriptor, and a
-//!   page is taken out only after that descriptor has answered for it
+//! * Slots and the program's memory are registered with one descriptor, and a page is
+//!   taken out only after that descriptor has confirmed that it is registered
 //!   (`UserfaultfdKernel::take_out_registered`). A page that another thread has just
 //!   mapped at the same address is not taken: accesses to it would not wait.
-//! * Old frames go back to the kernel. Somebody may still hold a reference to
-//!   one without a pin, such as a pipe that the page was put into by
-//!   `vmsplice`: the kernel keeps the frame until that ends, a pool would
-//!   overwrite it.
-//! * A thread that discards pages (`madvise`) says so before it does, and not
-//!   when it is done. So pages that were being discarded are left alone until
-//!   each was seen missing once: the discard has reached it by then, or it held
-//!   nothing that could come back. Without that, a discard that is held up
-//!   between two exchanges finds a hole, does nothing, and the program reads
-//!   bytes that it had discarded.
+//! * Old frames go back to the kernel. A frame may still be referenced without a pin,
+//!   for instance by a pipe that the page was put into by `vmsplice`: the kernel keeps
+//!   the frame until that ends, whereas a pool would overwrite it.
+//! * The kernel reports a thread that discards pages (`madvise`) before it discards
+//!   them, and not when it is done. So pages that were being discarded are left alone
+//!   until each was seen missing once: then the discard has reached it, or it held
+//!   nothing that could come back. Otherwise a discard that is delayed between two
+//!   exchanges could find a hole and do nothing, and the program would read bytes that
+//!   it had discarded.
 
 use rustix::io::Errno;
 
@@ -49,7 +47,7 @@ pub struct Wish {
     pub color: Color,
 }
 
-/// What became of a wish.
+/// The outcome of a wish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// The page has a frame of the color.
@@ -57,7 +55,7 @@ pub enum Fate {
     /// It stayed: shared with a child, deduplicated, pinned, locked by the
     /// kernel, or being discarded.
     Busy,
-    /// Nothing is there, or not in memory that was to be placed.
+    /// No page is there, or it is not in memory that was to be placed.
     Absent,
     /// It stayed: the kernel refuses to move it, for instance since it is
     /// locked in memory.
@@ -70,18 +68,18 @@ pub enum Fate {
     Short,
 }
 
-/// What a page's frame was before it got another one.
+/// The color of the frame that a page had before it was exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OldFrame {
     /// The page of the program.
     pub page: PageAddr,
     /// The color that it got instead.
     pub placed: Color,
-    /// The color of the frame it had; `None` where it could not be told.
+    /// The color of the frame it had; `None` if it could not be found.
     pub was: Option<Color>,
 }
 
-/// An old frame in a slot, whose color is not told yet.
+/// An old frame in a slot, whose color is not known yet.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     slot: PageAddr,
@@ -122,18 +120,18 @@ impl Live {
         self.pool.pages_of(color)
     }
 
-    /// How many frames are in stock, and how many old ones wait to be told.
+    /// How many frames are in stock, with old ones whose color is not known yet.
     pub fn held(&self) -> usize {
         self.pool.pages() + self.kept.len()
     }
 
-    /// How many old frames wait to be told.
+    /// How many old frames wait to be classified.
     pub fn kept(&self) -> usize {
         self.kept.len()
     }
 
-    /// Draws up to `frames` frames from the kernel and has their colors told;
-    /// how many are in stock now that were not before.
+    /// Draws up to `frames` frames from the kernel and classifies them; returns how
+    /// many are in stock now that were not before.
     ///
     /// # Errors
     /// [`PlaceError::Color`] from the oracle.
@@ -150,24 +148,23 @@ impl Live {
         self.pool.release_of(color, frames);
     }
 
-    /// Exchanges pages of one mapping, which reaches over `pages` pages from
-    /// `start`. With `keep` the old frames are kept to be told
-    /// ([`Live::tell_kept`]), else the kernel gets them.
+    /// Exchanges pages of one mapping, which spans `pages` pages from `start`. With
+    /// `keep` the old frames are kept to be classified ([`Live::tell_kept`]), otherwise
+    /// they go to the kernel.
     ///
     /// # Errors
-    /// [`PlaceError::NeedsPrivilege`], [`PlaceError::System`] where the range
-    /// cannot be registered: it is gone, or not plain memory, or somebody
-    /// else's userfaultfd has it. Nothing has moved then.
+    /// [`PlaceError::NeedsPrivilege`], [`PlaceError::System`] if the range cannot be
+    /// registered: it is unmapped, or not plain memory, or registered with another
+    /// userfaultfd. No page has moved then.
     ///
     /// # Safety
-    /// The calling thread shares its table of descriptors with nobody
-    /// (`close_range` with `CLOSE_RANGE_UNSHARE`): a child that holds a copy of
-    /// the descriptor would keep the range registered. Nothing that this thread
-    /// touches meanwhile lies in the range: its stack and thread-local data,
-    /// the data of the C library and of this library, the heap of this library.
-    /// No thread exits, and no process with it, of whose data the kernel
-    /// updates any on exit (`set_tid_address`, robust lists) in a page named
-    /// here.
+    /// The calling thread does not share its table of descriptors (`close_range` with
+    /// `CLOSE_RANGE_UNSHARE`): a child that holds a copy of the descriptor would keep
+    /// the range registered. Nothing that this thread touches meanwhile lies in the
+    /// range: its stack and thread-local data, the data of the C library and of this
+    /// library, the heap of this library. If the kernel updates data in a page named
+    /// here when a thread exits (`set_tid_address`, robust lists), neither that thread
+    /// nor the process exits meanwhile.
     pub unsafe fn exchange(
         &mut self,
         start: PageAddr,
@@ -228,7 +225,7 @@ impl Live {
         let mut kernel = UserfaultfdKernel::guarded()?;
         for arena in &self.pool.arenas {
             let mapping = arena.mapping();
-            // SAFETY: nobody touches empty slots.
+            // SAFETY: no thread touches empty slots.
             unsafe { kernel.open_slots(mapping.page(0), mapping.pages()) }?;
         }
         let _blocked = Blocked::new();
@@ -244,12 +241,12 @@ impl Live {
             let mapping = arena.mapping();
             kernel.close_slots(mapping.page(0), mapping.pages());
         }
-        // Closing lets go of what the program made of the range meanwhile.
+        // Closing the descriptor unregisters mappings that the program has made of the
+        // range meanwhile.
         Ok(())
     }
 
-    /// Has the colors of the old frames told that were kept, and gives these to
-    /// the kernel.
+    /// Classifies the old frames that were kept, and then gives them to the kernel.
     ///
     /// # Errors
     /// [`PlaceError::Color`] from the oracle.
@@ -264,8 +261,8 @@ impl Live {
         Ok(told.map(|(kept, was)| OldFrame { page: kept.page, placed: kept.placed, was }).collect())
     }
 
-    /// Looks which of the pages that were being discarded are missing now, and
-    /// so can be placed again.
+    /// Finds which of the pages that were being discarded are missing now, and so can
+    /// be placed again.
     pub fn review(&mut self, pagemap: &Pagemap) {
         self.quarantine.review(|page| {
             pagemap.state(page).is_ok_and(|state| !state.present() && !state.swapped())
@@ -285,8 +282,8 @@ fn fate(outcome: Outcome) -> Fate {
 }
 
 impl PlaceError {
-    /// Whether the range that was named cannot be placed, and others may be: not so
-    /// where this thread may not place any memory any more.
+    /// Whether only this range cannot be placed, and other ranges may be; not so if
+    /// this thread may not place any memory any more.
     pub fn is_about_the_range(&self) -> bool {
         let PlaceError::System { source, .. } = self else { return false };
         let errno = Errno::from_io_error(source);

@@ -20,8 +20,8 @@ impl Mechanism {
     }
 }
 
-/// Moves by `UFFDIO_MOVE`. The descriptor is for user mode only, which needs
-/// no privilege: nobody but the mover touches an open area.
+/// Moves by `UFFDIO_MOVE`. The descriptor is for user mode only, which needs no
+/// privilege: only the mover touches an open area.
 #[derive(Debug)]
 pub(super) struct UserfaultfdMover(Userfaultfd);
 
@@ -37,13 +37,13 @@ impl Mover for UserfaultfdMover {
     }
 
     unsafe fn open(&self, start: PageAddr, pages: usize) -> Result<(), PlaceError> {
-        // SAFETY: by contract nobody else touches the area.
+        // SAFETY: by contract no other thread touches the area.
         unsafe { self.0.register(start, pages) }
             .map_err(PlaceError::errno("register memory with userfaultfd"))
     }
 
     fn close(&self, start: PageAddr, pages: usize) {
-        // Fails only for memory that is gone, where nothing is left to close.
+        // Fails only for memory that is unmapped, which needs no closing.
         let _ = self.0.unregister(start, pages);
     }
 
@@ -57,7 +57,7 @@ impl Mover for UserfaultfdMover {
     }
 }
 
-/// Opens the mechanism asked for; without a wish, the best there is.
+/// Opens the given mechanism; for `None`, the best available one.
 pub(super) fn open(wish: Option<Mechanism>) -> Result<Box<dyn Mover>, PlaceError> {
     match (wish, UserfaultfdMover::new()) {
         (Some(Mechanism::Remap), _) | (None, Err(_)) => Ok(Box::new(Remap)),

@@ -31,7 +31,7 @@
 //! # }
 //! ```
 //!
-//! What takes which privilege (`userfaultfd(2)`):
+//! Privileges that the operations need (`userfaultfd(2)`):
 //!
 //! | | needs |
 //! |---|---|
@@ -44,9 +44,9 @@
 //! mode only would make that call fail with `EFAULT`: hence the privilege.
 //! Following forks takes the capability in any case.
 //!
-//! Implementation notes. `policy`, `slots` and `exchange` decide and touch no
-//! memory; `userfaultfd`, `remap` and `arena` are the system calls. What may
-//! happen between two moves is laid out in `exchange`.
+//! Implementation notes. `policy`, `slots` and `exchange` decide and touch no memory;
+//! `userfaultfd`, `remap` and `arena` are the system calls. `exchange` describes what
+//! may happen between two moves.
 
 mod arena;
 mod build;

@@ -21,7 +21,7 @@ pub enum Mechanism {
 pub(super) trait Mover: Send + Sync + std::fmt::Debug {
     fn mechanism(&self) -> Mechanism;
 
-    /// Prepares an area to receive pages. While it is open, nobody may touch a
+    /// Prepares an area to receive pages. While it is open, no other thread may touch a
     /// missing page of it.
     ///
     /// # Safety
@@ -71,9 +71,9 @@ pub(super) fn runs(pairs: impl IntoIterator<Item = (PageAddr, PageAddr)>) -> Vec
     runs
 }
 
-/// How often a move that is told to try again is tried without any progress.
-/// The kernel says so while another task holds the page's lock, which it
-/// does for no longer than one read from disk.
+/// How often a move that returns `EAGAIN` is repeated without any progress. The kernel
+/// returns that while another task holds the page's lock, which it does for no longer
+/// than one read from disk.
 const TRIES: usize = 10_000;
 
 /// Moves one run, going on after partial moves; how many pages came across

@@ -12,14 +12,13 @@ pub enum Policy {
     Balanced,
     /// Only these colors, in turn. A color given twice is used twice as often.
     Colors(Vec<Color>),
-    /// Each page draws its color independently: what a kernel that knows
-    /// nothing of colors deals out. The control in experiments; the same seed
-    /// draws the same colors.
+    /// Each page draws its color independently, as with a kernel that does not consider
+    /// colors. The control in experiments; the same seed draws the same colors.
     Random {
         /// What the drawing starts from.
         seed: u64,
     },
-    /// Bin hopping: the next color goes to the page that is touched next.
+    /// Bin hopping: pages get the colors in turn, in the order of their first touch.
     Sequence,
 }
 

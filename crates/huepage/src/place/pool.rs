@@ -28,8 +28,8 @@ use crate::{
 
 /// Classified pages, ready to be placed.
 ///
-/// A pool is one process's: a forked child finds it empty and every operation
-/// there fails with [`PlaceError::OtherProcess`].
+/// A pool belongs to one process: in a forked child it is empty, and every operation
+/// fails with [`PlaceError::OtherProcess`].
 pub struct Pool {
     pub(super) id: u64,
     pub(super) count: ColorCount,
@@ -85,14 +85,14 @@ pub struct Reclassified {
     pub same: usize,
     /// Pages of another color, noted now.
     pub changed: usize,
-    /// Pages whose color cannot be told, given back to the kernel.
+    /// Pages whose color cannot be found, given back to the kernel.
     pub released: usize,
 }
 
 impl Pool {
-    /// A pool of pages whose colors the caller knows, one label per page;
-    /// pages without a label are given back to the kernel, as are those that
-    /// were swapped out meanwhile and with their frame lost their color.
+    /// A pool of pages whose colors the caller knows, one label per page. Pages without
+    /// a label are given back to the kernel, as are pages that were swapped out
+    /// meanwhile, since they lost their frame and with it their color.
     ///
     /// `mechanism` forces how pages are moved; `None` takes the best there is.
     ///
@@ -114,8 +114,8 @@ impl Pool {
             Policy::Colors(known).check(count)?;
         }
         let states = page_states(mapping.page(0), mapping.pages())?;
-        // Copying from a slot that is noted as full and is empty would wait for the
-        // page that this very thread is to put in.
+        // If a slot that is noted as full were empty, copying from it would wait for a
+        // page that only this thread could put in.
         let mut labelled = labels.iter().zip(&states);
         let missing = |(label, state): (&Option<Color>, &PageState)| {
             label.is_some() && !state.present() && !state.swapped()
@@ -238,8 +238,8 @@ impl Pool {
     pub(super) fn take_zeroed(&mut self, color: Color) -> Option<PageAddr> {
         let (slot, dirty) = self.slots.take(color)?;
         if dirty {
-            // SAFETY: the slot is the pool's and holds a page; nobody else
-            // refers to it.
+            // SAFETY: the slot is the pool's and holds a page; no other code refers to
+            // it.
             unsafe { slot.as_ptr().write_bytes(0, rustix::param::page_size()) };
         }
         Some(slot)
@@ -291,13 +291,13 @@ impl Pool {
         let runs = runs(space.iter().zip(picked.iter().copied()));
         self.mover.allow(runs.len()).map_err(|e| (0, e))?;
         let (start, pages) = (space.page(0), space.pages());
-        // SAFETY: nobody has the address of the space yet.
+        // SAFETY: no other code has the address of the space yet.
         unsafe { self.mover.open(start, pages) }.map_err(|e| (0, e))?;
         let mut done = 0;
         let mut failed = None;
         for run in runs {
-            // SAFETY: slots of the pool, out of its books, into untouched
-            // memory that nobody else knows.
+            // SAFETY: slots of the pool, no longer counted in it, into untouched memory
+            // whose address no other code has.
             let progress = unsafe { self.carry_or_replace(run, &colors[done..]) };
             done += progress.pages;
             if let Some(errno) = progress.stop {
@@ -315,8 +315,8 @@ impl Pool {
         Ok(())
     }
 
-    /// Moves a run. A page that cannot be moved (pinned, deduplicated, or
-    /// discarded by someone) is given up for another one of its color.
+    /// Moves a run. A page that cannot be moved (pinned, deduplicated, or discarded) is
+    /// replaced by another one of its color.
     ///
     /// # Safety
     /// As [`Mover::move_run`].
@@ -335,7 +335,7 @@ impl Pool {
                 stop = unsafe { carry(&*self.mover, single) }.stop;
                 if stop.is_none() {
                     self.slots.put_empty(slot);
-                    // Empty from now on, as the caller will note.
+                    // The slot is empty from now on; the caller notes that.
                     let _ = release(stuck, 1);
                     done += 1;
                 } else {
@@ -349,9 +349,9 @@ impl Pool {
         }
     }
 
-    /// Takes a region's pages back. What it held is wiped before it is placed
-    /// again. Pages whose color is unknown, and pages shared with a child
-    /// since a fork, go to the kernel.
+    /// Takes a region's pages back. Its contents are erased before the pages are placed
+    /// again. Pages whose color is unknown, and pages shared with a child since a fork,
+    /// go to the kernel.
     ///
     /// # Errors
     /// The region as it was, with [`PlaceError::ForeignRegion`],
@@ -373,9 +373,9 @@ impl Pool {
         Ok(())
     }
 
-    /// Ends following first touch in a region of [`Policy::Sequence`]: what
-    /// is touched later gets a page of the kernel's choice, and the pages that
-    /// waited are the pool's again. Does nothing to other regions.
+    /// Ends following first touch in a region of [`Policy::Sequence`]: pages touched
+    /// later get a frame that the kernel chooses, and the pages that waited return to
+    /// the pool. Does nothing to other regions.
     ///
     /// # Errors
     /// [`PlaceError::ForeignRegion`]; [`PlaceError::OtherProcess`].
@@ -403,8 +403,8 @@ impl Pool {
             let mut end = 0;
             while end < run.pages {
                 let part = run.after(end);
-                // SAFETY: the region was given up by its owner; the slots are
-                // the pool's and empty.
+                // SAFETY: the owner has given up the region; the slots are the pool's
+                // and empty.
                 let moved = unsafe { self.carry_in(part) };
                 for i in 0..moved {
                     self.slots.put(part.dst.nth(i), pages[done + end + i].1, true);
@@ -422,7 +422,7 @@ impl Pool {
     /// # Safety
     /// As [`Mover::move_run`]; the destination is empty slots of this pool.
     unsafe fn carry_in(&self, run: MoveRun) -> usize {
-        // SAFETY: nobody touches empty slots.
+        // SAFETY: no thread touches empty slots.
         if unsafe { self.mover.open(run.dst, run.pages) }.is_err() {
             return 0;
         }
@@ -430,14 +430,14 @@ impl Pool {
         let moved = unsafe { carry(&*self.mover, run) }.pages;
         self.mover.close(run.dst, run.pages);
         if self.mechanism() == Mechanism::Remap && moved > 0 {
-            // Pages moved by mremap bring the region's inheritance along. If
-            // this fails they are only less well protected from a fork.
+            // Pages moved by mremap bring the region's inheritance along. If this
+            // fails, children inherit the pages, and these can then not be moved.
             let _ = keep_from_children(run.dst, moved);
         }
         moved
     }
 
-    /// Notes an empty slot, and makes sure that it is.
+    /// Notes an empty slot, after discarding any page in it.
     pub(super) fn put_released(&mut self, slot: PageAddr) {
         if release(slot, 1).is_ok() {
             self.slots.put_empty(slot);
@@ -455,16 +455,16 @@ impl Pool {
         Ok(())
     }
 
-    /// Asks the oracle for the color of every page in the pool anew.
+    /// Classifies every page in the pool again.
     ///
     /// # Errors
-    /// [`PlaceError::Color`] if the oracle gives no trusted answer; nothing
-    /// has changed then. [`PlaceError::OtherProcess`].
+    /// [`PlaceError::Color`] if the oracle gives no trusted answer; then nothing has
+    /// changed. [`PlaceError::OtherProcess`].
     pub fn reclassify(&mut self, oracle: &mut dyn ColorOracle) -> Result<Reclassified, PlaceError> {
         self.owner.check()?;
         let noted = self.slots.pages();
         let pages: Vec<PageAddr> = noted.keys().copied().collect();
-        // SAFETY: the pool's pages are mapped, and nobody else has them.
+        // SAFETY: the pool's pages are mapped, and no other code uses them.
         let told = unsafe { oracle.classify(&pages) }?;
         let mut found = Reclassified { same: 0, changed: 0, released: 0 };
         let mut lost = Vec::new();

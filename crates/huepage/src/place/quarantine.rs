@@ -19,8 +19,8 @@ pub(super) struct Quarantine {
 const LOOKS: usize = 1024;
 
 impl Quarantine {
-    /// Notes what was being discarded in `[start, end)`: all of it where that
-    /// is not known.
+    /// Notes which pages of `[start, end)` were being discarded: all of them if that is
+    /// not known.
     pub fn add(&mut self, discards: &Discards, start: PageAddr, end: PageAddr) {
         match discards.noted() {
             Some(ranges) => ranges.for_each(|(start, end)| self.insert(start.get(), end.get())),
@@ -30,7 +30,7 @@ impl Quarantine {
 
     fn insert(&mut self, start: usize, end: usize) {
         let (mut start, mut end) = (start, end);
-        // Those that it touches become one with it.
+        // Ranges that it touches are merged with it.
         while let Some((&s, &e)) = self.ranges.range(..=end).next_back()
             && e >= start
         {
@@ -63,15 +63,15 @@ impl Quarantine {
         before.is_some_and(|(_, &end)| page.get() < end)
     }
 
-    /// Lets go of pages that are missing now. Looks at a part of them each time.
+    /// Releases pages that are missing now. Looks at a part of them each time.
     pub fn review(&mut self, missing: impl Fn(PageAddr) -> bool) {
         let size = rustix::param::page_size();
         let mut looks = LOOKS;
         for _ in 0..self.ranges.len() {
             let found = self.ranges.range(self.next..).next().or(self.ranges.iter().next());
             let Some((&start, &end)) = found else { return };
-            // A range that is not seen through in one review is begun again in
-            // the middle.
+            // A range that one review does not finish is continued in the middle by the
+            // next.
             let from = self.next.clamp(start, end);
             let from = if from == end { start } else { from };
             let mut page = from;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Giving memory in use other frames.
+//! Exchanging the frames of memory in use.
 
 use std::{collections::BTreeMap, ops::Range, ptr, sync::atomic::AtomicU8};
 
@@ -26,19 +26,19 @@ pub struct Recolored {
     pub placed: usize,
     /// Had it before.
     pub already: usize,
-    /// Hold nothing: never written, or discarded meanwhile.
+    /// Hold no page: never written, or discarded meanwhile.
     pub untouched: usize,
     /// Stayed: shared with a forked child, deduplicated, pinned by a device, or
     /// being discarded.
     pub busy: usize,
     /// Stayed: the pool has no page of the color.
     pub short: usize,
-    /// Stayed: their present color cannot be told, so neither whether it fits.
+    /// Stayed: their present color cannot be found, so it is not known whether it fits.
     pub unknown: usize,
     /// Stayed, or were copied to a frame of the kernel's choice: the kernel
     /// refused to move them.
     pub refused: usize,
-    /// Were not tried: an error ended it, see [`PlaceError::Interrupted`].
+    /// Were not tried, since an error ended the call: see [`PlaceError::Interrupted`].
     pub left: usize,
 }
 
@@ -57,8 +57,8 @@ pub(super) struct Task {
     pub wanted: Color,
 }
 
-/// Pages exchanged under one registration, within a few milliseconds: so long
-/// are signals of the calling thread held back.
+/// Pages exchanged under one registration, within a few milliseconds: for that long the
+/// calling thread blocks signals.
 const CHUNK: usize = 1024;
 
 impl Pool {
@@ -78,8 +78,8 @@ impl Pool {
     /// of system calls and follow forks; [`PlaceError::NeedsMove`];
     /// [`PlaceError::Unsuitable`]; [`PlaceError::Policy`];
     /// [`PlaceError::Color`]; [`PlaceError::OtherProcess`]. Pages that cannot
-    /// be moved are counted, not an error. [`PlaceError::Interrupted`] tells what
-    /// was done before an error.
+    /// be moved are counted, not an error. [`PlaceError::Interrupted`] reports what was
+    /// done before an error.
     ///
     /// # Safety
     /// The range stays mapped during the call. Threads may discard pages of it
@@ -92,12 +92,12 @@ impl Pool {
         policy: &Policy,
         oracle: &mut dyn ColorOracle,
     ) -> Result<Recolored, PlaceError> {
-        // SAFETY: the caller's contract; others are kept from holes.
+        // SAFETY: the caller's contract; other threads are kept from holes.
         unsafe { self.recolor_with(start, pages, policy, oracle, Others::ReadAndWrite) }
     }
 
-    /// As [`Pool::recolor`], for memory that nobody else uses meanwhile: needs
-    /// no privilege, and works without `UFFDIO_MOVE`.
+    /// As [`Pool::recolor`], for memory that no other thread uses meanwhile: needs no
+    /// privilege, and works without `UFFDIO_MOVE`.
     ///
     /// # Errors
     /// As [`Pool::recolor`] but for the privilege; [`PlaceError::MappingLimit`].
@@ -128,7 +128,7 @@ impl Pool {
         policy.check(self.count)?;
         ranges::check(start, pages)?;
         if others == Others::ReadAndWrite {
-            // Tells early what is missing.
+            // Fails early if a privilege or feature is missing.
             UserfaultfdKernel::shared(&*self.mover)?;
         }
         let wanted = policy.colors(start.number(), pages, self.count);
@@ -141,7 +141,8 @@ impl Pool {
         exchanged.report(report, tasks.len())
     }
 
-    /// What is to be done, and what is not, by the colors the oracle tells.
+    /// Which pages to exchange, and counts of those that stay, by the colors that the
+    /// oracle finds.
     ///
     /// # Safety
     /// The range is mapped and stays so.
@@ -185,13 +186,13 @@ impl Pool {
     /// Carries out tasks, which are ascending by address.
     ///
     /// # Safety
-    /// The pages stay mapped; with [`Others::Nobody`] nobody uses them.
+    /// The pages stay mapped; with [`Others::Nobody`] no other thread uses them.
     pub(super) unsafe fn exchange_all(&mut self, tasks: &[Task], others: Others) -> Exchanged {
         let mut outcomes = BTreeMap::new();
         let mut rest: Vec<Task> = tasks.to_vec();
         let mut discards = Discards::default();
-        // Old frames become replacements for other pages: again until no
-        // page finds one.
+        // Old frames become replacements for other pages, so this is repeated until no
+        // page finds a replacement.
         while !rest.is_empty() {
             let before = rest.len();
             let mut short = Vec::new();
@@ -244,10 +245,11 @@ impl Pool {
         let done = unsafe { self.run(&mut swaps, landing, others, discards) };
         let empty = self.note(&chosen, &swaps, landing);
         if self.mechanism() == Mechanism::Remap {
-            // Pages moved by mremap bring the other side's inheritance along.
+            // Pages moved by mremap bring the advice of the other side along.
             let _ = keep_from_children(empty, 1);
             for swap in &swaps {
-                // What the program has mapped anew is not touched.
+                // If the program has mapped the address again, that memory is not
+                // touched.
                 if swap.outcome != Outcome::Discarded {
                     // SAFETY: the advice changes no contents.
                     let _ = unsafe { swap.live.advise(1, Advice::LinuxKeepOnFork) };
@@ -291,7 +293,7 @@ impl Pool {
             Others::Nobody => UserfaultfdKernel::exclusive(&*self.mover)?,
         };
         ranges::check_apart(start, pages, self.needed_here(swaps, &kernel))?;
-        // SAFETY: only empty slots are missing, and nobody touches those.
+        // SAFETY: only empty slots are missing, and no thread touches those.
         let _open = unsafe { self.open_arenas() }?;
         // From here to the end of the registration nothing allocates, and no
         // signal handler runs on this thread.
@@ -304,7 +306,7 @@ impl Pool {
         Ok(())
     }
 
-    /// What this thread touches while others wait for it.
+    /// Memory that this thread touches while other threads wait for it.
     fn needed_here(&self, swaps: &[Swap], kernel: &UserfaultfdKernel<'_>) -> [Range<usize>; 7] {
         thread_local!(static LOCAL: u8 = const { 0 });
         static STATIC: AtomicU8 = AtomicU8::new(0);
@@ -328,7 +330,7 @@ impl Pool {
     /// Opens every arena to receive pages, until the guard is dropped.
     ///
     /// # Safety
-    /// Nobody touches empty slots.
+    /// No thread touches empty slots.
     unsafe fn open_arenas(&self) -> Result<OpenArenas<'_>, PlaceError> {
         let mut open = OpenArenas { pool: self, arenas: 0 };
         for arena in &self.arenas {
@@ -340,8 +342,7 @@ impl Pool {
         Ok(open)
     }
 
-    /// Brings the books in line with what was exchanged; the slot that is
-    /// empty in the end.
+    /// Notes the exchanges in the pool; returns the slot that is empty in the end.
     fn note(&mut self, tasks: &[Task], swaps: &[Swap], landing: PageAddr) -> PageAddr {
         let mut empty = landing;
         let mut lost = Vec::new();
@@ -357,8 +358,8 @@ impl Pool {
             }
         }
         self.put_released(empty);
-        // Frames of unknown color. If the kernel keeps them, so be it: the
-        // slots stay out of the books.
+        // Frames of unknown color. If the kernel refuses to take them, their slots stay
+        // unused.
         let _ = self.release(lost);
         empty
     }
@@ -378,16 +379,16 @@ impl Drop for OpenArenas<'_> {
     }
 }
 
-/// What became of tasks.
+/// The outcomes of tasks.
 pub(super) struct Exchanged {
     /// By page; `None` where the pool was short.
     pub outcomes: BTreeMap<PageAddr, Option<Outcome>>,
-    /// What ended it early.
+    /// The error that ended the exchange early.
     error: Option<PlaceError>,
 }
 
 impl Exchanged {
-    /// Adds up what became of `tasks` tasks beside what is in `report`.
+    /// Adds the outcomes of `tasks` tasks to the counts in `report`.
     pub fn report(self, mut report: Recolored, tasks: usize) -> Result<Recolored, PlaceError> {
         for outcome in self.outcomes.values() {
             *match outcome {
@@ -408,7 +409,7 @@ impl Exchanged {
     }
 }
 
-/// Keeps the kernel from joining placed pages into huge ones elsewhere.
+/// Keeps the kernel from collapsing placed pages into huge pages in other frames.
 pub(super) fn base_pages_only(start: PageAddr, pages: usize) -> Result<(), PlaceError> {
     // SAFETY: the advice changes no contents.
     match unsafe { start.advise(pages, Advice::LinuxNoHugepage) } {

@@ -12,10 +12,9 @@ use crate::{color::Color, mapping::PageAddr};
 
 /// Placed memory: zeroed at first, readable and writable, unmapped on drop.
 ///
-/// A child made by `fork` inherits the contents as of any private memory.
-/// From then on a write by the parent may exchange the frame below a page,
-/// and with it the color: [`super::verify`] finds out,
-/// [`super::Pool::repair`] puts it right.
+/// A child made by `fork` inherits the contents as of any private memory. From then on
+/// a write by the parent may exchange the frame of a page, and with it the color:
+/// [`super::verify`] finds such pages, [`super::Pool::repair`] replaces them.
 pub struct Region {
     // Before the space, so that its thread has ended when the space goes.
     pub(super) colors: Colors,
@@ -30,8 +29,8 @@ pub(super) enum Colors {
     FirstTouch(FirstTouch),
 }
 
-/// The colors that pages were to get, and what is known of those that have
-/// another one now.
+/// The colors that pages were to get, and the known colors of pages that have another
+/// one now.
 #[derive(Debug)]
 pub(super) struct Fixed {
     wanted: Vec<Option<Color>>,

@@ -19,9 +19,9 @@ use crate::mapping::{PageAddr, lost_ranges};
 #[derive(Debug)]
 pub(super) struct Remap;
 
-/// `mremap` refuses when fewer than this many mappings are left, since it may
-/// split both areas (mm/mremap.c, `check_prep_vma`); as many again for what
-/// other threads map meanwhile.
+/// `mremap` refuses if fewer than this many mappings are left, since it may split both
+/// areas (mm/mremap.c, `check_prep_vma`); as many again are reserved for other threads
+/// that map memory meanwhile.
 const RESERVE: usize = 8;
 
 /// How many mappings this process has.
@@ -68,7 +68,7 @@ impl Mover for Remap {
         }
         // SAFETY: the destination is the caller's and holds no page.
         let token = unsafe { Token::leave(dst) };
-        // SAFETY: as above, whatever lies there is replaced; the source stays
+        // SAFETY: as above, whatever is mapped there is replaced; the source stays
         // mapped.
         let moved = unsafe {
             mm::mremap_fixed(
@@ -93,8 +93,8 @@ impl Mover for Remap {
     }
 }
 
-/// Random bytes in the first page of a destination, by which it is told from what
-/// another thread may map there in the meantime.
+/// Random bytes in the first page of a destination, which distinguish it from memory
+/// that another thread may map there meanwhile.
 struct Token(u128);
 
 impl Token {
@@ -107,7 +107,7 @@ impl Token {
         Token(token)
     }
 
-    /// Read through the kernel: the page may not be there, or not be readable.
+    /// Read through the kernel: the page may be unmapped or not readable.
     fn is_at(&self, page: PageAddr) -> bool {
         let mut found = [0; 16];
         std::fs::File::open("/proc/self/mem")
@@ -116,9 +116,9 @@ impl Token {
     }
 }
 
-/// Makes a destination what it was before a move that failed: empty, and ours.
-/// The kernel unmaps it before it can fail, mostly for lack of memory. False if
-/// it may be someone else's now.
+/// Maps a destination again, empty, after a move that failed: the kernel unmaps it
+/// before the move can fail, mostly for lack of memory. False if another thread may
+/// have mapped memory there.
 fn regain(dst: PageAddr, pages: usize, token: &Token) -> bool {
     let len = pages * rustix::param::page_size();
     let at = dst.as_ptr().cast();
@@ -150,9 +150,9 @@ mod tests {
         mapping::{Mapping, PageKind},
     };
 
-    /// Runs a test of this file again, in a process of its own: a limit is for a
-    /// whole process. Not by fork, whose copies keep the pages of other tests from
-    /// being moved.
+    /// Runs a test of this file again, in a process of its own, since limits are for a
+    /// whole process. Not by fork: pages that a child shares could not be moved in
+    /// other tests.
     fn alone(test: &str, run: fn()) {
         const ALONE: &str = "HUEPAGE_TEST_ALONE";
         if std::env::var_os(ALONE).is_some() {
@@ -219,7 +219,7 @@ mod tests {
     fn a_destination_is_known_again_or_given_up() {
         let mapping = Mapping::reserve(2, PageKind::Base).unwrap();
         let page = mapping.page(0);
-        // Onto itself: refused before anything is unmapped.
+        // A move onto itself is refused before anything is unmapped.
         // SAFETY: this test's own memory.
         let refused = unsafe { Remap.move_run(page, page, 1) };
         assert_eq!((refused.pages, refused.stop), (0, Some(Errno::INVAL)));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Keeping signal handlers off a thread that others wait for.
+//! Blocks signal handlers on a thread for which other threads wait.
 
 use std::mem::MaybeUninit;
 
-/// While this lives, the calling thread takes no signals: a handler that
-/// touches a page which only this thread can put back would wait forever.
+/// While this lives, the calling thread takes no signals: a handler that touches a page
+/// that only this thread can put back would wait forever.
 pub(super) struct Blocked {
     before: libc::sigset_t,
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which page of the pool has which color. Pure bookkeeping: no system calls.
+//! The color of each page of the pool. Pure bookkeeping: no system calls.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Slots {
     colors: Vec<BTreeSet<PageAddr>>,
-    /// Pages that hold someone's bytes. The others are zero.
+    /// Pages that hold old contents. The others are zero.
     dirty: BTreeSet<PageAddr>,
     empty: BTreeSet<PageAddr>,
     held: usize,
@@ -48,7 +48,7 @@ impl Slots {
         self.empty.insert(slot);
     }
 
-    /// Takes a page of `color` out of the books; whether it is dirty.
+    /// Removes a page of `color` from the list; returns whether it is dirty.
     pub fn take(&mut self, color: Color) -> Option<(PageAddr, bool)> {
         let slot = self.colors[color.index()].pop_first()?;
         self.held -= 1;
@@ -88,8 +88,8 @@ impl Slots {
             .collect()
     }
 
-    /// Takes the page in `slot` out of the books, whatever its color; whether
-    /// it is dirty. `None` if the slot holds none.
+    /// Removes the page in `slot`, whatever its color; returns whether it is dirty.
+    /// `None` if the slot holds none.
     pub fn remove(&mut self, slot: PageAddr, color: Color) -> Option<bool> {
         if !self.colors[color.index()].remove(&slot) {
             return None;

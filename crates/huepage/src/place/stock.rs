@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A stock of frames that grows and shrinks: drawn from the kernel as they are
-//! needed, and told.
+//! A stock of frames that grows and shrinks: frames are drawn from the kernel when they
+//! are needed, and classified.
 
 use super::{Mechanism, PlaceError, Pool};
 use crate::{
@@ -27,8 +27,8 @@ impl Pool {
         Ok(pool)
     }
 
-    /// Draws up to `frames` frames from the kernel and has their colors told;
-    /// how many are in the pool now that were not before.
+    /// Draws up to `frames` frames from the kernel and classifies them; returns how
+    /// many are in the pool now that were not before.
     pub(super) fn draw(
         &mut self,
         frames: usize,
@@ -37,7 +37,7 @@ impl Pool {
         self.owner.check()?;
         let slots = self.slots.take_empty(frames.min(self.slots.empty())).unwrap_or_default();
         for slot in &slots {
-            // SAFETY: an empty slot of the pool, which nobody else knows.
+            // SAFETY: an empty slot of the pool, whose address no other code has.
             unsafe { slot.as_ptr().write_volatile(0) };
         }
         // SAFETY: the slots are mapped as long as the pool lives.
@@ -52,7 +52,7 @@ impl Pool {
         for (slot, color) in slots.into_iter().zip(told) {
             match color.filter(|color| color.0 < self.count.get()) {
                 Some(color) => {
-                    // New from the kernel, and told by reading.
+                    // New from the kernel, and only read since: all zeros.
                     self.slots.put(slot, color, false);
                     drawn += 1;
                 }

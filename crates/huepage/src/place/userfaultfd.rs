@@ -18,7 +18,7 @@ use rustix::{
 
 use crate::{frames::Pagemap, mapping::PageAddr};
 
-/// What handlers of a descriptor may be asked to resolve.
+/// Which faults a handler of the descriptor serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Faults {
     /// Only faults of user code; a system call that meets a hole fails with
@@ -49,14 +49,14 @@ impl Features {
     }
 }
 
-/// Why a descriptor could not be had.
+/// Why a descriptor could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UserfaultfdError {
-    /// The kernel was built without it, or a sandbox says so.
+    /// The kernel was built without it, or a sandbox hides it.
     #[error("this kernel has no userfaultfd (CONFIG_USERFAULTFD off, or filtered by a sandbox)")]
     Missing,
-    /// A filter of system calls forbids it to a process that could otherwise make it.
+    /// A seccomp filter forbids it, though the process could otherwise open one.
     #[error(
         "a filter of system calls (seccomp) forbids userfaultfd: allow it in the profile of the \
          container or in SystemCallFilter= of the unit"
@@ -65,13 +65,13 @@ pub enum UserfaultfdError {
     /// The kernel lacks an ability that is needed here.
     #[error("this kernel's userfaultfd cannot {0}")]
     Lacks(&'static str),
-    /// Faults inside system calls are reserved to the privileged.
+    /// Faults inside system calls need a privilege.
     #[error(
         "serving page faults of system calls needs CAP_SYS_PTRACE, or \
          vm.unprivileged_userfaultfd=1, or access to /dev/userfaultfd"
     )]
     KernelFaultsDenied,
-    /// Following forks is reserved to the privileged.
+    /// Following forks needs a privilege.
     #[error("serving page faults of system calls and following forks needs CAP_SYS_PTRACE")]
     ForkEventsDenied,
     /// Anything else.
@@ -107,7 +107,7 @@ pub(super) struct Progress {
 #[derive(Debug)]
 pub(super) struct Userfaultfd {
     fd: OwnedFd,
-    /// `None` for a child's, to which nothing is moved.
+    /// `None` for the descriptor of a child, to which no page is moved.
     pagemap: Option<Pagemap>,
 }
 
@@ -155,7 +155,7 @@ const MODE_MISSING: u64 = 1;
 
 const UFFDIO_API: Opcode = opcode::read_write::<Api>(TYPE, 0x3F);
 const UFFDIO_REGISTER: Opcode = opcode::read_write::<Register>(TYPE, 0x00);
-// Declared as reading in the header although the kernel only takes from it.
+// The header declares it as reading, although the kernel only reads the argument.
 const UFFDIO_UNREGISTER: Opcode = opcode::read::<Range>(TYPE, 0x01);
 const UFFDIO_WAKE: Opcode = opcode::read::<Range>(TYPE, 0x02);
 const UFFDIO_COPY: Opcode = opcode::read_write::<Transfer>(TYPE, 0x03);
@@ -178,7 +178,7 @@ impl Userfaultfd {
     pub fn open(faults: Faults, features: Features) -> Result<Self, UserfaultfdError> {
         let follows = features.0 & Features::EVENT_FORK.0 != 0;
         let fd = Self::descriptor(faults).map_err(|error| match error {
-            // What else would do for these faults does not do for forks.
+            // Other privileges that allow these faults do not allow following forks.
             UserfaultfdError::KernelFaultsDenied if follows => UserfaultfdError::ForkEventsDenied,
             error => error,
         })?;
@@ -187,7 +187,7 @@ impl Userfaultfd {
         match uffd.handshake(features) {
             Ok(()) => Ok(uffd),
             Err(Errno::PERM) => Err(UserfaultfdError::ForkEventsDenied),
-            // A feature the kernel does not know. The move is the youngest.
+            // The kernel does not know a feature; the move is the newest of them.
             Err(Errno::INVAL) if features.0 & Features::MOVE.0 != 0 => {
                 Err(UserfaultfdError::Lacks("move pages (UFFDIO_MOVE, Linux 6.8)"))
             }
@@ -202,8 +202,8 @@ impl Userfaultfd {
             Faults::UserMode => USER_MODE_ONLY,
             Faults::All => UserfaultfdFlags::empty(),
         };
-        // SAFETY: a descriptor without registered ranges affects no memory;
-        // what registers them states its own contract.
+        // SAFETY: a descriptor without registered ranges affects no memory; the call
+        // that registers them has its own contract.
         match unsafe { rustix::mm::userfaultfd(flags | extra) } {
             Ok(fd) => Ok(fd),
             Err(Errno::NOSYS) => Err(UserfaultfdError::Missing),
@@ -211,7 +211,7 @@ impl Userfaultfd {
                 Err(UserfaultfdError::Lacks("be limited to user mode (Linux 5.11)"))
             }
             Err(Errno::PERM) if faults == Faults::All => {
-                // The kernel denies nobody the one for user mode.
+                // The kernel gives every process a descriptor for user mode.
                 Self::from_device(flags).ok_or_else(|| match Self::descriptor(Faults::UserMode) {
                     Err(UserfaultfdError::Filtered) => UserfaultfdError::Filtered,
                     _ => UserfaultfdError::KernelFaultsDenied,
@@ -222,7 +222,8 @@ impl Userfaultfd {
         }
     }
 
-    /// `/dev/userfaultfd` (Linux 6.1): whoever may open it gets full descriptors.
+    /// `/dev/userfaultfd` (Linux 6.1): a process that may open it gets descriptors for
+    /// all faults.
     fn from_device(flags: UserfaultfdFlags) -> Option<OwnedFd> {
         struct New(UserfaultfdFlags);
 
@@ -244,8 +245,8 @@ impl Userfaultfd {
                 out: IoctlOutput,
                 _: *mut rustix::ffi::c_void,
             ) -> rustix::io::Result<OwnedFd> {
-                // SAFETY: the call succeeded, so this is a descriptor nobody
-                // else owns.
+                // SAFETY: the call succeeded, so this is a new descriptor, which only
+                // this code owns.
                 Ok(unsafe { OwnedFd::from_raw_fd(out) })
             }
         }
@@ -269,15 +270,15 @@ impl Userfaultfd {
     /// not memory that can be registered.
     ///
     /// # Safety
-    /// Whoever touches a missing page of the range stops until this process
-    /// resolves it: the caller must see to that.
+    /// A thread that touches a missing page of the range stops until this process fills
+    /// the page: the caller must ensure that.
     pub unsafe fn register(&self, start: PageAddr, pages: usize) -> rustix::io::Result<()> {
         let mut arg = Register { range: range(start, pages), mode: MODE_MISSING, ioctls: 0 };
         // SAFETY: UFFDIO_REGISTER takes and fills a `uffdio_register`.
         unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_REGISTER, Register>::new(&mut arg)) }
     }
 
-    /// Ends [`Userfaultfd::register`] and wakes everyone who waits in the range.
+    /// Ends [`Userfaultfd::register`] and wakes all threads that wait in the range.
     ///
     /// # Errors
     /// `EINVAL`: part of the range is no longer mapped memory of the right kind.
@@ -287,7 +288,7 @@ impl Userfaultfd {
         unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_UNREGISTER, Range>::new(&mut arg)) }
     }
 
-    /// Wakes everyone who waits in the range, to look again.
+    /// Wakes all threads that wait in the range, to fault again.
     ///
     /// # Errors
     /// `EINVAL`: no valid range.
@@ -297,31 +298,31 @@ impl Userfaultfd {
         unsafe { ioctl::ioctl(&self.fd, Updater::<UFFDIO_WAKE, Range>::new(&mut arg)) }
     }
 
-    /// Moves pages with their frames: `dst` must be missing and registered
-    /// with this descriptor, `src` present (`UFFDIO_MOVE`). Wakes who waits.
+    /// Moves pages with their frames: `dst` must be missing and registered with this
+    /// descriptor, `src` present (`UFFDIO_MOVE`). Wakes waiting threads.
     ///
     /// Stops with `EAGAIN` (page locked, or an event must be read first),
     /// `EBUSY` (shared with a child, deduplicated or pinned), `EEXIST`
     /// (destination present), `ENOENT` (source missing, or destination not
     /// registered), `EINVAL` (areas differ in protection or locking), `ENOMEM`.
     ///
-    /// Linux 6.18 says `EEXIST` of moves it has made: where a page's entry
-    /// changed under it (accessed bit, end of sharing) it tries again, moves
+    /// Linux 6.18 returns `EEXIST` for moves that it has made: if a page's entry
+    /// changes during the move (accessed bit, end of sharing), it tries again, moves
     /// the page, still holds the first try's `EAGAIN`, and tries a third time
-    /// (`move_pages` in mm/userfaultfd.c). So `EEXIST` is believed only while
-    /// the source is there.
+    /// (`move_pages` in mm/userfaultfd.c). So `EEXIST` means that the page was not
+    /// moved only if the source is still there.
     ///
     /// # Safety
-    /// Nobody may rely on the bytes at `src` staying there, nor on `dst`
-    /// being untouched memory. Where `dst` is present, nobody but the caller
-    /// may make a page of `src` missing.
+    /// No code may rely on the bytes at `src` staying there, nor on `dst` being
+    /// untouched memory. If `dst` is present, only the caller may make a page of `src`
+    /// missing.
     pub unsafe fn move_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
         // SAFETY: UFFDIO_MOVE takes and fills a `uffdio_move`; effects as above.
         let told = unsafe { self.transfer::<UFFDIO_MOVE>(dst, src, pages) };
         if told.stop != Some(Errno::EXIST) || !self.missing(src.nth(told.pages)) {
             return told;
         }
-        // It did not wake who waits for the page.
+        // The kernel did not wake threads that wait for the page.
         let _ = self.wake(dst.nth(told.pages), 1);
         let moved = told.pages + 1;
         Progress { pages: moved, stop: (moved < pages).then_some(Errno::AGAIN) }
@@ -333,14 +334,14 @@ impl Userfaultfd {
     }
 
     /// Copies pages into new frames at `dst`, which must be missing and
-    /// registered with this descriptor; for a child's descriptor `dst` is an
-    /// address in the child (`UFFDIO_COPY`). Wakes who waits.
+    /// registered with this descriptor; for a child's descriptor `dst` is an address in
+    /// the child (`UFFDIO_COPY`). Wakes waiting threads.
     ///
     /// Stops with `EAGAIN`, `EEXIST`, `ENOENT`, `ENOMEM` as the move does, and
-    /// `ESRCH` where the process is gone.
+    /// `ESRCH` if the process has ended.
     ///
     /// # Safety
-    /// Nobody may rely on `dst` being untouched memory; `src` must be readable.
+    /// No code may rely on `dst` being untouched memory; `src` must be readable.
     pub unsafe fn copy_pages(&self, dst: PageAddr, src: PageAddr, pages: usize) -> Progress {
         // SAFETY: UFFDIO_COPY takes and fills a `uffdio_copy`; effects as above.
         unsafe { self.transfer::<UFFDIO_COPY>(dst, src, pages) }
@@ -377,15 +378,15 @@ impl Userfaultfd {
         progress(result, arg.done, 1)
     }
 
-    /// Whether an event waits to be read, or is being sent: until then the
-    /// kernel refuses all requests to fill something, whatever they are about.
-    /// This one asks for no valid range, so that it never does anything.
+    /// Whether an event waits to be read, or is being sent: until then the kernel
+    /// refuses all requests to fill pages. This request names no valid range, so it
+    /// never fills anything.
     pub fn is_changing(&self) -> bool {
         matches!(self.zero_page(PageAddr::at(0)).stop, Some(Errno::AGAIN | Errno::INTR))
     }
 
-    /// Makes the missing page raise `SIGBUS` when touched (`UFFDIO_POISON`,
-    /// Linux 6.6): for bytes that cannot be had, instead of false zeros.
+    /// Makes the missing page raise `SIGBUS` when touched (`UFFDIO_POISON`, Linux 6.6):
+    /// for bytes that are lost, instead of wrong zeros.
     pub fn poison(&self, dst: PageAddr) -> Progress {
         // SAFETY: UFFDIO_POISON takes and fills a `uffdio_poison`.
         unsafe { self.fill::<UFFDIO_POISON>(dst) }
@@ -425,7 +426,7 @@ impl Userfaultfd {
                 }
                 0x15 => return Ok(Some(Event::Remove(page(8), page(16)))),
                 0x16 => return Ok(Some(Event::Unmap)),
-                // Only sent to those who asked for the feature.
+                // The kernel sends these only if the feature was requested.
                 _ => {}
             }
         }
@@ -481,8 +482,8 @@ mod tests {
         );
     }
 
-    /// From here on the calling thread may not call userfaultfd, as filters of container
-    /// engines have it.
+    /// Forbids userfaultfd to the calling thread from now on, as seccomp filters of
+    /// container engines do.
     fn filter() {
         const LOAD: u16 = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
         const EQUAL: u16 = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
@@ -508,7 +509,8 @@ mod tests {
     fn a_filter_that_forbids_the_call_is_named() {
         let filtered = || {
             filter();
-            // Where the device is there, no filter knows of it.
+            // If the device can be opened, a filter of userfaultfd(2) does not prevent
+            // a descriptor.
             let device = OpenOptions::new().read(true).write(true).open("/dev/userfaultfd");
             for faults in [Faults::UserMode, Faults::All] {
                 if faults == Faults::All && device.is_ok() {
@@ -539,7 +541,7 @@ mod tests {
         };
         let memory = Mapping::populated(2 * PAGES, PageKind::Base).unwrap();
         let (mut from, mut to) = (memory.page(0), memory.page(PAGES));
-        // SAFETY: both halves are this test's, and nobody touches missing pages.
+        // SAFETY: both halves are this test's, and no thread touches missing pages.
         unsafe {
             uffd.register(from, 2 * PAGES).unwrap();
             to.advise(PAGES, Advice::LinuxDontNeed).unwrap();

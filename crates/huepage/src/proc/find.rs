@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The processes that go by a name.
+//! Finds processes by name.
 
 use std::{fs, io, os::unix::ffi::OsStrExt};
 
@@ -8,9 +8,9 @@ use super::numeric_entries;
 /// The kernel cuts the name of a thread after so many bytes.
 const COMM: usize = 15;
 
-/// The processes of this PID namespace that go by `name`, ascending by number: by the
-/// name that `ps` shows, or, where the kernel has cut that one, by the program that was
-/// started. One that ends meanwhile is left out.
+/// The processes of this PID namespace with the name `name`, ascending by number: the
+/// name that `ps` shows or, if the kernel has truncated that, the program that was
+/// started. A process that ends meanwhile is left out.
 ///
 /// # Errors
 /// What reading `/proc` reports.
@@ -35,7 +35,7 @@ fn is_called(pid: u32, name: &str) -> io::Result<bool> {
     Ok(goes_by(name.as_bytes(), comm, program, executable))
 }
 
-/// By the name in `ps`; one that the kernel has cut, by what was started.
+/// By the name in `ps`; if the kernel truncated it, by the program started.
 fn goes_by(name: &[u8], comm: &[u8], program: &[u8], executable: &[u8]) -> bool {
     comm == name
         || comm.len() == COMM && name.starts_with(comm) && (program == name || executable == name)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether children inherit a page. Asked while others wait for a page, so
+//! Whether children inherit a page. This runs while other threads wait for a page, so
 //! nothing is allocated here, and no function of the C library is called.
 
 use rustix::{
@@ -11,8 +11,8 @@ use rustix::{
 use super::{VmFlags, mappings::addresses};
 use crate::mapping::PageAddr;
 
-/// Whether the mapping of the page is empty in children (`MADV_WIPEONFORK`);
-/// `false` where nobody tells.
+/// Whether the mapping of the page is empty in children (`MADV_WIPEONFORK`); `false` if
+/// that cannot be read.
 pub(crate) fn wiped_in_children(page: PageAddr) -> bool {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC;
     let Ok(smaps) = rustix::fs::open(c"/proc/thread-self/smaps", flags, Mode::empty()) else {
@@ -32,7 +32,7 @@ pub(crate) fn wiped_in_children(page: PageAddr) -> bool {
     false
 }
 
-/// The lines of a file; of a line longer than the buffer only its beginning.
+/// The lines of a file; only the beginning of a line longer than the buffer.
 struct Lines {
     file: OwnedFd,
     buffer: [u8; 512],

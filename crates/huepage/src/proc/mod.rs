@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `/proc` tells about processes: which there are, and what they have mapped.
+//! Reads `/proc`: which processes there are, and what they have mapped.
 //!
-//! Names of files and programs are bytes that somebody else chose. They need not be
-//! UTF-8, for which reason the crate `procfs`, which refuses such ones, is not used.
+//! Names of files and programs are bytes that another program chose. They need not be
+//! UTF-8; the crate `procfs` refuses other names, so it is not used.
 
 mod find;
 mod inheritance;
@@ -11,7 +11,7 @@ mod name;
 #[cfg(feature = "map")]
 mod numa_maps;
 mod numeric_entries;
-// Without maps, little of it is asked.
+// Without maps, little of it is used.
 #[cfg_attr(not(feature = "map"), allow(dead_code))]
 mod stat;
 mod vm_flags;

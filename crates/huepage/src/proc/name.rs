@@ -3,13 +3,13 @@
 
 use std::fmt;
 
-/// A name out of the hands of another program (a path, a process name), with
-/// everything a terminal could act on written out.
+/// A name that another program chose (a path, a process name), with everything that a
+/// terminal could act on escaped.
 ///
-/// Control characters, invisible and direction-changing characters become
-/// `\u{1b}`, bytes that are no UTF-8 become `\xff`. The whole length is kept:
-/// whoever prints it shortens it. Names read back from JSON are made safe
-/// again, since a record is no more trusted than a process.
+/// Control characters, invisible and direction-changing characters become `\u{1b}`,
+/// bytes that are no UTF-8 become `\xff`. The whole length is kept, so code that prints
+/// a name shortens it. Names read back from JSON are escaped again, since a record is
+/// no more trusted than a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(from = "String", into = "String"))]

@@ -2,7 +2,7 @@
 //! Directories of the kernel whose entries are numbers: threads, descriptors.
 //!
 //! Not read by the C library, whose `opendir` allocates from the program's heap. A
-//! program of one thread may have a malloc of its own that is not safe for a second.
+//! single-threaded program may have its own malloc that is not thread-safe.
 
 use std::ffi::CStr;
 

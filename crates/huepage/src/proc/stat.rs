@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `/proc/PID/stat` and `cmdline`: what a process is called, and whether it still runs.
+//! `/proc/PID/stat` and `cmdline`: the name of a process, and whether it still runs.
 
 use std::{fs, io};
 
@@ -8,7 +8,8 @@ use super::Name;
 /// `PF_KTHREAD` of the kernel's `include/linux/sched.h`.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// What `/proc/PID/stat` says that tells one process from the next.
+/// The fields of `/proc/PID/stat` that distinguish processes, and programs executed by
+/// one process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub name: Name,
@@ -16,8 +17,8 @@ pub(crate) struct Stat {
     flags: u64,
     pub threads: u32,
     pub start_time: u64,
-    /// Addresses of its code and stack, which another program has elsewhere; 0
-    /// where they are hidden.
+    /// Addresses of its code and stack, which another program has elsewhere; 0 if they
+    /// are hidden.
     pub layout: [u64; 3],
     /// The CPU that it ran on last.
     pub cpu: Option<u32>,
@@ -32,7 +33,7 @@ impl Stat {
         from_file(format!("/proc/{pid}/stat"))
     }
 
-    /// The same of a thread, of which the file has the same shape.
+    /// The same of a thread, whose file has the same format.
     ///
     /// # Errors
     /// As [`Stat::read`].
@@ -51,8 +52,8 @@ impl Stat {
     }
 }
 
-/// When a process that runs began, in clock ticks since boot: with its number, that
-/// is one process only.
+/// When a running process began, in clock ticks since boot: with its number, this
+/// identifies the process.
 pub(crate) fn began(pid: u32) -> Option<u64> {
     Stat::read(pid).ok().filter(|stat| !stat.has_ended()).map(|stat| stat.start_time)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `VmFlags` of `/proc/PID/smaps` says of a mapping.
+//! The `VmFlags` of a mapping in `/proc/PID/smaps`.
 
 /// The flags of a mapping that matter to placement, of those that
 /// `proc_pid_smaps(5)` lists. None from `maps`, which does not print them.
@@ -40,12 +40,12 @@ impl VmFlags {
         })
     }
 
-    /// These and those.
+    /// The union of both.
     pub const fn and(self, other: VmFlags) -> VmFlags {
         VmFlags(self.0 | other.0)
     }
 
-    /// Whether one of `flags` is there.
+    /// Whether one of `flags` is set.
     pub const fn any(self, flags: VmFlags) -> bool {
         self.0 & flags.0 != 0
     }

@@ -18,14 +18,14 @@ pub enum Order {
     /// be used, all colors equally often.
     #[default]
     Balanced,
-    /// The next color to the page that is found next, wherever it lies.
+    /// Pages get the colors in turn, in the order in which they are found.
     Sequence,
 }
 
 /// How a program is to be placed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Config {
-    /// The process that `huepage run` became: others are its descendants.
+    /// The process that `huepage run` became; other processes are its descendants.
     pub first: u32,
     /// Whether programs that it executes, and children that it forks, are
     /// placed too.
@@ -34,22 +34,22 @@ pub struct Config {
     pub geometry: CacheGeometry,
     /// The directory of the user's own palette.
     pub palettes: PathBuf,
-    /// Whether colors are told by frame number, as opposed to measured.
+    /// Whether colors come from frame numbers, as opposed to measurement.
     pub by_frame_number: bool,
-    /// Why they are told so, as a sentence for people.
+    /// Why this method is used, as a sentence for people.
     pub reason: String,
     /// Which color a page gets.
     pub order: Order,
     /// The colors that may be used; `None` for all.
     pub colors: Option<Vec<Color>>,
-    /// Only memory that the C library's `brk` heap is in.
+    /// Whether only memory of the C library's `brk` heap is placed.
     pub heap_only: bool,
     /// Whether huge pages are taken apart and placed too.
     #[serde(default)]
     pub split_huge: bool,
     /// CPU time that placing may take, as a share of the time that passes.
     pub budget: f64,
-    /// Milliseconds that a program runs before anything is done.
+    /// Milliseconds that a program runs before the placer looks at it.
     pub delay: u32,
     /// Where the report goes.
     pub report: Option<PathBuf>,
@@ -67,14 +67,14 @@ pub struct Config {
 pub const FOLLOW: u8 = b'+';
 
 impl Config {
-    /// The value of the variable: whether descendants are placed too, readable
-    /// without a parser, and JSON.
+    /// The value of the variable: first whether descendants are placed too, readable
+    /// without a parser, then JSON.
     pub fn encode(&self) -> String {
         let json = serde_json::to_string(self).expect("numbers and strings are JSON");
         format!("{}{json}", if self.follow { '+' } else { '-' })
     }
 
-    /// What [`Config::encode`] made; `None` for anything else.
+    /// Reads the text of [`Config::encode`]; `None` for anything else.
     pub fn decode(text: &[u8]) -> Option<Self> {
         serde_json::from_slice(text.strip_prefix(b"+").or(text.strip_prefix(b"-"))?).ok()
     }

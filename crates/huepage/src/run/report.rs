@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was placed of a program, and what was not.
+//! Counts of the pages of a program that were placed, and of those that were not.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,15 +45,15 @@ pub struct LeftAlone {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Way {
-    /// Frames are exchanged below pages that the program uses.
+    /// Frames of pages that the program uses are exchanged.
     #[default]
     Live,
-    /// Malloc's memory is filled before the program gets it.
+    /// Memory of malloc gets its frames before the program gets it.
     Heap,
 }
 
 impl Way {
-    /// The file of the library that places so, without its folder.
+    /// The file of the library that places this way, without its folder.
     pub fn library(self) -> &'static str {
         match self {
             Way::Live => "libhuepage_preload.so",
@@ -61,7 +61,8 @@ impl Way {
         }
     }
 
-    /// The way of the library in a file of this path, if it is one.
+    /// The way of placing of the library in a file of this path, if it is such a
+    /// library.
     #[cfg(feature = "map")]
     pub(crate) fn of_library(path: &[u8]) -> Option<Self> {
         let name = path.rsplit(|byte| *byte == b'/').next()?;
@@ -69,11 +70,11 @@ impl Way {
     }
 }
 
-/// Pages of malloc's memory that the program was given as the kernel dealt them, by
-/// reason, in all ([`Way::Heap`]).
+/// Pages that malloc gave to the program unplaced, in frames that the kernel chose, in
+/// all, by reason ([`Way::Heap`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unplaced {
-    /// Before there was enough to be worth placing.
+    /// Given before the program had enough memory to be worth placing.
     pub early: u64,
     /// Asked for in pieces larger than twice the cache.
     pub large: u64,
@@ -81,7 +82,7 @@ pub struct Unplaced {
     pub late: u64,
     /// The placer had used up its CPU time.
     pub over_budget: u64,
-    /// Too much of what was placed had not been touched by then.
+    /// Too many placed pages had not been touched by then.
     pub untouched: u64,
     /// There was no frame of the color in stock.
     pub short: u64,
@@ -100,16 +101,16 @@ pub struct RunReport {
     pub pid: u32,
     /// The command line's first word, as the process was called.
     pub program: String,
-    /// What is being done.
+    /// What the placer is doing.
     pub state: State,
     /// How pages are placed.
     #[serde(default)]
     pub way: Way,
     /// Why nothing is placed any more.
     pub stopped: Option<String>,
-    /// How colors are told; `None` before any was.
+    /// How colors are found; `None` before any was.
     pub method: Option<Method>,
-    /// Why they are told so, as a sentence for people.
+    /// Why this method is used, as a sentence for people.
     pub reason: String,
     /// How many colors there are.
     pub colors: Option<u32>,
@@ -128,16 +129,15 @@ pub struct RunReport {
     pub verified: u64,
     /// Of these, pages that had the color noted.
     pub verified_in_place: u64,
-    /// Frames of the program whose color was told after they had been
-    /// exchanged for the first time.
+    /// Old frames of the program that were classified after their first exchange.
     pub old_frames_told: u64,
-    /// Of these, how many the cache could not hold although it has room.
+    /// Of these, how many the cache could not hold although it had room for them.
     pub imbalance_before: u64,
     /// The same of the frames that they have now.
     pub imbalance_after: u64,
     /// Pages that got another frame.
     pub moves: u64,
-    /// Frames taken from the kernel and told.
+    /// Frames taken from the kernel and classified.
     pub frames_drawn: u64,
     /// Pages placed that had another color, or frame, when they were looked at
     /// again.

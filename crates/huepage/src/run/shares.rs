@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which program has which colors: a list in the directory of the palette.
+//! Which program uses which colors: a list in the directory of the palette.
 //!
 //! A program that asks for a share of the cache gets colors that no other entry has.
 //! The next program that reads the list removes entries of processes that have ended,
@@ -24,7 +24,8 @@ use crate::{
 const FILE: &str = "shares";
 /// The list of some thousand programs.
 const LONGEST: u64 = 4 << 20;
-/// The list is changed in a moment, a palette made in half a second.
+/// Changing the list takes a moment, making a palette under the same lock half a
+/// second.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A program that uses only some colors.
@@ -32,7 +33,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Holder {
     /// Its process.
     pub pid: u32,
-    /// When that began, in clock ticks since boot: numbers are given anew.
+    /// When it began, in clock ticks since boot: process numbers are used again.
     pub began: u64,
     /// What it was called by.
     pub program: String,
@@ -109,7 +110,7 @@ impl Shares {
         Ok(colors)
     }
 
-    /// Lists this process as using these colors, also where others use them.
+    /// Lists this process as using these colors, even if others use them.
     ///
     /// # Errors
     /// [`ShareError::System`].
@@ -137,7 +138,7 @@ impl Shares {
         self.place.replace_file(FILE, &serde_json::to_vec(holders)?, mode, lock)
     }
 
-    /// A list that is damaged counts as none: it says nothing that could be lost.
+    /// A damaged list counts as empty: nothing in it has to be kept.
     fn read(&self) -> Result<Vec<Holder>, ShareError> {
         let bytes = self.place.read_file(FILE, LONGEST)?.unwrap_or_default();
         Ok(serde_json::from_slice(&bytes).unwrap_or_default())

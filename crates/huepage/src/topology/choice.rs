@@ -7,7 +7,7 @@ use crate::{
     units::{Bytes, ColorCount},
 };
 
-/// Why no cache of a CPU can be chosen without the user's word.
+/// Why the cache of a CPU cannot be chosen automatically.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -95,12 +95,12 @@ pub enum Origin {
 }
 
 impl Topology {
-    /// The cache worth coloring for `cpu`: the last that is unified, private to
-    /// the CPU's core and indexed by physical address alone. That is the L2.
+    /// The cache worth coloring for `cpu`: the last one that is unified, private to the
+    /// CPU's core and indexed by physical address alone. That is the L2.
     ///
-    /// L1 caches are small enough that the page offset alone picks the set. L3
-    /// caches are cut into slices by an undocumented hash and shared; in a
-    /// virtual machine with one CPU they look private, and are not.
+    /// L1 caches are so small that the page offset alone selects the set. L3 caches are
+    /// shared and cut into slices by an undocumented hash; in a virtual machine with
+    /// one CPU they look private, but are not.
     ///
     /// # Errors
     /// [`ChoiceError`] says why there is none and what helps.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the processor itself says of its caches, against what sysfs says.
+//! Compares the caches in CPUID with those in sysfs.
 //!
 //! Leaf 4 on Intel (SDM volume 2, CPUID), leaf 0x8000001D on AMD with topology
 //! extensions (APM volume 3, appendix E). Linux fills sysfs from the same
@@ -83,7 +83,7 @@ pub(super) fn hypervisor_signature(leaves: &[CpuidLeaf]) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// What sysfs and CPUID say about the caches of one CPU, side by side.
+/// The caches of one CPU in sysfs and CPUID, side by side.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct CrossCheck {
@@ -96,7 +96,7 @@ pub struct CrossCheck {
 }
 
 impl CrossCheck {
-    /// Whether both sources say the same of every cache.
+    /// Whether both sources agree on every cache.
     pub fn agrees(&self) -> bool {
         self.caches.iter().all(|cache| cache.differences.is_empty())
     }
@@ -115,7 +115,7 @@ pub struct Comparison {
     pub differences: Vec<Difference>,
 }
 
-/// One value that the sources differ on; `None` where a source is silent.
+/// A value on which the sources differ; `None` if a source does not have it.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Difference {
@@ -127,8 +127,8 @@ pub struct Difference {
     pub cpuid: Option<u64>,
 }
 
-/// Compares the caches that sysfs lists for `cpu` with CPUID; `None` where
-/// CPUID says nothing of caches.
+/// Compares the caches that sysfs lists for `cpu` with CPUID; `None` if CPUID lists no
+/// caches.
 pub(super) fn cross_check(cpu: u32, leaves: &[CpuidLeaf], caches: &[Cache]) -> Option<CrossCheck> {
     if leaves.is_empty() {
         return None;
@@ -164,7 +164,7 @@ fn parameters(leaves: &[CpuidLeaf]) -> Option<Vec<(u8, CacheKind, CacheFields)>>
     };
     let caches: Vec<_> = CpuId::with_cpuid_reader(reader)
         .get_cache_parameters()?
-        // More than the processor could have: a record that never ends.
+        // More than a processor can have: the list in a record might never end.
         .take(16)
         .filter_map(|cache| {
             let kind = match cache.cache_type() {

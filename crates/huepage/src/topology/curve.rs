@@ -104,10 +104,10 @@ impl Curve {
     /// Every round allocates every working set anew, since the frames that the
     /// kernel happens to give decide how many lines collide near a cache's end.
     ///
-    /// `witness` is asked before and after each sample whether the moment is a
-    /// quiet one, without a neighbor in the cache, and says `None` if it cannot
-    /// tell. Where it can, working sets with too few quiet samples get more of
-    /// them, until `plan.patience` is at its end.
+    /// `witness` is called before and after each sample and returns whether the moment
+    /// is quiet, without a neighbor in the cache, or `None` if that is unknown. If it
+    /// is known, working sets with too few quiet samples get more of them, for at most
+    /// `plan.patience`.
     ///
     /// # Errors
     /// [`MeasureError`] if the CPU is not available or memory is short.
@@ -160,7 +160,7 @@ impl Curve {
         Ok(Curve { cpu, rounds, points: points.collect() })
     }
 
-    /// Whether a curve read from a file can be one.
+    /// Whether a curve read from a file is possible.
     #[cfg(any(test, feature = "serde"))]
     pub(super) fn validate(&self) -> Result<(), String> {
         if !self.points.is_sorted_by(|a, b| a.bytes < b.bytes) {
@@ -186,7 +186,7 @@ fn sample(
     mut witness: impl FnMut() -> Option<bool>,
 ) -> io::Result<Sample> {
     let mut chase = Chase::new(size, 64, rng)?;
-    // The first visit also brings back what a look has evicted.
+    // The first visit also brings lines back that a look has evicted.
     chase.nanoseconds_per_step(chase.lines());
     let stretches = (PASSES * chase.lines() / STRETCH).max(STRETCHES);
     let times: Vec<f64> = (0..stretches).map(|_| chase.nanoseconds_per_step(STRETCH)).collect();
@@ -195,8 +195,8 @@ fn sample(
     Ok(Sample { nanoseconds: median(times), fastest, quiet })
 }
 
-/// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All that caches of
-/// 2^n × 5, 6, 7 ways come in, such as 48 KiB and 1.25 MiB, are among them.
+/// Four sizes per power of two: 4, 5, 6, 7, 8, 10, … KiB. All cache sizes of 2^n × 5,
+/// 6, 7, such as 48 KiB and 1.25 MiB, are among them.
 pub(super) fn sizes(largest: Bytes) -> Vec<Bytes> {
     (0..)
         .flat_map(|octave| (4..8).map(move |quarter| Bytes((SMALLEST / 4 * quarter) << octave)))

@@ -18,7 +18,7 @@ pub struct CacheGeometry {
 /// Why a declared geometry cannot be that of a real cache.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
-    /// A hypervisor leaves out what it does not want to say.
+    /// A value of zero: some hypervisors hide values this way.
     #[error("{0} is zero")]
     Zero(&'static str),
     /// The line of every cache in the field is a power of two from 16 to 1024 bytes.
@@ -53,8 +53,8 @@ impl CacheGeometry {
         line: u32,
         sets: u32,
     ) -> Result<Self, GeometryError> {
-        // First, as a placeholder of 64 bytes reads `0K` in sysfs, and "size is
-        // zero" would hide what it is.
+        // First: a placeholder of 64 bytes reads `0K` in sysfs, and the error "size is
+        // zero" would hide that it is a placeholder.
         if sets == 1 && ways == 1 {
             return Err(GeometryError::Placeholder(ways));
         }

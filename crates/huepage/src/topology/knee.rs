@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Where caches end: the rises of a latency curve.
 //!
-//! With random frames an L2 has no sharp end: some of its sets overflow while
-//! others are half empty, and the latency climbs from about 0.7 of the size to
-//! twice the size. So an end is a range, from where a tenth of the climb is
-//! done to where six tenths are. The best guess is where four tenths are done:
-//! so it was measured at the true size of a 1 MiB 16-way L2 on AMD family 26.
+//! With random frames an L2 has no sharp end: some of its sets overflow while others
+//! are half empty, and the latency climbs from about 0.7 of the size to twice the size.
+//! So an end is a range, from where a tenth of the climb is done to where six tenths
+//! are. The best estimate is where four tenths are done: there was the true size in
+//! measurements of a 1 MiB 16-way L2 on AMD family 26.
 
 use super::{Curve, QuietEnds, curve::Point};
 use crate::units::Bytes;
@@ -47,8 +47,8 @@ impl CacheEnd {
     }
 }
 
-/// A climb is looked for within 1.5 powers of two: the longest that an L2 with
-/// random frames takes.
+/// The window in which a climb is looked for, 1.5 powers of two: the longest climb of
+/// an L2 with random frames.
 const WINDOW: f64 = 2.828_427;
 /// The least climb. The end of the first-level TLB adds at most a third within
 /// a window; the next cache level doubles the latency at least.
@@ -69,8 +69,8 @@ impl From<Curve> for Measured {
 /// The ends of all caches in a curve, ascending.
 pub(super) fn ends(points: &[Point]) -> Vec<CacheEnd> {
     let points = smoothed(points);
-    // One per starting point, with how much the latency climbs in it. None where
-    // the curve ends first, as the climb was not seen to its top.
+    // One per starting point, with how much the latency climbs in it. None if the curve
+    // ends first, since the top of the climb was not measured.
     let windows: Vec<(usize, f64)> = (0..points.len())
         .map_while(|from| {
             let top = latency_at(&points, points[from].bytes.0 as f64 * WINDOW)?;
@@ -87,8 +87,8 @@ pub(super) fn ends(points: &[Point]) -> Vec<CacheEnd> {
         .collect()
 }
 
-/// Where the steepest window of each climb starts. The last climb counts only
-/// if its end was seen.
+/// Where the steepest window of each climb starts. The last climb counts only if its
+/// end was measured.
 fn peaks(windows: &[(usize, f64)]) -> Vec<usize> {
     let mut peaks = Vec::new();
     let mut trough = f64::INFINITY;
@@ -117,7 +117,7 @@ fn latency_at(points: &[Point], bytes: f64) -> Option<f64> {
     Some(a.nanoseconds + way * (b.nanoseconds - a.nanoseconds))
 }
 
-/// A climb's end: where its parts of the way up are reached.
+/// The end of a cache by its climb: where the given parts of it are reached.
 fn end(climb: &[Point]) -> CacheEnd {
     let inside = climb[0].nanoseconds;
     let outside = climb[climb.len() - 1].nanoseconds;
@@ -131,7 +131,7 @@ fn end(climb: &[Point]) -> CacheEnd {
         let [a, b] = [climb[after - 1], climb[after]];
         let way = ((height - a.nanoseconds) / (b.nanoseconds - a.nanoseconds)).clamp(0.0, 1.0);
         let bytes = a.bytes.0 as f64 + way * (b.bytes.0 - a.bytes.0) as f64;
-        // To whole pages: sizes between the points measured are a guess anyhow.
+        // To whole pages: sizes between the measured points are estimates in any case.
         Bytes((bytes / 4096.0).round() as u64 * 4096)
     };
     CacheEnd {
@@ -143,9 +143,9 @@ fn end(climb: &[Point]) -> CacheEnd {
     }
 }
 
-/// Without what disturbances on the host add: a larger working set is never
-/// quicker, so a point above any later one was disturbed. The median of three
-/// first, as the last point has no later one to correct it.
+/// Removes what disturbances on the host add: a larger working set is never quicker, so
+/// a point above any later one was disturbed. The median of three comes first, since
+/// the last point has no later one to correct it.
 fn smoothed(points: &[Point]) -> Vec<Point> {
     let middle = |i: usize| {
         let near = &points[i.saturating_sub(1)..(i + 2).min(points.len())];

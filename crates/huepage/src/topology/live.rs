@@ -27,7 +27,7 @@ impl LiveMachine {
 impl MachineSource for LiveMachine {
     fn read(&self, path: &str) -> Option<String> {
         let text = String::from_utf8_lossy(&std::fs::read(path).ok()?).into_owned();
-        // One block per CPU, of which the first says all that is asked.
+        // One block per CPU; the first has all that is needed.
         if path == "/proc/cpuinfo" {
             return Some(text.split_inclusive("\n\n").next().unwrap_or_default().to_owned());
         }

@@ -28,20 +28,20 @@ pub struct Topology {
     pub page_size: Bytes,
     /// The CPUs online, ascending.
     pub cpus: Vec<u32>,
-    /// Whether this is a virtual machine.
+    /// Whether this is a virtual machine, and which signs were found.
     pub virtualization: Virtualization,
     /// Every distinct cache, by level, kind and first CPU.
     pub caches: Vec<Cache>,
     /// CPUs for which the system lists no cache at all.
     pub cpus_without_caches: Vec<u32>,
-    /// What CPUID says of the same caches; `None` where the architecture has no
+    /// The comparison of these caches with CPUID; `None` if the architecture has no
     /// such leaf.
     pub cpuid: Option<CrossCheck>,
     /// Online NUMA nodes, ascending; none on a kernel without NUMA.
     pub nodes: Vec<NumaNode>,
     /// Where the caches end by timing; `None` where nothing was measured.
     pub measured: Option<Measured>,
-    /// What the system gave but could not be read.
+    /// Files that exist but could not be read.
     pub problems: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ pub struct Topology {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// Not even CPUs are listed.
+    /// The system does not even list CPUs.
     #[error("no CPUs are listed in {CPUS}: mount sysfs, or read a recorded machine")]
     NoCpus,
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What this machine is: caches, nodes, memory-side caches.
 //!
-//! [`Topology::read`] describes a machine from a [`MachineSource`]: the running
-//! one ([`LiveMachine`]) or a recorded one ([`RecordedMachine`]). What the
-//! system declares is checked and never used where it cannot be true;
-//! [`Curve::measure`] finds by timing where the caches end.
-//! [`Topology::cache_to_color`] picks the cache that placement is about.
+//! [`Topology::read`] describes a machine from a [`MachineSource`]: the running one
+//! ([`LiveMachine`]) or a recorded one ([`RecordedMachine`]). Values that the system
+//! declares are checked and not used if they cannot be true; [`Curve::measure`] finds
+//! by timing where the caches end. [`Topology::cache_to_color`] picks the cache whose
+//! colors placement uses.
 
 mod cache;
 mod cache_override;

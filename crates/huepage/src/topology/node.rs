@@ -21,8 +21,7 @@ pub struct NumaNode {
     pub id: u32,
     /// Its CPUs, ascending; none on a node of memory only.
     pub cpus: Vec<u32>,
-    /// Its memory; 0 on a node of CPUs only, `None` where the kernel says
-    /// nothing.
+    /// Its memory; 0 on a node of CPUs only, `None` if the kernel does not show it.
     pub memory: Option<Bytes>,
     /// Relative distance to every online node, ascending; 10 is local. Empty
     /// where the kernel's table cannot be read.
@@ -41,8 +40,8 @@ pub struct Distance {
     pub distance: u32,
 }
 
-/// All online nodes, ascending; none on a kernel without NUMA. What cannot be
-/// read is told in `problems`.
+/// All online nodes, ascending; none on a kernel without NUMA. Files that cannot be
+/// read are listed in `problems`.
 pub(super) fn read(source: &dyn MachineSource, problems: &mut Vec<String>) -> Vec<NumaNode> {
     let online = indexes(source, &format!("{DIRECTORY}/online"))
         .unwrap_or_else(|| numbered(source, DIRECTORY, "node"));
@@ -73,8 +72,8 @@ fn memory(source: &dyn MachineSource, directory: &str) -> Option<Bytes> {
     kib.checked_mul(1024).map(Bytes)
 }
 
-/// The row has one entry per online node, in ascending order: the third entry
-/// is not node 2 where a number is left out.
+/// The row has one entry per online node, in ascending order: if a node number is
+/// missing, the third entry is not that of node 2.
 fn distances(source: &dyn MachineSource, id: u32, online: &[u32]) -> Result<Vec<Distance>, String> {
     let Some(row) = text(source, &format!("{DIRECTORY}/node{id}/distance")) else {
         return Err(format!("node {id} has no distances"));

@@ -63,8 +63,8 @@ impl Pinned {
 
 impl Drop for Pinned {
     fn drop(&mut self) {
-        // Nothing to do about a mask that is refused now though it held before:
-        // the CPUs were taken away in between, and the kernel picks others.
+        // If the old mask is refused now, its CPUs were taken offline meanwhile, and
+        // the kernel picks others.
         let _ = sched_setaffinity(None, &self.before);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where caches end in quiet moments, and what that says of a declared size.
+//! Where caches end in quiet moments, and whether that fits a declared size.
 
 use super::{CacheEnd, Measured, Point, knee::ends};
 use crate::units::Bytes;
@@ -12,8 +12,8 @@ pub struct QuietEnds {
     pub samples: u32,
     /// The share of them beside which a neighbor was seen.
     pub neighbor_share: f64,
-    /// Whether every working set had enough quiet samples. Where not, an end
-    /// that is not seen may still be there.
+    /// Whether every working set had enough quiet samples. If not, there may be an end
+    /// that was not seen.
     pub complete: bool,
     /// Where the L1 data cache ends; `None` where no end is seen.
     pub l1: Option<CacheEnd>,
@@ -21,36 +21,36 @@ pub struct QuietEnds {
     pub l2: Option<CacheEnd>,
 }
 
-/// What timing says of a declared size.
+/// Whether a declared size agrees with timing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeVerdict {
-    /// It is the one.
+    /// The measured size is the declared one.
     Fits,
-    /// It is the one in quiet moments; now others take part of it.
+    /// It is the declared one in quiet moments; now others use part of the cache.
     FitsWhenQuiet,
-    /// It is another one, in quiet moments too.
+    /// It differs from the declared one, in quiet moments too.
     Differs,
-    /// It is another one now; whether others take part of it is not known.
+    /// It differs now; whether others use part of the cache is not known.
     DiffersNow,
-    /// It is another one now, and too few moments were quiet to tell why.
+    /// It differs now, and too few moments were quiet to find out why.
     CannotTell,
 }
 
-/// With a neighbor in a larger share of samples, samples that look quiet may not be:
-/// the neighbor may have run between two looks. A cache that looks smaller than declared
-/// then proves nothing.
+/// If a neighbor was seen in a larger share of samples, samples that look quiet may not
+/// be: the neighbor may have run between two looks. A cache that looks smaller than
+/// declared is then no proof that it is smaller.
 const MOSTLY: f64 = 0.5;
 /// A curve that begins beyond this size may have missed the end of the L1.
 const FIRST: Bytes = Bytes::kib(8);
-/// Within a gap from one size to twice that, the end of a cache is still told
-/// from that of the next one.
+/// If sizes are missing from one size to at most twice that, the end of a cache can
+/// still be distinguished from that of the next one.
 const GAP: u64 = 2;
 
 impl QuietEnds {
     /// `None` if it is not known which samples were quiet.
     pub(super) fn of(points: &[Point]) -> Option<Self> {
         let witnessed = || points.iter().filter_map(|point| point.witnessed);
-        // A record may be made up.
+        // A record read from a file may be made up.
         let samples = witnessed().map(|of| of.samples).fold(0, u32::saturating_add);
         let beside = witnessed().map(|of| of.with_neighbor).fold(0, u32::saturating_add);
         if samples == 0 {
@@ -85,8 +85,8 @@ fn quiet(points: &[Point]) -> Vec<Point> {
 }
 
 impl Measured {
-    /// What timing says of an L1 data cache (`level` 1) or an L2 of a declared
-    /// size; `None` where no end is seen.
+    /// Whether a declared size of an L1 data cache (`level` 1) or an L2 agrees with
+    /// timing; `None` if no end was seen.
     pub fn verdict(&self, level: u8, declared: Bytes) -> Option<SizeVerdict> {
         let ends = |l1, l2| if level == 1 { l1 } else { l2 };
         let now: Option<CacheEnd> = ends(self.l1, self.l2);
@@ -96,7 +96,7 @@ impl Measured {
             return now.map(|_| verdict);
         };
         match ends(quiet.l1, quiet.l2) {
-            // Others can take of a cache, and not add to it.
+            // Others can make a cache look smaller, but not larger.
             Some(end) if end.at_least > declared => Some(SizeVerdict::Differs),
             Some(end) if end.fits(declared) && (fits_now || now.is_none()) => {
                 Some(SizeVerdict::Fits)
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::Differs));
         assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Fits));
         assert_eq!(found.verdict(1, Bytes::kib(32)), Some(SizeVerdict::Differs));
-        // A larger one, of which others happen to leave what is declared.
+        // A larger cache, of which others happen to leave the declared size.
         let found = measured(MIB, Bytes::mib(2), |_| true);
         assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Differs));
     }
@@ -177,7 +177,7 @@ mod tests {
         let found = measured(Bytes::kib(512), MIB, |_| true);
         assert_eq!(found.quiet.unwrap().neighbor_share, 0.75);
         assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::CannotTell));
-        // What was called quiet was not, as the rest of the samples shows.
+        // Moments counted as quiet were not, as the other samples show.
         let found = measured(Bytes::mib(2), MIB, |_| true);
         assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::Fits));
     }
@@ -188,7 +188,7 @@ mod tests {
             let found = measured(MIB, Bytes::mib(2), told);
             assert_eq!(found.quiet.unwrap().l2, None, "{found:?}");
             assert_eq!(found.verdict(2, Bytes::mib(2)), Some(SizeVerdict::CannotTell));
-            // A neighbor can only take.
+            // A neighbor can only make the cache look smaller.
             assert_eq!(found.verdict(2, MIB), Some(SizeVerdict::Fits));
         }
     }

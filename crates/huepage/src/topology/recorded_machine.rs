@@ -145,7 +145,7 @@ impl MachineSource for RecordedMachine {
     }
 }
 
-/// Passes every question on and keeps the files read.
+/// Passes every read on to the source and keeps the files read.
 struct Recorder<'a> {
     source: &'a dyn MachineSource,
     files: RefCell<BTreeMap<String, String>>,

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Latencies of one working set, told apart by what a neighbor did meanwhile.
+//! Latencies of one working set, by whether a neighbor was seen meanwhile.
 
 /// So many quiet samples have a median that one stray sample, disturbed between
 /// the two looks around it, cannot move out of the others' range.
 const ENOUGH: usize = 3;
 
-/// What a witness said of the samples of one working set.
+/// How many samples of one working set were quiet, as a witness saw them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
 pub struct Witnessed {
-    /// Samples taken at any moment, of which it could say something.
+    /// Samples taken at any moment for which the witness had an answer.
     pub samples: u32,
     /// Those of them beside which a neighbor was seen.
     pub with_neighbor: u32,
-    /// Samples in quiet moments, those included for which such a moment was
-    /// waited for.
+    /// Samples in quiet moments, including those that waited for such a moment.
     pub quiet: u32,
     /// Nanoseconds per access in their fastest stretches, in the median of them;
     /// `None` where they are fewer than three.
@@ -27,8 +26,8 @@ pub struct Witnessed {
 pub(super) struct Sample {
     /// Nanoseconds per access, in the median of its stretches.
     pub nanoseconds: f64,
-    /// In its fastest stretch: a neighbor that came and went between two looks
-    /// slowed some stretches, and no neighbor makes one faster.
+    /// In its fastest stretch: a neighbor that ran between two looks slowed some
+    /// stretches, and no neighbor makes a stretch faster.
     pub fastest: f64,
     /// Whether the moment was quiet; `None` if that is not known.
     pub quiet: Option<bool>,
@@ -52,8 +51,8 @@ impl Samples {
         self.add_waited_for(sample);
     }
 
-    /// Adds a sample that began in a quiet moment because that was waited for:
-    /// it says nothing of what is usual now.
+    /// Adds a sample that waited for a quiet moment, and so does not count in the share
+    /// of moments with a neighbor.
     pub fn add_waited_for(&mut self, sample: Sample) {
         if sample.quiet == Some(true) {
             self.quiet.push(sample.fastest);
@@ -70,7 +69,7 @@ impl Samples {
         rounded(median(self.all.clone()))
     }
 
-    /// What the witness said; `None` where there was none.
+    /// The counts by the witness; `None` without a witness.
     pub fn witnessed(&self) -> Option<Witnessed> {
         let enough = self.quiet.len() >= ENOUGH;
         (self.told > 0).then(|| Witnessed {
@@ -83,7 +82,7 @@ impl Samples {
 }
 
 impl Witnessed {
-    /// Whether what was read from a file can be.
+    /// Whether values read from a file are possible.
     #[cfg(any(test, feature = "serde"))]
     pub(super) fn validate(&self) -> Result<(), String> {
         if self.with_neighbor > self.samples {

@@ -25,11 +25,11 @@ pub struct MemorySideCache {
     pub indexing: Indexing,
     /// When a write reaches the memory.
     pub write_policy: WritePolicy,
-    /// Whether the cache is memory, too; `None` where the kernel does not tell
-    /// (before Linux 6.15).
+    /// Whether the cache is memory, too; `None` if the kernel does not show it (before
+    /// Linux 6.15).
     pub address_mode: Option<AddressMode>,
-    /// Page colors: of a direct-mapped one, size / page size. `None` for the
-    /// others: HMAT does not tell their ways.
+    /// Page colors: of a direct-mapped one, size / page size. `None` for others, since
+    /// HMAT does not have their ways.
     pub colors: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ pub enum WritePolicy {
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum AddressMode {
-    /// Nothing is told (0 in sysfs).
+    /// The platform does not say (0 in sysfs).
     Reserved,
     /// The capacity of the cache is added to that of the memory behind it (1 in
     /// sysfs; ACPI 6.6): the node is larger than the cache by what is behind it,

@@ -25,8 +25,8 @@ pub trait MachineSource {
     /// no other is named.
     fn cpu(&self) -> u32;
 
-    /// The CPUID leaves that tell of caches and hypervisor, as read on
-    /// [`MachineSource::cpu`]; empty where the architecture has none.
+    /// The CPUID leaves about caches and hypervisors, as read on
+    /// [`MachineSource::cpu`]; empty on architectures without CPUID.
     fn cpuid(&self) -> &[CpuidLeaf];
 }
 

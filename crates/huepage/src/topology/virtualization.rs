@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether this is a virtual machine, and whose.
+//! Whether this is a virtual machine, and of which hypervisor.
 //!
-//! In a virtual machine frame numbers are the guest's own and say nothing of
-//! the host's frames, so colors must be measured.
+//! In a virtual machine frame numbers are the guest's own and do not show the host's
+//! frames, so colors must be measured.
 
 use super::{MachineSource, cpuid, source::text};
 
-/// What was found about a hypervisor below this system.
+/// Signs of a hypervisor below this system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Virtualization {
-    /// Whether anything tells of a hypervisor.
+    /// Whether any sign of a hypervisor was found.
     pub detected: bool,
-    /// Its name, where something told.
+    /// Its name, if a sign names it.
     pub hypervisor: Option<String>,
-    /// What told, each with the words found.
+    /// The signs, each with the words found.
     pub evidence: Vec<HypervisorSign>,
 }
 
@@ -24,7 +24,7 @@ pub struct Virtualization {
 pub struct HypervisorSign {
     /// `CPUID 0x40000000` or the path of a file.
     pub source: String,
-    /// What it said.
+    /// The words found there.
     pub value: String,
 }
 
@@ -60,8 +60,8 @@ const DMI_WORDS: [(&str, &str); 12] = [
 ];
 
 impl Virtualization {
-    /// Looks in every place a hypervisor shows itself. The name comes from the
-    /// first that knows it: CPUID, DMI, `/sys/hypervisor`, the device tree.
+    /// Looks in every place where a hypervisor shows itself. The name comes from the
+    /// first that has it: CPUID, DMI, `/sys/hypervisor`, the device tree.
     #[must_use]
     pub fn read(source: &dyn MachineSource) -> Self {
         let mut found = Self::default();
@@ -101,8 +101,8 @@ impl Virtualization {
 
 fn dmi(source: &dyn MachineSource, found: &mut Virtualization) {
     let product = text(source, "/sys/class/dmi/id/product_name");
-    // Bare-metal instances of the clouds carry the vendor of the virtual ones.
-    // On x86 the processor knows better; on arm64 Amazon's product name does.
+    // Bare-metal instances of the clouds have the DMI vendor of the virtual ones. On
+    // x86 the CPUID bit decides; on arm64 Amazon's product name.
     let bare = cpuid::hypervisor_bit(source.cpuid()) == Some(false);
     if bare || product.as_deref().is_some_and(|product| product.contains(".metal")) {
         return;

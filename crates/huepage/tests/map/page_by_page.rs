@@ -12,7 +12,7 @@ use huepage::{
 
 use crate::processes::{area, frames_visible, known_placement, map};
 
-/// Without what other programs change by mapping the same files.
+/// Without the counts that other programs change by mapping the same files.
 fn still(placement: &PageSummary) -> PageSummary {
     let mut placement = placement.clone();
     placement.pages.shared = 0;
@@ -130,7 +130,7 @@ fn huge_pages_have_their_size_and_are_one_run_each() {
     if granted < 2 * each {
         return eprintln!("the kernel granted {granted} pages of {}", 2 * each);
     }
-    // 1024 pages do not fit cell by cell.
+    // 1024 pages are too many for a cell each.
     assert_eq!(area.cells.cells.iter().map(|cell| cell.pages).sum::<u64>(), 2 * each);
     if frames_visible() {
         assert_eq!(placement.huge.len(), 1);
@@ -162,7 +162,7 @@ fn without_the_scan_call_the_same_is_shown() {
         }
         assert_eq!(still(&with.total), still(&without.total));
     }
-    // 64 GiB were not read entry by entry, which is said.
+    // 64 GiB were not read entry by entry, and a shortfall says so.
     let told = without.shortfalls.iter().any(|short| short.why.contains("PAGEMAP_SCAN"));
     assert!(told, "{:?}", without.shortfalls);
     assert_eq!(area(&without, ranges["reserved"].0).placement.pages.present, 0);

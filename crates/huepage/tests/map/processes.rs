@@ -85,7 +85,7 @@ pub fn try_map(pid: u32, options: &MapOptions) -> Result<ProcessMap, MapError> {
     ProcessMap::read(pid, &machine, &topology, options)
 }
 
-/// Maps a process. A map is also always what its record is.
+/// Maps a process, and checks that the map equals its own record.
 pub fn map(pid: u32, options: &MapOptions) -> ProcessMap {
     let map = try_map(pid, options).unwrap();
     let read_back = ProcessMap::from_json(&map.to_json()).unwrap();
@@ -124,7 +124,7 @@ pub fn frames_visible() -> bool {
     Pagemap::open().unwrap().frame_numbers_visible().unwrap()
 }
 
-/// Whether this is root, who sees everything and can become others.
+/// Whether this is root, which may read everything and become other users.
 pub fn root() -> bool {
     rustix::process::geteuid().is_root()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Records that no process has are refused, and say why.
+//! Records with values that no process has are refused with the reason.
 
 use huepage::map::{MapOptions, MapRecordError, ProcessMap};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn record() -> Value {
     serde_json::from_str(&map(running.pid(), &MapOptions::default()).to_json()).unwrap()
 }
 
-/// What a record says after one value was replaced.
+/// The result of reading a record after one value was replaced.
 fn tampered(record: &Value, path: &str, value: Value) -> Result<ProcessMap, MapRecordError> {
     let mut record = record.clone();
     *record.pointer_mut(path).unwrap_or_else(|| panic!("{path} is not in a record")) = value;

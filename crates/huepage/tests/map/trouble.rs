@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Processes that end, that become others, that may not be looked at.
+//! Processes that end, that execute others, that may not be looked at.
 
 use std::{
     io::{BufRead, BufReader, Write},

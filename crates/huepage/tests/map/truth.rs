@@ -60,7 +60,7 @@ fn totals_are_those_of_smaps_for_every_program_and_area() {
         let kernel = map.kernel.unwrap();
         let sum = |word| kernel_sum(running.pid(), "smaps", word);
         assert_eq!(kernel.rss, sum("Rss:"), "{name}");
-        // What others share changes as they come and go.
+        // Shared pages change as other programs start and end.
         assert!(kernel.pss <= kernel.rss && kernel.pss.0 > 0, "{name}");
         assert_eq!(kernel.anon_huge_pages, Some(sum("AnonHugePages:")), "{name}");
         assert_eq!(kernel.ksm, Some(sum("KSM:")), "{name}");
@@ -136,7 +136,7 @@ struct Naive {
     huge: BTreeMap<u64, u64>,
 }
 
-/// Reads every page of an area one by one, without anything of the library.
+/// Reads every page of an area one by one, without using the library.
 fn page_by_page(pid: u32, area: &Area) -> Naive {
     let pagemap = File::open(format!("/proc/{pid}/pagemap")).unwrap();
     let (flags, counts) =

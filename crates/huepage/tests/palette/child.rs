@@ -58,7 +58,7 @@ fn map(file: impl AsFd, count: usize) -> Vec<PageAddr> {
     (0..count).map(|i| PageAddr::containing(start.wrapping_byte_add(i * page))).collect()
 }
 
-/// What a child says of the palette that it has.
+/// What a child reports about its palette.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Told {
     pub name: String,
@@ -89,7 +89,7 @@ impl Program {
         self.with("PALETTE_CPU", cpu.to_string())
     }
 
-    /// Makes one anew.
+    /// Makes the palette anew.
     pub fn make(self) -> Self {
         self.with("PALETTE_MAKE", "1")
     }
@@ -98,12 +98,13 @@ impl Program {
         self.with("PALETTE_SHARED", path)
     }
 
-    /// Tells the colors of so many pages of a file.
+    /// Classifies the first `pages` pages of a file.
     pub fn tell(self, file: &str, pages: usize) -> Self {
         self.with("PALETTE_TELL", file).with("PALETTE_PAGES", pages.to_string())
     }
 
-    /// As another user, who may not be able to reach this program: it is copied.
+    /// Runs as another user, who may not be able to reach this program, so it is
+    /// copied.
     pub fn user(self, user: u32, directory: &Path) -> Self {
         let copy = directory.join("child");
         if !copy.exists() {
@@ -114,7 +115,7 @@ impl Program {
         self.run_by(command)
     }
 
-    /// In a namespace that allows none.
+    /// Runs in a namespace that allows no segments.
     pub fn without_segments(self) -> Self {
         let script = "echo 0 > /proc/sys/kernel/shmmax; exec \"$@\"";
         let mut command = Command::new("unshare");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Palettes as programs meet them: shared, raced for, damaged, moved.
+//! Palettes in use by programs: shared, made by several at once, damaged, moved.
 //!
 //! The tests measure, so they run one after the other; where the machine has no
 //! colors to measure they are skipped with the reason.
@@ -29,8 +29,8 @@ use huepage::{
 
 use child::options;
 
-/// A directory of palettes; what they hold goes with it. While it lives, no other test
-/// measures: two that measure would see each other.
+/// A directory of palettes, which are removed with it. While it lives, no other test
+/// measures, since two that measure would disturb each other.
 struct Directory(tempfile::TempDir, #[expect(dead_code)] MutexGuard<'static, ()>);
 
 impl Directory {
@@ -69,12 +69,13 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").unwrap().uid() == 0
 }
 
-/// The first of a few looks that is good, or the last one: a noisy neighbor can spoil some.
+/// The first of a few looks that is good, or the last one: a busy neighbor can spoil
+/// some.
 fn tried<T>(mut look: impl FnMut() -> T, good: impl Fn(&T) -> bool) -> T {
     (0..4).map(|_| look()).find(|look| good(look)).unwrap_or_else(look)
 }
 
-/// Same-named colors of pages that both were told of, as a share of all.
+/// Of the pages that both classified, the share that both gave the same color.
 fn same(a: &[Option<Color>], b: &[Option<Color>]) -> f64 {
     let same = a.iter().zip(b).filter(|(a, b)| a.is_some() && a == b).count();
     same as f64 / a.len() as f64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Makers at once, slow ones, and dead ones.
+//! Several makers at once, slow makers, and makers that were killed.
 
 use std::{
     thread,
@@ -89,7 +89,7 @@ fn a_maker_killed_at_any_moment_leaves_nothing_half() {
     assert_eq!(own.filter(|segment| segment.attached == 0).count(), 0);
 }
 
-/// Directories of logins come and go; what they leave in memory does not stay.
+/// Directories of logins are removed; their segments do not stay in memory.
 #[test]
 fn segments_whose_directory_is_gone_are_removed() {
     let Some((measure, directory)) = ready() else { return };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pages that the kernel put on other frames.
+//! Pages whose frames the kernel exchanged.
 
 use huepage::color::{
     ColorOracle,
@@ -8,7 +8,7 @@ use huepage::color::{
 
 use crate::{child, is_root, own, ready, record::RecordFile, same, tried};
 
-/// Frames that went elsewhere, as compaction and swapping do it: the content stays,
+/// Pages that moved to other frames, as by compaction and swapping: the content stays,
 /// the frame is another.
 #[test]
 fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
@@ -20,8 +20,9 @@ fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
     let (file, pages) = child::shared_pages(1024);
     let record = || RecordFile::of(directory.path());
     let mut states = Vec::new();
-    // Some of those that moved are looked at by chance, at the latest after some times of
-    // opening; a noisy neighbor can make all look stale before, and one is made anew.
+    // Some of the pages that moved are checked by chance, at the latest after opening
+    // the palette several times; a busy neighbor can make all look stale before, and
+    // then the palette is made anew.
     let repaired = (0..4).find_map(|_| {
         let mut first = Palette::open(&measure, &options).unwrap();
         // SAFETY: the pages are mapped to the end of the test.
@@ -57,7 +58,7 @@ fn pages_that_moved_are_noticed_and_replaced_under_the_same_names() {
     assert_eq!((again.state(), again.name()), (&PaletteState::Repaired, name.as_str()));
     drop(again);
 
-    // All of them: nothing is left to tell the names by.
+    // All of them: no page is left by which the color numbers could be kept.
     record().move_pages(1);
     let anew = Palette::open(&measure, &options).unwrap();
     assert_eq!(anew.state(), &PaletteState::Made);

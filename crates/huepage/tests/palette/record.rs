@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What others can do to a palette: to its record and to its pages.
+//! What other processes can do to a palette: to its record and to its pages.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ impl RecordFile {
         Self::of_shared(&own.join("huepage"))
     }
 
-    /// The only one in a directory.
+    /// The only record in a directory.
     pub fn of_shared(place: &Path) -> Self {
         let entries = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().path());
         let is_record =
@@ -35,7 +35,7 @@ impl RecordFile {
         RecordFile(records.pop().unwrap())
     }
 
-    /// Changes its bytes, by the owner's right.
+    /// Changes its bytes, as the owner may.
     pub fn edit(&self, change: impl FnOnce(&mut Vec<u8>)) {
         let mut bytes = fs::read(&self.0).unwrap();
         change(&mut bytes);
@@ -44,7 +44,7 @@ impl RecordFile {
         self.set_mode(0o400);
     }
 
-    /// Changes what it says, with a checksum that fits.
+    /// Changes its contents, with a checksum that fits.
     pub fn rewrite(&self, change: Rewritten) {
         let mut record = self.record();
         self.edit(|bytes| {
@@ -102,9 +102,9 @@ impl RecordFile {
         assert_eq!(unsafe { libc::shmctl(self.segment(), libc::IPC_RMID, ptr::null_mut()) }, 0);
     }
 
-    /// Puts every so manieth page on another frame, with its content; how many.
+    /// Moves every `step`-th page to another frame, with its content; returns how many.
     pub fn move_pages(&self, step: usize) -> usize {
-        // The kernel would deal out the frame just given back.
+        // Kept, since the kernel would give the same frame again.
         let mut held = Vec::new();
         self.change(step, |page| {
             let mut content = vec![0_u8; PAGE];
@@ -118,7 +118,7 @@ impl RecordFile {
         })
     }
 
-    /// Punches a hole for every so manieth page; how many.
+    /// Punches a hole for every `step`-th page; returns how many.
     pub fn punch(&self, step: usize) -> usize {
         self.change(step, |page| {
             // SAFETY: `change` gives writable pages of the segment.

@@ -7,14 +7,14 @@ use huepage::color::palette::{Palette, PaletteState};
 
 use crate::{child::child, is_root, own, ready, record, tried};
 
-/// A directory on a file system without room: the palette is good, and not shared.
+/// On a file system without room the palette is good, but not shared.
 #[test]
 fn without_room_for_the_record_a_palette_serves_its_maker() {
     let Some((measure, directory)) = ready() else { return };
     let full = Full::mounted_on(directory.path());
     let Some(full) = full else { return println!("skipped: cannot mount a tmpfs") };
     let before = record::segments().len();
-    // Where its pages could not be told apart, none was written.
+    // If its pages could not be classified, none was written.
     let mut palette = tried(
         || Palette::open(&measure, &own(directory.path())).unwrap(),
         |palette| !palette.notes().join("\n").contains("no palette could be made"),
@@ -45,7 +45,7 @@ impl Full {
             )
         };
         (mounted == 0).then(|| {
-            // As far as it takes.
+            // Fills the file system as far as possible.
             let _ = fs::write(path.join("filler"), vec![1; 1 << 14]);
             Full(target)
         })
@@ -59,7 +59,7 @@ impl Drop for Full {
     }
 }
 
-/// Where the kernel gives no segments, as under some seccomp filters.
+/// The kernel gives no segments, as under some seccomp filters.
 #[test]
 fn without_segments_each_has_his_own() {
     let Some((_, directory)) = ready() else { return };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What programs have in common by a palette, and what opening it takes.
+//! What programs share through a palette, and what opening it takes.
 
 use std::{fs, os::fd::AsRawFd, time::Instant};
 
@@ -17,8 +17,8 @@ use crate::{
     own, ready, same, tried,
 };
 
-/// The first palette is made, the second found, and a program on another CPU, if
-/// there is one, calls the very same frames the same.
+/// The first palette is made, the second found, and a program on another CPU, if there
+/// is one, gives the very same frames the same color numbers.
 #[test]
 fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
     let Some((measure, directory)) = ready() else { return };
@@ -45,7 +45,7 @@ fn two_programs_call_the_same_pages_the_same_on_any_cpu() {
     }
 }
 
-/// Names of colors are not those of any other discovery: the test above would not
+/// Color numbers differ from those of another discovery, so the test above does not
 /// pass by chance.
 #[test]
 fn a_palette_made_anew_has_another_name() {

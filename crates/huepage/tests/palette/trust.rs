@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What others can put in the place of a palette, and what they cannot.
+//! What other users can put in the place of a palette, and what they cannot.
 
 use std::{
     fs::{self, File},
@@ -21,7 +21,7 @@ use crate::{
     tried,
 };
 
-/// Then each program has its own, and is told why.
+/// Each program then has its own palette, with a note that says why.
 #[test]
 fn what_others_could_have_put_there_is_refused() {
     let Some((measure, directory)) = ready() else { return };
@@ -57,8 +57,8 @@ fn what_others_could_have_put_there_is_refused() {
     assert_eq!((found.state(), found.name()), (&PaletteState::Found, made.name()));
 }
 
-/// So is a record that is not what its owner wrote; then another one is made in
-/// its place.
+/// A record that its owner did not write is refused as well; another one is made in its
+/// place.
 #[test]
 fn a_record_that_is_no_good_is_replaced() {
     let Some((measure, directory)) = ready() else { return };
@@ -95,11 +95,11 @@ fn a_record_that_is_no_good_is_replaced() {
     replaced("IPC namespace", &|| other(|r| r["machine"]["ipc_namespace"] = 1.into()));
     replaced("another cache", &|| other(|r| r["geometry"]["size"] = 4096.into()));
     replaced("shared pages are not there", &|| other(|r| r["segment"] = (-7).into()));
-    // The one before, which is whole and of this user, but another palette's.
+    // The previous record, which is complete and of this user, but of another palette.
     replaced("shared pages are not there", &|| {
         other(|r| r["segment_pages"] = (r["segment_pages"].as_u64().unwrap() + 1).into())
     });
-    // Colors that are none: every page is said to have its neighbor's.
+    // Wrong colors: every page is recorded with its neighbor's.
     replaced("do not evict each other", &|| {
         other(|r| {
             let sets = r["pages"].as_array_mut().unwrap();
@@ -145,7 +145,8 @@ fn the_administrators_palette_is_preferred_and_cannot_be_written() {
     let options = options(own.path(), Some(&shared));
     let made = Palette::make(&measure, &options, Audience::All).unwrap();
     assert_eq!(made.audience(), Some(Audience::All));
-    // Each with a place for one of its own, which is only made where it is needed.
+    // Each with a directory for a palette of its own, which is made only if it is
+    // needed.
     let nobody = || {
         let own = tempfile::tempdir().unwrap();
         fs::set_permissions(own.path(), fs::Permissions::from_mode(0o777)).unwrap();
@@ -158,7 +159,7 @@ fn the_administrators_palette_is_preferred_and_cannot_be_written() {
     assert_eq!((told.name.as_str(), told.state.as_str()), (made.name(), "found"), "{told:?}");
     assert_eq!(told.audience, "all");
 
-    // Pages moved: a user cannot replace them, and does without.
+    // Pages have moved: a user cannot replace them, and leaves them out.
     let record = RecordFile::of_shared(&shared);
     record.punch(50);
     let told = tried(nobody, is_found);

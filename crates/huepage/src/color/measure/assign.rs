@@ -141,8 +141,8 @@ fn parts(sets: &[Vec<PageId>]) -> impl Iterator<Item = &[Vec<PageId>]> {
     sets.chunks(sets.len().div_ceil(count).max(1))
 }
 
-/// Tells for each target which of `sets` evicts it. Between two questions to a
-/// page all others are asked: a noisy moment spoils one of its answers.
+/// Finds for each target which of `sets` evicts it. Between two questions about a page
+/// all other pages are asked about, so a noisy moment spoils only one answer of a page.
 fn tell<P: Prober>(
     tester: &mut Tester<P>,
     targets: &[PageId],
@@ -230,7 +230,7 @@ mod tests {
     }
 
     /// Where a set holds two colors, pages of both answer like it; where two sets
-    /// have one color, its pages answer like both, and none is told.
+    /// If a set holds two colors, pages of both answer like it; if two sets
     #[test]
     fn a_color_with_two_sets_is_given_neither() {
         let (mut tester, pages, shape, mut sets) = sorted(CacheModel::new(512 << 10, 8), 74);

@@ -30,13 +30,13 @@ impl Threshold {
         sample.map(|ticks| ticks > self.ticks)
     }
 
-    /// True positive rate less false positive rate: 1 is perfect, 0 is a coin.
+    /// True positive rate less false positive rate: 1 is perfect, 0 is chance.
     pub fn contrast(&self) -> f64 {
         self.true_positive - self.false_positive
     }
 }
 
-/// Contrast without which no answer means anything.
+/// If the contrast is lower than this, no answer is used.
 pub(super) const LEAST_CONTRAST: f64 = 0.5;
 /// Batches of targets per kind of sample. One batch may meet an interrupt or a
 /// slow moment of the clock; four do not all.

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::color::{ColorCount, Pressure};
 
-/// Rounds of looks without a pause between reading and timing: what is gone then
-/// was not evicted by others, unless they never rest.
+/// Rounds of looks without a pause between reading and timing: lines that are gone then
+/// were evicted by the lines held, unless others access the cache all the time.
 const FLOOR_ROUNDS: usize = 7;
 /// Looks in each round.
 const LOOKS_PER_ROUND: usize = 3;
@@ -21,12 +21,12 @@ const BETWEEN_ROUNDS: Duration = Duration::from_millis(1);
 /// Share of lines that may be gone without a pause; with more, the sets are too
 /// full to hold lines in, or a neighbor is there.
 const MOST_FLOOR: f64 = 0.01;
-/// A canary made beside a neighbor is made again after so long.
+/// A canary made beside a busy neighbor is made again after this time.
 const UNSETTLED_FOR: Duration = Duration::from_secs(2);
-/// Times that ways are counted where none are declared. A neighbor takes ways
-/// away and never adds any: the most is nearest to the truth.
+/// Times that ways are counted if none are declared. A neighbor can only make them look
+/// fewer, so the largest count is nearest to the truth.
 const WAYS_COUNTED: usize = 3;
-/// Quiet looks taken for unquiet ones.
+/// Share of quiet looks that are counted as disturbed.
 const FALSE_ALARM: f64 = 0.01;
 /// Clocks and neighbors change: limits between hits and misses are measured
 /// again after so long, one pattern of lines at a time.
@@ -36,15 +36,16 @@ const CALIBRATE_AFTER: Duration = Duration::from_millis(500);
 /// in a guest with pages of 4 KiB, whose host and guest tables were in no cache either.
 const COLD_READ: Duration = Duration::from_micros(8);
 
-/// What it takes to make a canary again, and to measure limits again.
+/// Time for making a canary again, and for measuring limits again.
 #[derive(Clone, Copy, Debug)]
 struct Upkeep {
     began: Instant,
     /// Time taken since.
     spent: Duration,
-    /// What it takes to see how much is gone by itself: as long as the last time.
+    /// Making the canary and measuring how many lines evict each other: as long as the
+    /// last time.
     making: Duration,
-    /// To measure one limit: as long as the last time, if there was one.
+    /// Measuring one limit: as long as the last time, if there was one.
     calibrating: Duration,
 }
 
@@ -56,7 +57,7 @@ impl Upkeep {
     }
 }
 
-/// Pages held, and what is gone of them by itself.
+/// Pages held, and how many of their lines may be gone in a quiet look.
 #[derive(Clone, Debug)]
 pub(super) struct Canary {
     /// Pages and the index of their color, in the order in which they are read.
@@ -64,7 +65,7 @@ pub(super) struct Canary {
     count: ColorCount,
     /// Lines that may be gone in a quiet look.
     most_quiet: u32,
-    /// Whether it was seen what is gone by itself.
+    /// Whether enough pages were kept in the cache when it was made.
     settled: bool,
     made: Instant,
     upkeep: Upkeep,
@@ -72,10 +73,10 @@ pub(super) struct Canary {
 }
 
 impl Canary {
-    /// Holds as many pages of each set as it keeps by itself: seven eighths of
-    /// the ways, or down to three quarters where that is too many. Where even
-    /// these are not kept somebody else takes them, now and maybe later: then
-    /// hardly a look is quiet until the canary is made again.
+    /// Holds as many pages of each set as stay in the cache: seven eighths of the ways,
+    /// or down to three quarters if seven eighths evict each other. If even these do
+    /// not stay, a neighbor evicts them, now and maybe later: then hardly any look is
+    /// quiet until the canary is made again.
     pub fn new<P: Prober>(tester: &mut Tester<P>, sets: &[Vec<PageId>], shape: Shape) -> Self {
         tester.recalibrate();
         let began = Instant::now();
@@ -136,16 +137,15 @@ impl Canary {
         canary
     }
 
-    /// Takes looks for quiet in which no more is gone than chance makes of a
-    /// share of `floor`. One line in a look is the least that can be told from
-    /// none.
+    /// Sets how many lines may be gone in a quiet look: as many as chance makes of a
+    /// share of `floor`, or of one line in a look if `floor` is less.
     fn bound_by(&mut self, floor: f64) {
         let lines = self.pages.len() as u32;
         self.most_quiet = upper(lines, floor.max(1.0 / f64::from(lines.max(1))));
     }
 
-    /// The share of lines that is gone without a pause in the quieter moments:
-    /// the lower quartile of all looks.
+    /// The share of lines that is gone right after reading in the quieter moments: the
+    /// lower quartile of all looks.
     fn floor<P: Prober>(&mut self, tester: &mut Tester<P>) -> f64 {
         let mut shares = Vec::with_capacity(FLOOR_ROUNDS * LOOKS_PER_ROUND);
         for round in 0..FLOOR_ROUNDS {
@@ -161,8 +161,8 @@ impl Canary {
         shares[shares.len() / 4]
     }
 
-    /// Makes it again if that did not succeed some time before `now`: the
-    /// neighbor may have left. Upkeep takes at most `share` of the time.
+    /// Makes the canary again if it did not succeed and was made some time before
+    /// `now`: the neighbor may have stopped. Upkeep takes at most `share` of the time.
     pub fn renew<P: Prober>(
         &mut self,
         now: Instant,
@@ -338,8 +338,8 @@ mod tests {
         assert!(looks(&mut canary, &mut tester, 100).quiet_looks >= 90);
     }
 
-    /// Whatever a neighbor reads that can be seen at all: it is not taken for
-    /// what a quiet machine does, and when it has left that is seen.
+    /// A neighbor that reads enough to be seen is not counted as the quiet state of the
+    /// machine, and looks are quiet again after it has stopped.
     #[test]
     fn a_neighbor_there_from_the_beginning_is_seen_until_it_leaves() {
         for ways in [4, 16, 40, 200] {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which colors to ask about together, so that few questions tell many colors
-//! apart.
+//! Which colors to ask about together, so that few questions tell many colors apart.
 //!
-//! A page can be asked about many colors at once: the sets of half of them are
-//! read, and it is evicted if its color is one of these. Each color has a code
-//! word, a bit for each question, that says in which ones it is read. The word
-//! that is nearest to a page's answers names its color. Words differ in so many
-//! bits that a few wrong answers do not lead to another one: they lead to none.
+//! A page can be tested for many colors at once: the sets of half of the colors are
+//! read, and the page is evicted if its color is one of these. Each color has a code
+//! word, with a bit for each question, that says in which questions its set is read.
+//! The word nearest to the answers of a page names its color. Words differ in so many
+//! bits that with a few wrong answers no color is found, rather than another color.
 
 /// Questions asked of each page at most.
 pub(super) const QUESTIONS: u32 = u16::BITS;
@@ -15,12 +14,12 @@ pub(super) const ENOUGH: u32 = 12;
 /// Colors that one code may have: drawing 40 words so far apart takes about
 /// 3,500 draws, and more than 44 are hardly ever found.
 pub(super) const MOST_WORDS: usize = 40;
-/// Questions in which a color is read: a page without a color answers no to
-/// all, one that everything evicts yes, and both are far from every word.
+/// Questions in which a color is read: a page without a color is evicted in none, a
+/// page that everything evicts in all, and both are far from every word.
 const WEIGHT: u32 = QUESTIONS / 2;
 /// Bits in which any two words differ at least.
 const DISTANCE: u32 = 6;
-/// Answers that may contradict the color told.
+/// Answers that may contradict the color found.
 const MOST_WRONG: u32 = 2;
 /// Answers that contradict any other color, at least.
 const LEAST_AGAINST: u32 = DISTANCE - MOST_WRONG;
@@ -38,7 +37,7 @@ pub(super) struct Code(Vec<u16>);
 pub(super) struct Answers {
     /// Questions answered by an eviction.
     yes: u16,
-    /// Questions answered at all: disturbed samples say nothing.
+    /// Questions answered at all: a disturbed sample is no answer.
     told: u16,
 }
 
@@ -70,7 +69,7 @@ impl Code {
                 }
                 let bits = rng.choose_multiple(0..QUESTIONS, WEIGHT as usize);
                 let word = bits.into_iter().fold(0, |word, bit| word | 1 << bit);
-                // The first questions alone are enough where no answer is wrong.
+                // The first questions alone are enough if no answer is wrong.
                 let early = |other: u16| ((other ^ word) & EARLY).count_ones() >= LEAST_AGAINST;
                 let far = |other: u16| (other ^ word).count_ones() >= DISTANCE && early(other);
                 if early(0) && early(u16::MAX) && words.iter().all(|&other| far(other)) {

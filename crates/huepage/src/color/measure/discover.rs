@@ -10,7 +10,7 @@ use super::{
     tester::Tester,
 };
 
-/// Rounds of looking for colors among pages that no set claims.
+/// Rounds of looking for colors among pages that have the color of no set.
 const ROUNDS: usize = 3;
 
 /// One set per color found, and what was seen on the way.

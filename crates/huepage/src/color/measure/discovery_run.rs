@@ -47,8 +47,8 @@ impl Lines {
     }
 }
 
-/// Scans for masks until two scans say the same: one bad moment of the machine
-/// would spoil all that builds on them.
+/// Scans for masks until two scans find the same: one disturbed scan would spoil
+/// everything that builds on the masks.
 fn scan_twice(
     prober: &mut impl Prober,
     pages: &[PageId],
@@ -63,8 +63,8 @@ fn scan_twice(
         }
         seen.push(masks);
     }
-    // No two alike: the later attempt's checks will tell. The one that reads
-    // most lines errs on the side of more work, not of mixed colors.
+    // No two scans agree: later checks of this attempt will find wrong masks. The
+    // largest group reads more lines than needed, but does not mix colors.
     seen.into_iter().max_by_key(Masks::len).expect("scanned at least once")
 }
 
@@ -78,8 +78,8 @@ fn scan(
     rng: &mut fastrand::Rng,
 ) -> Masks {
     let mut gauge = Gauge::new(pages, shape);
-    // Here nothing is known of the lines, so all are read to empty the cache,
-    // of no more pages than it takes.
+    // The masks are not known yet, so all lines are read to empty the cache, of no more
+    // pages than that takes.
     gauge.flush.truncate(2 * shape.full());
     let mut lines: Vec<u8> = (0..LINES_PER_PAGE).collect();
     rng.shuffle(&mut lines);
@@ -226,8 +226,8 @@ mod tests {
         expect_all(machine, 1, 21);
     }
 
-    /// A prefetched neighbor looks like a line that can meet the other: more is
-    /// read than need be, and the colors are right all the same.
+    /// A prefetched neighbor looks like a line that can meet the other: more lines are
+    /// read than needed, and the colors are right.
     #[test]
     fn prefetched_neighbors_do_no_harm() {
         expect_all(CacheModel { pair_prefetch: true, ..CacheModel::new(1 << 20, 16) }, 2, 22);

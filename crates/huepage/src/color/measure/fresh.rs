@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Other frames for each attempt at finding colors.
 //!
-//! The kernel deals out single free pages before it cuts larger blocks. Where a
-//! program took pages of some colors and gave back the others, which other
-//! programs then got, hundreds of MiB of the pages that it leaves behind have few colors, and no
-//! discovery on them finds the rest (seen after a benchmark in a quarter of the
-//! cache, beside a compiler). So an attempt that failed keeps its pages until
-//! another one succeeds, and the next one draws its pages from a stretch four times
-//! as large.
+//! The kernel gives single free pages before it cuts larger blocks. If a program took
+//! pages of some colors and gave back the others, which other programs then got, the
+//! pages that it leaves behind, hundreds of MiB, have few colors, and no discovery on
+//! them finds the rest (seen after a benchmark in a quarter of the cache, beside a
+//! compiler). So an attempt that failed keeps its pages until another one succeeds, and
+//! the next attempt draws its pages from a stretch four times as large.
 
 use std::{collections::VecDeque, io};
 
@@ -75,7 +74,7 @@ impl Drawn {
         &self.pages
     }
 
-    /// Gives back all pages but those drawn: they have served.
+    /// Gives all pages back but those drawn, which discovery goes on using.
     pub fn settle(&mut self) {
         if self.pages.len() == self.mapping.pages() {
             return;
@@ -83,8 +82,9 @@ impl Drawn {
         let mut drawn = self.pages.clone();
         drawn.sort_unstable();
         for page in self.mapping.iter().filter(|page| drawn.binary_search(page).is_err()) {
-            // SAFETY: the page belongs to our mapping and was not drawn, so nobody
-            // reads or writes it. What is refused stays, and does no harm.
+            // SAFETY: the page belongs to our mapping and was not drawn, so it is never
+            // read or written. If the kernel refuses, the page stays, which is
+            // harmless.
             let _ = unsafe { page.advise(1, rustix::mm::Advice::LinuxDontNeed) };
         }
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The experiment on the machine itself.
+//! The eviction experiment on the machine itself.
 
 use std::time::{Duration, Instant};
 
@@ -115,11 +115,11 @@ impl Prober for Hardware {
     ) {
         out.clear();
         self.find(targets, set);
-        // Twice, so that the lines are no newcomers to the replacement policy.
+        // Twice, so that the replacement policy does not treat the lines as new ones.
         self.cache_targets(pattern, 2);
         fence();
-        // All pages at one line before the next line: a page's lines read in a
-        // row wake prefetchers, which then evict on their own account.
+        // All pages at one line before the next line: several lines of a page read in a
+        // row start prefetchers, whose reads evict lines too.
         for _ in 0..passes {
             for &line in &pattern.set {
                 self.set.1.iter().for_each(|&page| read(page, line));

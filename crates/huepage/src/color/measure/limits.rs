@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What measurement takes, known before it begins: it is for caches of a core
-//! of its own, and a geometry given by hand can be of any size.
+//! Limits of measurement, checked before it begins: it is for private caches of a core,
+//! and a geometry given by hand can be of any size.
 
 use super::shape::Shape;
 use crate::{color::ColorError, units::Bytes};
@@ -8,13 +8,13 @@ use crate::{color::ColorError, units::Bytes};
 /// The largest cache to measure: private ones have up to 3 MiB now, and 6 MiB
 /// where two cores shared one.
 pub(super) const MOST_SIZE: Bytes = Bytes::mib(8);
-/// The most colors to measure: twice those of any such cache. The time grows
-/// with the square of their number where pages fit no color, as they do where
-/// the geometry given is not true: ten minutes were not enough for 1,024.
+/// The most colors to measure: twice those of any such cache. If pages fit no color, as
+/// with a wrong geometry, the time grows with the square of the number of colors: ten
+/// minutes were not enough for 1,024.
 pub(super) const MOST_COLORS: u32 = 128;
 
-/// Refuses what cannot be measured in reasonable time, or in the memory that is
-/// available. Of what it lets pass, no figure leaves 32 bits.
+/// Refuses a cache that cannot be measured in reasonable time, or in the memory that is
+/// available. For a cache that is accepted, no figure exceeds 32 bits.
 ///
 /// # Errors
 /// [`ColorError::TooLarge`], [`ColorError::NoMemory`].

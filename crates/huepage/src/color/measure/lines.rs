@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Which lines of two pages can meet in one cache set.
 //!
-//! In a plainly indexed cache, line 5 of a page meets only line 5 of other
-//! pages. Some caches mix higher address bits into the low index bits: there,
-//! line 5 of one page may meet line 21 of another, and a test that reads one
-//! line per page sees several times as many "colors" as the cache has. The
-//! lines that can meet differ by a fixed group of XOR masks (for the 16-way
-//! 1 MiB L2 of AMD family 26: 0, 16, 32, 48). Reading all of them makes the
-//! color of the page, not of the line, decide.
+//! In a plainly indexed cache, line 5 of a page meets only line 5 of other pages. Some
+//! caches mix higher address bits into the low index bits: there, line 5 of one page
+//! may meet line 21 of another, and a test that reads one line per page sees several
+//! times as many "colors" as the cache has. The lines that can meet differ by a fixed
+//! group of XOR masks (for the 16-way 1 MiB L2 of AMD family 26: 0, 16, 32, 48). If all
+//! of these lines are read, the color of the page decides, not that of the line.
 
 use super::{
     calibrate::{Gauge, Threshold},
@@ -70,10 +69,10 @@ impl Masks {
 
 /// Finds the masks: for each, whether reading line `l ^ mask` of a great many
 /// pages evicts line `l` of another.
-///
 /// `threshold` must be that of a chain of [`SCAN_WIDTH`] lines of the targets of
-/// `gauge`; `pages` is what to read, of which the least that evicts at all is used: with more, the
-/// prefetchers' own reads begin to evict lines that were never asked for.
+/// `gauge`; `pages` are the pages to read. Only the fewest that evict at all are read:
+/// with more, prefetches evict lines that no test reads. `full_sets` is the number of
+/// pages that fill every set of a plainly indexed cache.
 /// `full_sets` is how many pages fill every set of a plainly indexed cache.
 pub(super) fn find_masks(
     prober: &mut impl Prober,
@@ -87,8 +86,8 @@ pub(super) fn find_masks(
     let mut count = 2 * full_sets;
     while !scan.can_meet(0, &ALONE, 0.75, &pages[..count.min(pages.len())]) {
         if count >= pages.len() {
-            // The same line of other pages never evicts, however many: index
-            // bits are mixed so thoroughly that only whole pages can be told.
+            // The same line of other pages never evicts, however many are read: index
+            // bits are mixed so thoroughly that only whole pages can be tested.
             return Masks::generated_by(0..LINES_PER_PAGE);
         }
         count += count / 2;
@@ -112,9 +111,9 @@ pub(super) fn find_masks(
 
 /// Lines timed together while masks are looked for.
 pub(super) const SCAN_WIDTH: usize = 4;
-/// Draws of lines to ask about a mask, and how many may say no: where the mask
-/// is the distance of two drawn lines, or a prefetcher reads a neighbor, a draw
-/// says yes for a wrong reason, but not nearly always.
+/// Draws of lines to test a mask, and how many may show no eviction: if the mask is the
+/// distance of two drawn lines, or a prefetcher reads a neighbor, a draw shows an
+/// eviction for a wrong reason, but not nearly always.
 const DRAWS: usize = 12;
 const MAY_SAY_NO: usize = 2;
 /// Scans until the masks found form a group.
@@ -134,10 +133,10 @@ const ALONE: Masks = Masks(Vec::new());
 impl<P: Prober> Scan<'_, P> {
     /// The masks, other than 0, at whose distance lines can meet.
     ///
-    /// Four masks are asked for at once: lines that differ by a group of four
-    /// masks are timed, all of them moved by one further mask are read, and so
-    /// each line timed is met at four distances. On most machines all answers
-    /// are no, and a quarter of the reads is enough.
+    /// Four masks are tested at once: lines that differ by a group of four masks are
+    /// timed, all of them moved by one further mask are read, and so each line timed is
+    /// met at four distances. On most machines no line is evicted, and a quarter of the
+    /// reads is enough.
     fn masks(&mut self, flush: &[PageId]) -> Vec<u8> {
         let a = self.rng.u8(1..LINES_PER_PAGE);
         // Any mask but 0 and a.
@@ -201,7 +200,8 @@ fn far_from(a: &[u8], b: &[u8]) -> Warm {
     } else if all().any(|l| unused(&l)) {
         Warm::new(all().filter(unused))
     } else {
-        // Where every line is read, warming costs one line of the chain its say.
+        // If every line is read, one line of the chain is read for warming, and its
+        // time shows nothing.
         Warm::new([a[0]])
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Measurement as users of the library see it: two independent runs, believed
-//! only if they tell the same.
+//! Measurement for users of the library: two independent runs, believed only if they
+//! agree.
 
 use std::time::{Duration, Instant};
 
@@ -72,7 +72,7 @@ impl MeasuredOracle {
         let mut evidence = Evidence::default();
         let mut fresh = Fresh::default();
         loop {
-            // Other frames each time: what spoiled one attempt may be theirs.
+            // Other frames each time: the frames of an attempt may be why it failed.
             let mut arena = fresh
                 .draw(shape.arena(), &mut rng)
                 .map_err(|source| ColorError::System { action: "allocate pages", source })?;
@@ -97,7 +97,7 @@ impl MeasuredOracle {
                 return Err(ColorError::NotTrusted(evidence));
             }
             fresh.keep(arena);
-            // A noisy neighbor is given time to finish, more each time.
+            // The pause grows with each attempt, so that a busy neighbor may end.
             std::thread::sleep(PAUSE * evidence.attempts.len() as u32);
         }
     }
@@ -136,8 +136,8 @@ impl MeasuredOracle {
         Ok(measured_ways(&mut first.tester, &first.found.sets))
     }
 
-    /// Tells the colors of `pages`, and how reliable that is: what the second
-    /// run, which shares no sets and no lines with the first, says of each.
+    /// Finds the colors of `pages`, and how reliable they are: the share that the
+    /// second run, which shares no sets and no lines with the first, colors the same.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.
@@ -157,11 +157,12 @@ impl MeasuredOracle {
         Ok(unsafe { self.with_pages(pages, work) })
     }
 
-    /// Holds lines of known colors in the cache for `wait`, and sees what others
-    /// evict of them. Takes `wait` and some tens of microseconds more; the first
-    /// call, which finds out what is evicted on a quiet machine, some
-    /// milliseconds. Beside a neighbor that never pauses this cannot be found out:
-    /// then hardly any look counts as quiet, and every two seconds a call tries
+    /// Holds lines of known colors in the cache for `wait`, and counts how many of them
+    /// others evict. Takes `wait` and some tens of microseconds more; the first call,
+    /// which measures what is evicted on a quiet machine, some milliseconds. Beside a
+    /// neighbor that never pauses this cannot be measured: then hardly any look counts
+    /// as quiet, and every two seconds a call tries again, which takes as long as the
+    /// first one.
     /// again, which takes as long as the first one.
     ///
     /// # Errors
@@ -170,9 +171,10 @@ impl MeasuredOracle {
         self.pressure_within(wait, 1.0)
     }
 
-    /// As [`pressure`](Self::pressure), for those who watch for long: to try again,
-    /// and to measure again what tells hits from misses, which takes ten milliseconds
-    /// and more beside a neighbor, takes at most `share` of the time, between 0 and 1.
+    /// As [`pressure`](Self::pressure), for long observation: trying again, and
+    /// measuring anew the limit between hits and misses, which takes ten milliseconds
+    /// and more beside a neighbor, together take at most `share` of the time, between 0
+    /// and 1.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the oracle's CPU.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The one experiment that discovery is built from: does reading these pages
-//! evict that one?
+//! The basic experiment of discovery: does reading these pages evict that page?
 
 use std::time::Duration;
 
@@ -84,10 +83,10 @@ impl Warm {
 
     /// The line that the draw of a number below 64 chooses.
     ///
-    /// A prefetcher learns at which distance a second line of a page is read
-    /// after a first one, and would fetch the line to be timed as soon as its
-    /// page is warmed (seen on an Intel server with 2 MiB of L2: up to half of
-    /// all misses looked like hits). What is drawn cannot be learned.
+    /// A prefetcher learns at which distance a second line of a page is read after a
+    /// first one, and would fetch the line to be timed as soon as its page is warmed
+    /// (seen on an Intel server with 2 MiB of L2: up to half of all misses looked like
+    /// hits). It cannot learn a distance that is drawn at random.
     #[inline(always)]
     pub fn draw(self, draw: u32) -> u8 {
         let ahead = self.0.rotate_right(draw).trailing_zeros();
@@ -100,16 +99,16 @@ impl Warm {
     }
 }
 
-/// Ticks for reading a target's lines, or `None` where the sample was
-/// disturbed (another CPU, an interrupt) and says nothing.
+/// Ticks for reading a target's lines, or `None` if the sample was disturbed (another
+/// CPU, an interrupt) and is not used.
 pub(super) type Sample = Option<u32>;
 
 /// Times that [`Prober::hold`] reads each line before it leaves them alone: more often
 /// than where a target stands alone, since the sets are nearly full.
 pub(super) const HELD_READS: u32 = 4;
 
-/// Something that can say how long a page's lines take to read after others
-/// were read: the machine, or a model of one.
+/// Measures how long a page's lines take to read after other pages were read: on the
+/// machine, or on a model of one.
 pub(super) trait Prober {
     /// Reads the target lines of every target (so that they are cached), then
     /// `passes` times the set lines of every page of `set`, then times each
@@ -123,12 +122,12 @@ pub(super) trait Prober {
         out: &mut Vec<Sample>,
     );
 
-    /// Reads the target lines of every target [`HELD_READS`] times, does nothing with memory for
-    /// `wait`, then times each target: whose lines somebody else has evicted.
-    /// The one read last is timed first: a line brought back in by being timed
-    /// takes the place of the oldest one, which must not be the next to be timed.
-    /// Puts one sample per target into `out`, in order, and returns how long the
-    /// lines were left alone: longer where the thread had to wait for its CPU.
+    /// Reads the target lines of every target [`HELD_READS`] times, does nothing with
+    /// memory for `wait`, then times each target: lines that others have evicted take
+    /// as long as a miss. The target read last is timed first: a line brought back in
+    /// by being timed takes the place of the oldest one, which must not be the next to
+    /// be timed. Puts one sample per target into `out`, in order, and returns how long
+    /// the lines were left alone: longer if the thread had to wait for its CPU.
     fn hold(
         &mut self,
         targets: &[PageId],

@@ -19,12 +19,12 @@ use crate::color::{
     measurement::{Check, DiscoveryFacts},
 };
 
-/// Pages of each color that are looked at in a check: two in a batch of 64 of 32
-/// colors, two batches.
+/// Pages of each color that are checked at a time. With 32 colors they make two batches
+/// of 64, with two of each color in a batch.
 const SAMPLE: usize = 4;
-/// Times that pages which did not answer as expected are asked again.
+/// Times that pages which did not answer as expected are tested again.
 const ASKED_AGAIN: usize = 4;
-/// Share of the pages looked at that may tell no color: noise does that.
+/// Share of the checked pages that may show no color: noise causes that.
 const MOST_SILENT: f64 = 0.05;
 
 /// Reference pages and what is needed to use them.
@@ -61,8 +61,8 @@ impl<P: Prober> Reference<P> {
         Reference { tester, sets, shape, masks, bases, canary: None }
     }
 
-    /// Looks at some pages of each color, others each time: whether the rest of
-    /// all evicts them as it should, at lines that discovery did not read.
+    /// Checks some pages of each color, other ones each time: whether the remaining
+    /// pages of their color evict them, at lines that discovery did not read.
     pub fn check(&mut self) -> Check {
         self.turn();
         if self.tester.contrast() < LEAST_CONTRAST {
@@ -84,9 +84,8 @@ impl<P: Prober> Reference<P> {
         }
     }
 
-    /// Tells the color of every reference page by the others, those first that
-    /// are in question: pairs of a page and its color, `None` for pages that
-    /// answer like none.
+    /// Finds the color of every reference page by the others, pages in question first:
+    /// pairs of a page and its color, `None` for pages that answer like no color.
     pub fn examine(&mut self) -> Vec<(PageId, Option<Color>)> {
         let most = self.sets.iter().map(Vec::len).max().unwrap_or(0);
         let step = sample_size(&self.sets);
@@ -116,7 +115,7 @@ impl<P: Prober> Reference<P> {
         canary.look(tester, wait, 1.0)
     }
 
-    /// Other lines, and other pages to look at and to calibrate with.
+    /// Takes other lines, and other pages to check and to calibrate with.
     fn turn(&mut self) {
         let rng = &mut self.tester.rng;
         self.sets.iter_mut().for_each(|set| rng.shuffle(set));
@@ -143,7 +142,7 @@ impl<P: Prober> Reference<P> {
                 looks[i].note(told);
             }
         }
-        // Told another color only once is told nothing.
+        // A page that showed another color only once counts as having shown none.
         looks.iter_mut().filter(|look| look.is_open()).for_each(|look| look.told = None);
         looks
     }
@@ -155,7 +154,7 @@ struct Look {
     page: PageId,
     is_said: Color,
     told: Option<Color>,
-    /// Whether another color than the one said was told twice.
+    /// Whether it showed another color than the recorded one twice.
     sure: bool,
 }
 
@@ -274,7 +273,7 @@ mod tests {
         reference.check();
     }
 
-    /// One page that moved is found as soon as it is looked at, and named.
+    /// A page that moved is found as soon as it is checked, and named.
     #[test]
     fn a_page_that_moved_is_found_and_told_its_color() {
         for machine in [machine(), noisy()] {
@@ -283,7 +282,8 @@ mod tests {
             sets[4][11] = stranger;
             let mut reference = reference(prober, sets);
             let looks = (1..100).find(|_| reference.check() == Check::Moved(1));
-            // A look is at one page in seven: 50 in vain happen once in 2,000 times.
+            // A check covers one page in seven: 50 without the moved page happen once
+            // in 2,000 times.
             assert!(looks.is_some_and(|looks| looks < 50), "{looks:?}");
             for (page, told) in reference.examine() {
                 assert_eq!(told, Some(Color(reference.tester.prober.color(page))), "{page:?}");
@@ -300,8 +300,8 @@ mod tests {
         assert_eq!(reference(prober, sets).check(), Check::Stale);
     }
 
-    /// All in their sets, but the sets called otherwise: not stale, and yet none is
-    /// what it is said to be.
+    /// All pages are in true sets, but under other colors than recorded: the sets are
+    /// not stale, and yet no page has its recorded color.
     #[test]
     fn names_exchanged_are_moved_pages() {
         let (prober, mut sets, _) = sorted(machine(), 0);

@@ -9,16 +9,16 @@ use super::{
     tester::Tester,
 };
 
-/// The members that others of the group evict. `None` where these are less than
-/// three quarters, as in a group of two colors.
+/// The members that others of the group evict; `None` if these are less than three
+/// quarters, as in a group of two colors.
 pub(super) fn purified<P: Prober>(
     tester: &mut Tester<P>,
     members: &[PageId],
     shape: Shape,
 ) -> Option<Vec<PageId>> {
-    // So few of the others that, of two colors mixed evenly, neither has enough
-    // to evict a lone target; but more than L1 has ways, or only the first pass
-    // would reach the cache.
+    // So few of the others that, of two colors mixed evenly, neither has enough to
+    // evict a lone target; but more than the ways of L1, since otherwise only the first
+    // pass would reach the cache.
     let others = (2 * (shape.ways as usize - 1)).max(shape.ways_to_fill() + 1);
     let parts = if members.len() >= 2 * others { 2 } else { 4 };
     let mut kept = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn join<P: Prober>(
     shape: Shape,
 ) -> usize {
     let before = sets.len();
-    // Large sets first: what stays is the larger of two.
+    // Large sets first, so that the larger of two is kept.
     sets.sort_by_key(|set| std::cmp::Reverse(set.len()));
     let mut kept: Vec<Vec<PageId>> = Vec::new();
     let mut left: VecDeque<Vec<PageId>> = sets.drain(..).collect();

@@ -103,9 +103,9 @@ impl<P: Prober + Clone> RunPair<P> {
         attempt
     }
 
-    /// The share of `pages` to which the second run gives the color that
-    /// `colors` gives, told blindly: by its own sets, all of them, at lines that
-    /// neither run discovered with and no color in `colors` was told by.
+    /// The share of `pages` to which the second run gives the color that `colors`
+    /// gives. The second run uses all of its own sets and does not know `colors`, at
+    /// lines that neither run discovered with and that `colors` was not made with.
     pub fn check(&mut self, pages: &[PageId], colors: &[Option<Color>]) -> f64 {
         let again = held_out(&mut self.second, &self.lines, pages);
         agreement(colors, &again).among_all
@@ -173,7 +173,8 @@ mod tests {
         assert_eq!(judged(machine, shape(8), 33).distrust, Some(Distrust::NoContrast));
     }
 
-    /// Not indexed by page frame: the line decides, whatever the page.
+    /// The cache is not indexed by page frame: the line decides the set, whatever the
+    /// page.
     #[test]
     fn a_cache_without_page_colors_is_not_believed() {
         let attempt = judged(
@@ -204,7 +205,7 @@ mod tests {
             let attempt = runs.judge(&pages, &mut rng);
             assert_eq!(attempt.colors, (8, 8), "counting them is not enough");
             assert!(attempt.distrust.is_some(), "{attempt}");
-            // And were it believed, the survey would tell.
+            // If it were believed, the survey would show it.
             let colors = runs.first.assign(&pages);
             let agreement = runs.check(&pages, &colors);
             // Of the two merged colors at most one agrees.
@@ -237,8 +238,8 @@ mod tests {
         assert!(agreement < 1.0 / 8.0 + 0.1, "{agreement}");
     }
 
-    /// Other names for the same colors are no other colors; and a page that the
-    /// map leaves out is no page that agrees.
+    /// Other numbers for the same colors count as agreement; a page to which the map
+    /// gives no color does not.
     #[test]
     fn names_do_not_count_and_pages_without_a_color_do() {
         let (mut runs, pages, _) = runs(CacheModel::new(256 << 10, 8), shape(8), 38);

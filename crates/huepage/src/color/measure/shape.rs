@@ -3,9 +3,9 @@
 
 use crate::color::measurement::L1_WAYS;
 
-/// What discovery goes by. Its figures are for shapes that
-/// [`limits::check`](super::limits::check) lets pass: those of others may not
-/// fit 32 bits.
+/// The shape of the cache for which discovery computes its figures. They are for shapes
+/// that [`limits::check`](super::limits::check) accepts: those of others may exceed 32
+/// bits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Colors expected from the declared geometry, if any.
@@ -17,8 +17,8 @@ pub(super) struct Shape {
 /// Colors assumed where none are declared: enough for every private cache in
 /// the field; more only cost time.
 const ASSUMED_COLORS: u32 = 32;
-/// Pages per color to find colors with: a full set even where chance deals
-/// out few.
+/// Pages per color to find colors with: enough for a full set even if chance gives few
+/// of a color.
 const TARGETS_PER_COLOR: usize = 56;
 /// Targets per batch at most.
 const BATCH: usize = 64;
@@ -28,8 +28,8 @@ const SPARE: usize = 1024;
 pub(super) const SMALL_SET_PASSES: u32 = 6;
 
 impl Shape {
-    /// The ways that matter: a set smaller than a set of L1 stays there, and
-    /// the cache behind never sees it.
+    /// The ways that matter: fewer pages than L1 has ways stay in L1, and their reads
+    /// never reach the cache behind it.
     pub fn ways_to_fill(self) -> usize {
         (self.ways as usize).max(L1_WAYS)
     }

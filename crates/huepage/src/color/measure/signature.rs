@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Colors told apart by how pages answer to random crowds.
 //!
-//! A *crowd* is a random set of pages about as large as the cache has room for.
-//! By chance it holds more pages of some colors than the cache has ways, fewer
-//! of others. Reading a crowd evicts exactly the pages of the first kind: all
-//! pages of one color answer alike, and the answers to 128 crowds are a
-//! signature that pages of one color share and others do not. All colors are
-//! found at once, no single answer matters, and a whole batch of pages is asked
-//! for one reading of the crowd.
+//! A *crowd* is a random set of pages about as large as the cache has room for. By
+//! chance it holds more pages of some colors than the cache has ways, fewer of others.
+//! Reading a crowd evicts exactly the pages of the first kind: all pages of one color
+//! answer alike, and the answers to 128 crowds are a signature that pages of one color
+//! share and others do not. All colors are found at once, a single wrong answer does no
+//! harm, and one reading of the crowd tests a whole batch of pages.
 
 use super::{
     prober::{PageId, Prober},
@@ -52,10 +51,10 @@ const FICKLE: f64 = 0.1;
 /// Lines of a crowd to read for one question at most: about a tenth of a
 /// millisecond. More passes only where the index is not mixed too thoroughly.
 const MOST_READS: usize = 1 << 16;
-/// Shares of evicted pages between which a crowd tells much.
+/// Shares of evicted pages at which a crowd separates colors well.
 const USEFUL: std::ops::RangeInclusive<f64> = 0.43..=0.6;
-/// Crowds that a share is averaged over: one alone may by chance be hard on few
-/// or on many colors.
+/// Crowds that a share is averaged over: one alone may by chance evict few or many
+/// colors.
 const TRIALS: usize = 8;
 
 /// Finds the size of crowd that evicts half of the targets, and the fewest
@@ -146,8 +145,8 @@ impl<P: Prober> Trial<'_, P> {
         )
     }
 
-    /// Share of the targets that `count` counts, each part of them asked about
-    /// a crowd of its own.
+    /// Share of the targets that `count` counts, each part of them tested with a crowd
+    /// of its own.
     fn mean(
         &mut self,
         count: impl Fn(&mut Tester<P>, &[PageId], &[PageId], usize) -> usize,
@@ -212,7 +211,8 @@ pub(super) fn cluster(signatures: &[Signature], least: usize) -> Vec<Vec<usize>>
             left.retain(|i| !group.contains(i));
             groups.push(group);
         }
-        // Alone in a corner, or the center moved away from it: either way done.
+        // The seed has no neighbors, or the center moved away from it: in both cases it
+        // is done.
         left.retain(|&i| i != seed);
     }
     groups

@@ -295,7 +295,7 @@ impl Simulated {
         }
     }
 
-    /// Somebody else on the same core reads a line of a color that it uses.
+    /// Another thread of the same core reads a line of a color that it uses.
     fn read_as_neighbor(&mut self) {
         let colors = u64::from(self.machine.neighbor_colors.unwrap_or(self.machine.colors()));
         let color = self.rng.u64(0..colors);

@@ -109,8 +109,9 @@ impl<P: Prober> Tester<P> {
         }
     }
 
-    /// Measures one threshold again, another one each time. A limit that tells
-    /// nothing apart was measured in a bad moment: the one before is better.
+    /// Measures one threshold again, another one each time. A limit that does not
+    /// separate hits from misses was measured in a bad moment: the previous one is
+    /// kept.
     pub fn recalibrate_next(&mut self) {
         self.probes.rotate_left(1);
         let pattern = self.probes[0].pattern.clone();
@@ -163,9 +164,9 @@ impl<P: Prober> Tester<P> {
         votes
     }
 
-    /// One vote per target on whether somebody else has evicted it within
-    /// `wait`, all at the same lines, and how long it was in truth. `None` where
-    /// the sample was disturbed.
+    /// One vote per target on whether others have evicted it within `wait`, all at the
+    /// same lines, and how long the wait really was. `None` if the sample was
+    /// disturbed.
     pub fn held(&mut self, targets: &[PageId], wait: Duration) -> (Vec<Option<bool>>, Duration) {
         let probe = &self.probes[self.rng.usize(0..self.probes.len())];
         let waited = self.prober.hold(targets, &probe.pattern, wait, &mut self.out);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The associativity of the cache, told by how many pages of one color evict
-//! another one.
+//! The associativity of the cache: how many pages of one color evict another page of
+//! it.
 
 use super::{
     prober::{PageId, Prober},

@@ -7,7 +7,7 @@ use std::{io, path::PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaletteError {
-    /// Somebody else could put a palette there.
+    /// Another user could put a palette there.
     #[error("{path} is not used: {what}; remove it, or have another directory used")]
     Untrusted {
         /// What was found.
@@ -15,7 +15,7 @@ pub enum PaletteError {
         /// What is wrong with it.
         what: String,
     },
-    /// There is none and none was to be made.
+    /// There is no palette, and making one was not allowed.
     #[error("there is no palette yet: make one first")]
     Missing,
     /// The record cannot be read as one.
@@ -26,7 +26,8 @@ pub enum PaletteError {
         /// Why.
         what: String,
     },
-    /// It is whole, but not of here and now.
+    /// The record is complete, but of another boot, kernel, CPU, namespace or cache, or
+    /// its pages do not have their colors.
     #[error("the palette in {path} is stale: {what}")]
     Stale {
         /// The record.
@@ -37,12 +38,12 @@ pub enum PaletteError {
     /// Only the administrator makes a palette for all.
     #[error("only root makes or removes the palette for all users; one of your own takes no right")]
     NotRoot,
-    /// Another process makes one, for longer than was to be waited.
+    /// Another process makes one, and takes longer than this process was to wait.
     #[error("another process{} makes a palette in {path}, and takes long", by(.pid))]
     Busy {
         /// Its directory.
         path: PathBuf,
-        /// Who, where the kernel says so.
+        /// The process, if the kernel tells its number.
         pid: Option<u32>,
     },
     /// Pages of some colors could not be had, or do not verify.

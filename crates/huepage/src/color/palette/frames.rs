@@ -55,8 +55,8 @@ impl Frames {
         }
     }
 
-    /// Writes what [`Frames::is_stamped`] looks for: the page's frame is one of
-    /// this palette, put there by its maker.
+    /// Writes the stamp that [`Frames::is_stamped`] looks for: it shows that the frame
+    /// of the page is the one that the maker of this palette put there.
     ///
     /// # Safety
     /// The page must be writable and read by nobody else.
@@ -65,8 +65,8 @@ impl Frames {
         unsafe { self.page(index).as_ptr().cast::<u64>().write_volatile(mixed(index, stamp)) };
     }
 
-    /// Whether the page holds what its maker wrote. Where somebody punched a hole,
-    /// the kernel puts another frame, of zeros.
+    /// Whether the page holds its stamp. If a process punched a hole there, the kernel
+    /// maps another frame, which holds zeros.
     ///
     /// # Safety
     /// The page must be readable.

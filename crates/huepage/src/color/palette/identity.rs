@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a palette must have been made on to be worth a look: this boot of this
-//! kernel on such a CPU.
+//! The boot, kernel and CPU that a palette must have been made on to be usable.
 
 use std::fs;
 
 use serde::{Deserialize, Serialize};
 
-/// A machine between two boots, as far as it says.
+/// What identifies a machine between two boots, as far as the system shows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MachineIdentity {
@@ -21,7 +20,7 @@ pub struct MachineIdentity {
 }
 
 impl MachineIdentity {
-    /// That of this machine. What the machine does not say is empty.
+    /// That of this machine. Values that the machine does not show are empty.
     pub fn read() -> Self {
         let line = |path: &str| {
             fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
@@ -35,7 +34,7 @@ impl MachineIdentity {
         }
     }
 
-    /// In what another one differs, in words.
+    /// The first difference to another one, in words.
     pub(super) fn difference(&self, other: &Self) -> Option<&'static str> {
         [
             (self.boot != other.boot, "before the last boot"),
@@ -48,8 +47,8 @@ impl MachineIdentity {
     }
 }
 
-/// By CPUID, so that it takes no reading of `/proc/cpuinfo`, which asks every CPU
-/// for its clock.
+/// By CPUID: reading `/proc/cpuinfo` would make the kernel ask every CPU for its clock
+/// rate.
 fn cpu_model() -> String {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is known of a palette that is there, without using it.
+//! The state of an existing palette, read without using it.
 
 use std::path::PathBuf;
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One maker at a time, and none forever.
+//! One process at a time makes a palette, and none holds the lock after it has ended.
 //!
-//! The lock is a record lock of fcntl(2): the kernel takes it back however its
-//! holder ends, and a child does not inherit it, as it would that of flock(2): a
-//! program that forks while its palette is made, and is killed, would leave it
-//! locked by the child. Threads of one process are told apart by a word of memory with
-//! the process ID of the holder: what a child has of another thread of its parent is not
-//! its own.
+//! The lock is a record lock of fcntl(2): the kernel releases it however its holder
+//! ends, and a child does not inherit it. A child would inherit a lock of flock(2), and
+//! if a program forked while its palette was made and was killed, the child would keep
+//! the lock. Threads of one process are kept apart by a word of memory with the process
+//! ID of the holder; a lock that another thread of the parent holds is not the child's.
 
 use std::{
     fs::File,
@@ -40,15 +39,16 @@ impl OfThisProcess {
         let before = HOLDER.load(Ordering::Relaxed);
         let free = before != this
             && HOLDER.compare_exchange(before, this, Ordering::Acquire, Ordering::Relaxed).is_ok();
-        // Not `then_some`: dropping the value gives the lock back, also one that another
-        // thread holds.
+        // Not `then_some`: dropping the value releases the lock, even if another thread
+        // holds it.
         free.then(|| OfThisProcess(this))
     }
 }
 
 impl Drop for OfThisProcess {
     fn drop(&mut self) {
-        // Not what somebody took in a child that has a copy of this.
+        // In a child that has a copy of this value, the lock of another thread is not
+        // released.
         let _ = HOLDER.compare_exchange(self.0, NOBODY, Ordering::Release, Ordering::Relaxed);
     }
 }
@@ -63,15 +63,15 @@ pub(crate) struct Lock {
 /// Why there is no lock.
 #[derive(Debug)]
 pub(super) enum NoLock {
-    /// Another process, or thread of this one, has it.
+    /// Another process, or another thread of this process, has it.
     Held(Option<u32>),
     System(io::Error),
 }
 
 impl Lock {
-    /// Takes the lock on the file that `open` gives, and waits for it until
-    /// `deadline`. Not opened before no other thread holds it: the kernel takes the
-    /// lock from a process that closes the file anywhere.
+    /// Takes the lock on the file that `open` opens, and waits for it until `deadline`.
+    /// The file is opened only when no other thread of this process holds the lock: the
+    /// kernel releases a record lock as soon as the process closes the file anywhere.
     pub(super) fn take(
         open: impl FnOnce() -> io::Result<File>,
         deadline: Instant,
@@ -94,8 +94,8 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file would do; so it is done before others of this process
-        // may open it.
+        // Closing the file would release it too, but other threads of this process may
+        // open the file only after that.
         let _ = fcntl_lock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -125,8 +125,8 @@ mod tests {
         Instant::now() + Duration::from_secs(10)
     }
 
-    /// A program that forks while it has the lock, and dies: what it left running
-    /// does not have the lock.
+    /// If a program forks while it has the lock, and dies, its children do not have the
+    /// lock.
     #[test]
     fn a_child_of_a_dead_holder_does_not_hold_it() {
         let directory = tempfile::tempdir().unwrap();
@@ -162,8 +162,8 @@ mod tests {
         assert!(lock.is_ok(), "{lock:?}");
     }
 
-    /// The thread that has the lock is not in the child, so it would never be released
-    /// there.
+    /// The thread that has the lock does not exist in the child, so it would never be
+    /// released there.
     #[test]
     fn a_child_forked_while_another_thread_holds_it_takes_one_of_its_own() {
         let directory = tempfile::tempdir().unwrap();

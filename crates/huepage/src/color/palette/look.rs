@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Looking at the pages of a palette beside a noisy neighbor, who can spoil a look and
-//! rarely all.
+//! Checks the pages of a palette beside a busy neighbor, which can spoil some checks
+//! but rarely all.
 
 use std::{thread, time::Duration};
 
 use crate::color::{ColorError, measure::Standard, measurement::Check};
 
-/// Times that pages are looked at before they are given up.
+/// Checks of the pages before they are given up.
 pub(super) const LOOKS: u32 = 5;
-/// The same for pages that have just been found: the pauses between them are together as
-/// long as the discovery that would else have been in vain.
+/// The same for pages that have just been found: the pauses between the checks are
+/// together as long as the discovery that would otherwise be wasted.
 pub(super) const LOOKS_WHEN_MADE: u32 = 10;
-/// After the first look in vain, twice as long after each further one. All pauses of
-/// [`LOOKS`] are a small part of what a discovery takes.
+/// Pause after the first failed check, twice as long after each further one. All pauses
+/// of [`LOOKS`] are a small part of the time of a discovery.
 const PAUSE: Duration = Duration::from_millis(4);
 
 /// The pauses between so many looks.
@@ -20,8 +20,8 @@ pub(super) fn pauses(looks: u32) -> impl Iterator<Item = Duration> {
     (1..looks).map(|look| PAUSE * 2_u32.pow(look - 1))
 }
 
-/// Looks at some of the pages of a standard until what is found is `enough`, at most `looks`
-/// times; what the last look found.
+/// Checks some of the pages of a standard until `enough` accepts the result, at most
+/// `looks` times; returns the last result.
 ///
 /// # Errors
 /// [`ColorError::Pin`].
@@ -62,7 +62,7 @@ pub(super) fn holds(standard: &mut Standard, looks: u32) -> Result<bool, ColorEr
 mod tests {
     use super::*;
 
-    /// What is found at last if so many looks are spoiled, and how long was waited for it.
+    /// The last result if so many checks are spoiled, and how long the pauses were.
     fn found_after(spoiled: u32, looks: u32) -> (Check, Duration) {
         let (mut left, mut waited) = (spoiled, Duration::ZERO);
         let check = || {

@@ -25,10 +25,10 @@ use crate::{
     mapping::{Mapping, PageAddr, PageKind},
 };
 
-/// Pages of each color: seven quarters of the ways of the cache (of those of L1,
-/// where it has more). Six quarters are read at least to evict a line, and the
-/// rest is looked at meanwhile. On an L2 of 16 ways 28, 32 and 40 pages told 8,192
-/// others in the same time, 24 took half as long again, and none was wrong.
+/// Pages of each color: seven quarters of the ways of the cache (of those of L1, if it
+/// has more). At least six quarters are read to evict a line, and the rest is checked
+/// meanwhile. On an L2 of 16 ways 28, 32 and 40 pages classified 8,192 others in the
+/// same time, 24 took half as long again, and no color was wrong.
 pub(super) fn pages_per_color(ways: u32) -> usize {
     (7 * (ways as usize).max(L1_WAYS)).div_ceil(4)
 }
@@ -38,7 +38,7 @@ pub(super) fn least_per_color(ways: u32) -> usize {
     3 * pages_per_color(ways) / 4
 }
 
-/// A palette that is nobody else's yet.
+/// A palette that no other process uses yet.
 #[derive(Debug)]
 pub(super) struct Made {
     pub record: Record,
@@ -54,7 +54,7 @@ pub(super) fn discover(
     let mut oracle = MeasuredOracle::discover(options)?;
     let mut known = oracle.known();
     if options.geometry.is_none() {
-        // What is assumed may be too few to fill the cache's sets.
+        // The assumed ways may be too few to fill the sets of the cache.
         known.ways = known.ways.max(oracle.measured_ways()?);
     }
     let record = Record {
@@ -76,8 +76,8 @@ pub(super) fn discover(
     make(options, place, record, |pages| unsafe { oracle.classify(pages) })
 }
 
-/// Makes one whose colors are called as in `record`, told by those of its pages
-/// that still have their colors.
+/// Makes one with the color numbers of `record`, classified by those of its pages that
+/// still have their colors.
 pub(super) fn repair(
     options: &MeasureOptions,
     place: &Place,
@@ -163,8 +163,8 @@ fn make(
     Ok(Made { record, frames: stock.frames, standard })
 }
 
-/// Keeps those pages of a stock that the others tell the color of, at lines that
-/// no run has read.
+/// Keeps those pages of a stock whose color the other pages confirm, at lines that no
+/// run has read.
 fn proven_standard(
     stock: &mut Stock,
     known: &DiscoveryFacts,
@@ -187,10 +187,10 @@ fn proven_standard(
     standard(stock)
 }
 
-/// Of each set, the pages that `examine` tells their color of, in the order of the sets.
-/// While some sets have fewer than `least`, pages that were told none are looked at again:
-/// a noisy neighbor does that, and it is looked for as long as at a palette just made. What
-/// moved is told another color, and once is enough.
+/// Of each set, the pages whose color `examine` confirms, in the order of the sets.
+/// While some sets have fewer than `least`, pages that showed no color are checked
+/// again, as often as those of a palette just made: a busy neighbor can cause that. A
+/// page that showed another color has moved, and is not checked again.
 fn proven<T: Copy>(
     sets: &[Vec<T>],
     least: usize,
@@ -216,7 +216,7 @@ fn are_enough<T>(sets: &[Vec<T>], least: usize) -> bool {
     sets.iter().all(|set| set.len() >= least)
 }
 
-/// Of each set, what was told to have its color; `told` is in the same order.
+/// Of each set, the pages that showed its color; `told` is in the same order.
 fn of_their_color<T: Copy>(sets: &[Vec<T>], told: &[Option<Color>]) -> Vec<Vec<T>> {
     let mut told = told.iter();
     let colors = (0..).map(Color);
@@ -227,7 +227,7 @@ fn of_their_color<T: Copy>(sets: &[Vec<T>], told: &[Option<Color>]) -> Vec<Vec<T
     colors.zip(sets).map(keep).collect()
 }
 
-/// Leaves nothing behind of a stock that is no good.
+/// Gives the memory of a stock back that cannot be used.
 fn discard(stock: &Stock) {
     if let Some(segment) = stock.frames.segment() {
         let _ = segment.id().remove();
@@ -244,8 +244,8 @@ mod tests {
 
     const SETS: [[u32; 3]; 2] = [[10, 11, 12], [20, 21, 22]];
 
-    /// What is proven by looks of which each is a digit for each page, a dash for no color,
-    /// and how many looks it took.
+    /// The pages confirmed by a row of checks, each given as one digit for each page, a
+    /// dash for no color; and how many checks it took.
     fn proven_by(looks: &[&str], least: usize) -> (Vec<Vec<u32>>, usize) {
         let sets: Vec<Vec<u32>> = SETS.iter().map(|set| set.to_vec()).collect();
         let (mut taken, mut waited) = (0, Duration::ZERO);

@@ -20,7 +20,7 @@ pub(super) const LONGEST: usize = 4096;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     identity: u64,
-    /// In which its path means something.
+    /// The mount namespace in which the path names the directory.
     mount_namespace: u64,
     path: PathBuf,
 }
@@ -32,7 +32,7 @@ impl Mark {
 
     pub fn to_bytes(&self) -> Vec<u8> {
         let path = self.path.as_os_str().as_bytes();
-        // Of a path that is too long nothing can be said later.
+        // A path that is too long is not kept, so it cannot be checked later.
         let path = if HEAD + path.len() <= LONGEST { path } else { &[] };
         let numbers = [self.identity, self.mount_namespace, path.len() as u64];
         let mut bytes = MAGIC.to_vec();
@@ -54,7 +54,7 @@ impl Mark {
         Some(Mark { identity, mount_namespace, path: OsStr::from_bytes(path).into() })
     }
 
-    /// Whether the directory is gone: then no process can find the segment.
+    /// Whether the directory is gone: then no process can find the segment by it.
     pub fn is_homeless(&self) -> bool {
         self.mount_namespace == mount_namespace()
             && !self.path.as_os_str().is_empty()

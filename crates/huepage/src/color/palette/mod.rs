@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One palette for all: reference pages of known color that programs share.
+//! Reference pages of known color that all programs share.
 //!
 //! A discovery takes a quarter of a second and numbers colors in an order of its own. A
 //! palette keeps the result of one discovery for all other programs: a few frames of
 //! each color in shared memory, and a record of their colors. A program that opens it
-//! verifies some of them, which takes milliseconds, and tells the colors of its own
-//! pages by them. "Color 5" then means the same to all who opened the same palette
+//! verifies some of them, which takes milliseconds, and classifies its own pages by
+//! them. "Color 5" then means the same in all programs that opened the same palette
 //! ([`Palette::name`]).
 //!
-//! * Frames are shared, so the color of a page is the same for all: pages that
-//!   the kernel moved are noticed, and replaced under the same names.
-//! * The record is a file that is replaced whole and never changed, in a directory
-//!   that only its owner writes to; what others could have put there is refused.
+//! * Frames are shared, so the color of a page is the same for all programs: a page
+//!   that the kernel moved is noticed, and replaced by one of the same color.
+//! * The record is a file that is replaced as a whole and never changed, in a directory
+//!   that only its owner writes to; files that other users could have put there are
+//!   refused.
 //! * A process that cannot share a palette makes one for itself; [`Palette::notes`]
 //!   says why.
 //!
@@ -72,11 +73,11 @@ pub enum PaletteState {
     Private,
 }
 
-/// Reference pages of known color, verified when they were opened. Tells colors by
-/// them.
+/// Reference pages of known color, verified when they were opened. Classifies other
+/// pages by them.
 ///
-/// Holds nothing but the mapping of these pages, which all programs that have it
-/// share, and tables of some 100 KiB.
+/// Holds only the mapping of these pages, which all programs with this palette share,
+/// and tables of some 100 KiB.
 #[derive(Debug)]
 pub struct Palette {
     record: Record,
@@ -104,8 +105,8 @@ impl Palette {
         &self.notes
     }
 
-    /// Names the meaning of its colors: palettes of one name, in whatever process,
-    /// call the same frames the same.
+    /// Identifies the numbering of its colors: palettes of one name, in whatever
+    /// process, give the same frames the same color numbers.
     pub fn name(&self) -> &str {
         &self.record.name
     }
@@ -131,8 +132,8 @@ impl Palette {
         self.standard.measure_on(cpu);
     }
 
-    /// Looks at some of the pages again, by lines that discovery did not read:
-    /// whether they have their colors.
+    /// Checks some of the pages again, at lines that discovery did not read: whether
+    /// they have their colors.
     ///
     /// # Errors
     /// [`ColorError::Pin`] if the thread may not run on the palette's CPU.

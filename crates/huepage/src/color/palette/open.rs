@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which palette to take, and what to do about one that is no good.
+//! Which palette to use, and what to do about one that cannot be used.
 
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ enum Found {
 
 impl Palette {
     /// Opens the palette for the cache of `measure.cpu`: the administrator's, if it
-    /// verifies; else the user's own, which is repaired or made where need be.
+    /// verifies; otherwise the user's own, which is repaired or made if necessary.
     ///
     /// Starts no thread, handles no signal, and leaves the affinity of the calling
     /// thread as it was. At most [`PaletteOptions::wait`] goes by waiting for others;
@@ -42,8 +42,8 @@ impl Palette {
     ///
     /// # Errors
     /// As [`MeasuredOracle::discover`]; [`ColorError::Palette`] with
-    /// [`PaletteError::Missing`] where none was to be made. What only keeps it from
-    /// being shared is no error: see [`Palette::notes`].
+    /// [`PaletteError::Missing`] if there is none and making one is not allowed. If the
+    /// palette merely cannot be shared, that is no error: see [`Palette::notes`].
     ///
     /// [`MeasuredOracle::discover`]: crate::color::MeasuredOracle::discover
     pub fn open(measure: &MeasureOptions, options: &PaletteOptions) -> Result<Self, ColorError> {
@@ -70,8 +70,8 @@ impl Palette {
     /// Makes a palette anew, whatever is there, for the user or for all.
     ///
     /// # Errors
-    /// As [`Palette::open`], and [`ColorError::Palette`] for what keeps it from
-    /// being shared.
+    /// As [`Palette::open`], and [`ColorError::Palette`] with the reason if it cannot
+    /// be shared.
     pub fn make(
         measure: &MeasureOptions,
         options: &PaletteOptions,
@@ -107,9 +107,8 @@ impl Palette {
         Ok(removed)
     }
 
-    /// Whether there is one for a geometry that this machine could have made since it
-    /// was started, the administrator's or the user's own. Its pages are not
-    /// looked at.
+    /// Whether there is a palette for a geometry, the administrator's or the user's
+    /// own, whose record is of this boot of this machine. Its pages are not checked.
     pub fn is_there(geometry: &CacheGeometry, options: &PaletteOptions) -> bool {
         [Audience::All, Audience::User].into_iter().any(|audience| {
             let place = Place::open(audience, options, false).ok().flatten();
@@ -186,7 +185,7 @@ fn shared(
     }
 }
 
-/// The user's own palette; [`ColorError::Palette`] for what keeps it from being
+/// The user's own palette; [`ColorError::Palette`] with the reason if it cannot be
 /// shared.
 fn own(
     measure: &MeasureOptions,
@@ -248,8 +247,8 @@ fn make_in(
     Ok(publish(made, PaletteState::Made, place, lock, notes))
 }
 
-/// Puts a palette where other processes find it. Where that fails, this process uses
-/// it alone.
+/// Puts a palette where other processes find it. If that fails, only this process uses
+/// it.
 fn publish(
     made: Made,
     state: PaletteState,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The directory that holds palettes, and who may put one there.
+//! The directory that holds palettes, and the users who may put one there.
 
 use std::{
     fs::File,
@@ -69,8 +69,8 @@ impl Place {
         let place = Place { directory, mark: Mark::of(&path, &stat), path, audience };
         place.trust(&place.path, FileType::Directory, &stat)?;
         if made {
-            // Whatever the process takes from the modes of new files. Who may write above
-            // may have put another one there.
+            // Mode bits whatever the umask is. The check above comes first: a user who
+            // may write to the parent directory may have put another directory here.
             fs::fchmod(&place.directory, audience.directory_mode())
                 .map_err(failed("make the directory", &place.path))?;
         }
@@ -86,7 +86,7 @@ impl Place {
         self.audience
     }
 
-    /// Who owns what is here.
+    /// The user who owns the directory.
     pub fn owner(&self) -> u32 {
         self.audience.owner()
     }
@@ -230,7 +230,7 @@ impl Place {
         })
     }
 
-    /// Refuses what others could have put there or could change.
+    /// Refuses files that other users could have put there or could change.
     fn trust(&self, path: &Path, kind: FileType, stat: &fs::Stat) -> Result<(), PaletteError> {
         let found = FileType::from_raw_mode(stat.st_mode);
         let what = if found != kind {
@@ -250,7 +250,7 @@ impl Place {
 }
 
 impl Audience {
-    /// Who owns what is for this audience.
+    /// The user who must own the files for this audience.
     pub(super) fn owner(self) -> u32 {
         match self {
             Audience::User => rustix::process::geteuid().as_raw(),
@@ -305,8 +305,8 @@ pub(super) fn directory(audience: Audience, options: &PaletteOptions) -> Option<
     }
 }
 
-/// Below a directory of the user's own, `huepage`; in one that all share, a name
-/// with the user's number.
+/// In a directory of the user's own, the name is `huepage`; in one that all users
+/// share, it has the user's number.
 fn own_directory(base: &Path) -> PathBuf {
     let user = rustix::process::geteuid().as_raw();
     let is_own = fs::stat(base).is_ok_and(|stat| stat.st_uid == user && stat.st_mode & 0o022 == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is written down of a palette, and read with suspicion.
+//! The record of a palette as a file; its contents are checked when it is read.
 
 use std::collections::HashSet;
 
@@ -27,8 +27,8 @@ const LINES: u8 = 64;
 /// A palette as written down.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// Names the meaning of its colors: two palettes of one name call the same
-    /// frames the same. A repair keeps it.
+    /// Identifies the numbering of its colors: two palettes of one name give the same
+    /// frames the same color numbers. A repair keeps it.
     pub name: String,
     pub machine: MachineIdentity,
     pub geometry: Option<CacheGeometry>,
@@ -88,7 +88,7 @@ impl Record {
         self.pages.iter().map(Vec::len).sum()
     }
 
-    /// What users of the library may know of it.
+    /// The part of it that users of the library may read.
     pub fn summary(&self, owner: u32) -> PaletteSummary {
         PaletteSummary {
             owner,
@@ -104,8 +104,8 @@ impl Record {
         }
     }
 
-    /// Whether all that is computed of it stays within bounds, and no page has two
-    /// colors.
+    /// Checks that all figures computed from it stay within bounds, and that no page
+    /// has two colors.
     fn check(&self) -> Result<(), String> {
         let (colors, pages) = (self.colors.get(), self.segment_pages);
         if !(2..=MOST_COLORS).contains(&colors) || self.pages.len() != colors as usize {
@@ -133,7 +133,7 @@ impl Record {
     }
 }
 
-/// FNV-1a of 64 bits: finds damage, not malice, which owner and mode keep out.
+/// FNV-1a of 64 bits: finds damage. Owner and mode of the file prevent forgery.
 fn checksum(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xCBF2_9CE4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3)

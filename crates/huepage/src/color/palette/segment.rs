@@ -32,7 +32,7 @@ pub(super) struct Status {
     pub size: usize,
     /// Processes attached.
     pub attached: libc::shmatt_t,
-    /// Whether others can find it by a key, as none of ours.
+    /// Whether other processes can find it by a key; our segments have none.
     pub has_key: bool,
 }
 
@@ -70,7 +70,7 @@ impl SegmentId {
     pub fn mark(self, status: &Status) -> Option<Mark> {
         let owner = rustix::process::geteuid().as_raw();
         let pages = status.size / page_size().0 as usize;
-        // Those of other programs are left alone as far as that can be told.
+        // Segments of other programs are left alone as far as they can be recognized.
         let may_be = status.owner == Some(owner)
             && !status.has_key
             && MODES.contains(&status.mode)
@@ -95,8 +95,7 @@ impl SegmentId {
 
     /// All segments that this process may see.
     pub fn all() -> Vec<(SegmentId, Status)> {
-        // The highest index in use; no entries are between it and the next holes'
-        // end, and holes answer EINVAL.
+        // The highest index in use. Indexes without a segment answer EINVAL.
         let mut any = empty();
         const SHM_INFO: libc::c_int = 14;
         // SAFETY: SHM_INFO writes a `shm_info`, which is smaller than `shmid_ds`.
@@ -144,9 +143,9 @@ impl Status {
 }
 
 impl Segment {
-    /// A new segment of `pages` base pages, for its owner alone, writable. One
-    /// more holds a mark, by which its owner knows it again if nothing else tells
-    /// of it.
+    /// A new segment of `pages` base pages, for its owner alone, writable. One more
+    /// page holds a mark, by which the owner recognizes the segment if no record names
+    /// it.
     ///
     /// # Errors
     /// `ENOSYS` on a kernel without; `ENOMEM`, `ENOSPC` at its limits.
@@ -172,8 +171,8 @@ impl Segment {
     /// Where it is not there, or not such a one.
     pub fn attach(id: SegmentId, pages: usize, owner: u32, mode: u32) -> io::Result<Self> {
         let segment = Self::attached(id, libc::SHM_RDONLY, pages)?;
-        // Not before: an identifier names one and the same segment as long as
-        // somebody is attached.
+        // Checked after attaching, since an identifier names the same segment only as
+        // long as a process is attached.
         let status = id.status()?;
         let expected = Status { owner: Some(owner), mode, size: segment.len(), ..status };
         if status != expected {
@@ -190,10 +189,10 @@ impl Segment {
         }
         let start = NonNull::new(start.cast::<u8>()).expect("never attached at address zero");
         let segment = Segment { id, start, pages };
-        // Only what IPC_STAT says is surely mapped; `attach` compares.
+        // The kernel surely maps only as much as IPC_STAT says; `attach` compares.
         let mapped = id.status()?.size.min(segment.len());
-        // SAFETY: the advice changes no contents. A kernel without huge pages
-        // refuses it, and need not be told.
+        // SAFETY: the advice changes no contents. A kernel without huge pages refuses
+        // it, and has none to give.
         let _ =
             unsafe { libc::madvise(segment.start.as_ptr().cast(), mapped, libc::MADV_NOHUGEPAGE) };
         Ok(segment)

@@ -22,9 +22,9 @@ pub(super) struct Stock {
 /// the kernel's free lists can leave colors out over long stretches.
 const DRAWS: [usize; 3] = [2, 6, 24];
 
-/// Draws with `make`, has `tell` tell the colors, and keeps `wanted` pages of each
-/// color, at least `least`. What is not kept is given back. `None` where colors
-/// stay short.
+/// Draws with `make`, classifies the pages with `tell`, and keeps `wanted` pages of
+/// each color, at least `least`. Other pages are given back. `None` if there are too
+/// few of some colors.
 pub(super) fn draw(
     count: ColorCount,
     wanted: usize,
@@ -68,7 +68,7 @@ pub(super) fn draw(
 }
 
 impl Stock {
-    /// Gives back all pages that no set has. What is refused only stays.
+    /// Gives back all pages that are in no set. If the kernel refuses, a page stays.
     pub fn give_back_others(&self) {
         let mut used = vec![false; self.pages as usize];
         self.sets.iter().flatten().for_each(|&index| used[index as usize] = true);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Processes that leave between the reading of areas and of pages.
+//! Processes that end or execute another program between the reading of areas and of
+//! pages.
 
 use std::{
     fs::File,
@@ -32,8 +33,8 @@ fn lines(pid: u32) -> Vec<AreaLine> {
     proc::areas(file).unwrap()
 }
 
-/// What is gathered of a program that does something between the reading
-/// of its areas and of its pages.
+/// What is gathered of a program that acts between the reading of its areas and of its
+/// pages.
 fn gathered(mut child: Child, scan: bool, act: impl FnOnce(&mut Child)) -> (usize, Gathered) {
     let machine = LiveMachine::open(allowed_cpus().unwrap()[0]).unwrap();
     let nodes = FrameNodes::read(&machine, &Topology::read(&machine).unwrap());
@@ -71,7 +72,7 @@ fn an_address_space_that_went_away_by_exit_or_exec_is_noticed() {
         let (_, gathered) = gathered(waiting(script), scan, |child| {
             let stat = format!("/proc/{}/stat", child.id());
             child.stdin.as_mut().unwrap().write_all(b"go\n").unwrap();
-            // Until it is a zombie, or another program.
+            // Until it is a zombie, or has executed another program.
             let still = || std::fs::read_to_string(&stat).unwrap();
             while still().contains("(sh)") && !still().contains(") Z ") {
                 std::thread::yield_now();

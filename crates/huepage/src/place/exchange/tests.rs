@@ -143,8 +143,8 @@ impl Model {
                     self.pending.push_back(Pending::Unmap);
                 }
             }
-            // The address of a page unmapped by another thread is given out again
-            // before that one's notice is queued.
+            // The address of a page that another thread unmapped is used again before
+            // the notice of that thread is queued.
             Act::Reuse(i) => {
                 if self.remap(i) {
                     self.pending.push_back(Pending::Unmap);
@@ -157,7 +157,7 @@ impl Model {
         None
     }
 
-    /// Whether the page was mapped until now. Who waits for it is not served.
+    /// Whether the page was mapped until now. A thread that waits for it is not served.
     fn unmap(&mut self, at: usize) -> bool {
         self.waiting.retain(|waiting| waiting.0 != at);
         self.unmapped.insert(at)
@@ -197,7 +197,7 @@ impl Model {
     fn fork(&mut self, forks: usize) {
         let pages: Pages = self.pages.range(LIVE..LIVE + PAGES).map(|(&at, &v)| (at, v)).collect();
         let mut expected = self.expected;
-        // While a page is being discarded, a child may find either.
+        // While a page is being discarded, a child may find the page or a hole.
         for &at in self.zaps.iter().filter(|at| !pages.contains_key(at)) {
             expected[at - LIVE] = 0;
         }
@@ -288,7 +288,7 @@ unsafe impl Kernel for Model {
     }
 
     fn notice(&mut self) -> Option<Notice<usize>> {
-        // In the order they came; the kernel promises none.
+        // In the order in which they came; the kernel guarantees no order.
         Some(match self.pending.pop_front()? {
             Pending::Fault(at) => Notice::Fault(page(at)),
             Pending::Fork(child) => Notice::Fork(child),
@@ -345,7 +345,7 @@ unsafe impl Kernel for Model {
     }
 
     fn finish_child(&mut self, child: usize) {
-        // What it forked since has all that it has.
+        // Its own children have what it has.
         while self.notice_of_child(&child).is_some() {}
     }
 
@@ -396,7 +396,7 @@ proptest! {
         answer(&mut model, &mut discards);
         model.zap();
 
-        // The books that callers keep by the outcomes are true.
+        // Callers that note the outcomes have right records.
         for swap in &swaps {
             prop_assert_ne!(swap.outcome, Outcome::Pending);
             let fresh = number(swap.fresh);
@@ -410,7 +410,7 @@ proptest! {
         prop_assert_eq!(number(last), landing);
         prop_assert_eq!(model.pages.contains_key(&landing), model.stuck);
 
-        // Every byte is where the program expects it, and nobody waits.
+        // Every byte is where the program expects it, and no thread waits.
         prop_assert_eq!(&model.waiting, &[]);
         for (i, swap) in swaps.iter().enumerate() {
             let bytes = model.pages.get(&(LIVE + i)).copied().unwrap_or(0);
@@ -434,7 +434,7 @@ proptest! {
         let mut model = Model::new(script, touched);
         let mut discards = Discards::default();
         for i in 0..PAGES {
-            // Each with a slot of its own, as where old frames are not used again.
+            // Each page with a slot of its own, as if old frames were not used again.
             let (fresh, landing) = (POOL + i, POOL + PAGES + i);
             let swap =
                 Swap { live: page(LIVE + i), fresh: page(fresh), outcome: Outcome::Pending };
@@ -459,7 +459,7 @@ proptest! {
                 prop_assert_eq!(bytes.unwrap_or(0), model.expected[i], "page {}", i);
             }
         }
-        // Nothing appears where something was.
+        // No page appears at an address that was unmapped.
         prop_assert!(model.unmapped.iter().all(|at| !model.pages.contains_key(at)));
     }
 

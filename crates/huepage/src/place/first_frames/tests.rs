@@ -6,7 +6,7 @@ use crate::{
     mapping::{Mapping, PageKind},
 };
 
-/// Tells colors in turns.
+/// Gives colors in turns.
 fn in_turns(count: ColorCount) -> impl ColorOracle {
     let mut turns = (0..count.get()).cycle();
     ByRule(count, move |_| turns.next())

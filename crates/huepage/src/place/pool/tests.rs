@@ -114,7 +114,7 @@ fn what_the_pool_lacks_is_named_and_nothing_is_taken() {
         pool.allocate(bytes(1), &Policy::Colors(vec![Color(4)])),
         Err(PlaceError::Policy(_))
     ));
-    // More than there is memory to plan it.
+    // More than there is memory for planning it.
     for policy in [Policy::Balanced, Policy::Sequence, Policy::Random { seed: 1 }] {
         let error = pool.allocate(Bytes(64 << 40), &policy).unwrap_err();
         let wanted = (64 << 40) / page_size().0 as usize;
@@ -178,7 +178,7 @@ fn a_label_of_a_page_that_is_not_there_is_refused() {
     }
 }
 
-/// Tells colors by a fixed rule over page numbers.
+/// Gives colors by a fixed rule over page numbers.
 fn told(n: u32, rule: fn(usize) -> Option<u32>) -> impl ColorOracle {
     ByRule(count(n), move |page: PageAddr| rule(page.number()))
 }
@@ -288,7 +288,7 @@ fn a_repair_that_fails_does_not_forget_which_colors_were_wanted() {
     let wanted = region.page(0).number() % 4;
     assert_eq!(region.wanted(0), Some(Color(wanted as u32)));
     assert_eq!(region.color(0), Some(Color((wanted as u32 + 1) % 4)));
-    // Back where they were: nothing is astray any more.
+    // Pages have their colors again, so none has to be exchanged.
     assert_eq!(pool.repair(&mut region, &mut as_placed).unwrap().already, 64);
     assert_eq!(region.color(0), region.wanted(0));
 }
@@ -393,8 +393,8 @@ fn fault() -> impl Strategy<Value = Fault> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a move runs into, a region that comes out is what was asked
-    /// for, and the pool's books match what is really in its slots.
+    /// Whatever errors a move meets, a region that is returned has the colors asked
+    /// for, and the pool's record matches what is really in its slots.
     #[test]
     fn failing_moves_leave_true_books(
         mechanism in prop_oneof![Just(Mechanism::Userfaultfd), Just(Mechanism::Remap)],
