@@ -8,11 +8,11 @@ use std::time::Duration;
 pub struct Budget {
     /// The share of the time that passes.
     pub share: f64,
-    /// What may be taken beside that, once.
+    /// CPU time that may be used beside that, once.
     pub allowance: Duration,
 }
 
-/// What it takes to open a palette and to place the first pages.
+/// CPU time for opening a palette and placing the first pages.
 pub const START: Duration = Duration::from_millis(20);
 
 const SHORTEST: Duration = Duration::from_millis(2);
@@ -28,11 +28,11 @@ impl Budget {
     }
 }
 
-/// How long to pause where there is nothing to do: longer each time.
+/// How long to pause if there is nothing to do: longer each time.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle(Duration);
 
-/// After something was done.
+/// After a page was placed.
 impl Default for Idle {
     fn default() -> Self {
         Idle(SHORTEST)

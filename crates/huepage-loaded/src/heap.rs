@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The heap of this library: one stretch of address space, taken at the start
-//! and used from one end.
+//! The heap of this library: one stretch of address space, reserved at the start and
+//! used from one end.
 //!
-//! Children do not inherit it (`MADV_DONTFORK`); where one is to be placed too,
-//! it begins a heap of its own. What has not been used yet cannot be accessed:
-//! `mlockall` does not fill it.
+//! Children do not inherit it (`MADV_DONTFORK`); a child that is placed too begins a
+//! heap of its own. Parts that are not used yet cannot be accessed, so `mlockall` does
+//! not fill them.
 //!
-//! The program may be at a limit of its data, or the machine at the limit of what it
-//! promises: then no more can be made accessible. The program must not end by that, as
-//! it would where an allocation of Rust fails. So a reserve is accessible from the start;
-//! once it is touched the placer is to stop ([`enough`]), and can still say why. Where
-//! even that does not do, the thread rests forever.
+//! If the program is at a limit of its data, or the machine at the limit of committed
+//! memory, no more of it can be made accessible. The program must not end because of
+//! that, as it would if an allocation of Rust failed. So a reserve is accessible from
+//! the start; once it is touched the placer has to stop ([`enough`]), and can still
+//! report why. If even the reserve is used up, the thread rests forever.
 
 use std::{
     alloc::{GlobalAlloc, Layout},
@@ -26,11 +26,11 @@ use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 
 use crate::state;
 
-/// Address space of a heap. Of memory it takes what is used.
+/// Address space of a heap. Only the parts that are used take memory.
 const SIZE: usize = 64 << 20;
 /// Memory is made accessible in steps of this size.
 const STEP: usize = 256 << 10;
-/// The reserve, at the end: some hundred times what is needed from one look at
+/// The reserve, at the end: some hundred times the memory needed from one call of
 /// [`enough`] to the next, and for the last report.
 const RESERVE: usize = 2 * STEP;
 
@@ -54,12 +54,12 @@ struct Locked {
     heap: UnsafeCell<Dlmalloc<Stretch>>,
 }
 
-// SAFETY: the heap is only used while `locked` was set by the user.
+// SAFETY: the heap is used only by the thread that has set `locked`.
 unsafe impl Sync for Locked {}
 
-/// Takes the address space; whether there is some now. Memory allocated before
-/// is lost to this library: called before any is, and in a child, which has not
-/// inherited it.
+/// Reserves the address space; returns whether that succeeded. Memory allocated before
+/// is lost to this library: to be called before any is allocated, and in a child, which
+/// has not inherited the heap.
 pub fn begin() -> bool {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
     // SAFETY: new memory at an address of the kernel's choice.
@@ -72,7 +72,7 @@ pub fn begin() -> bool {
             .and_then(|()| mm::mprotect(reserve, RESERVE, ACCESSIBLE))
     };
     if done.is_err() {
-        // SAFETY: mapped above, and nobody has its address.
+        // SAFETY: mapped above, and no other code has its address.
         let _ = unsafe { mm::munmap(start, SIZE) };
         return false;
     }
@@ -97,7 +97,7 @@ pub fn used() -> usize {
     USED.load(Ordering::Relaxed)
 }
 
-/// To be asked before anything is done that must not be left undone.
+/// To be called before any operation that must be completed.
 ///
 /// # Errors
 /// That the heap could not grow, as a sentence.
@@ -114,17 +114,17 @@ const ACCESSIBLE: MprotectFlags = MprotectFlags::READ.union(MprotectFlags::WRITE
 
 impl Locked {
     fn with<T>(&self, call: impl FnOnce(&mut Dlmalloc<Stretch>) -> T) -> T {
-        // One thread uses this heap; another one would not wait long.
+        // Only one thread uses this heap; another one would not wait long.
         while self.locked.swap(true, Ordering::Acquire) {
             hint::spin_loop();
         }
-        // SAFETY: `locked` was free, so nobody else has a reference.
+        // SAFETY: `locked` was free, so no other code has a reference.
         let result = call(unsafe { &mut *self.heap.get() });
         self.locked.store(false, Ordering::Release);
         result
     }
 
-    /// As [`Locked::with`]; does not return without memory.
+    /// As [`Locked::with`]; does not return if there is no memory.
     fn allocate(&self, call: impl FnOnce(&mut Dlmalloc<Stretch>) -> *mut u8) -> *mut u8 {
         let result = self.with(call);
         if result.is_null() {
@@ -157,7 +157,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Hands out the stretch from its start on, and takes nothing back.
+/// Gives out the stretch from its start on, and takes no part back.
 struct Stretch;
 
 // SAFETY: every part is handed out once, and stays accessible.
@@ -171,7 +171,7 @@ unsafe impl dlmalloc::Allocator for Stretch {
         }
         let part = ptr::with_exposed_provenance_mut::<u8>(start + used);
         let fits = size <= SIZE - RESERVE - used;
-        // SAFETY: a part of the stretch that nobody uses yet.
+        // SAFETY: a part of the stretch that is not used yet.
         if fits && unsafe { mm::mprotect(part.cast(), size, ACCESSIBLE) }.is_ok() {
             USED.store(used + size, Ordering::Relaxed);
             return (part, size, 0);

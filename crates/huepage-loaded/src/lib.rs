@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the libraries have in common that `huepage run` has programs load: one
-//! thread in a program that knows nothing of it.
+//! Code shared by the libraries that `huepage run` loads into programs: one thread in a
+//! program that does not cooperate.
 //!
 //! ```text
-//! start     from the loader to the thread; forks; the end
+//! start     starts the thread from the loader; forks; the end
 //! state     which library it is, whether program and thread have ended
 //! session   what the thread does before and after it places anything
 //! heap      memory of the library itself
-//! oracle    who tells the colors of frames
+//! oracle    finds the colors of frames
 //! pages     pages by their numbers, and how many are worth placing
 //! table     which page has which color, which one is to get which
 //! budget    how long to pause
-//! tally     what the report says
-//! privileges  the thread ends before the program changes what it may do
+//! tally     the contents of the report
+//! privileges  ends the thread before the program changes its privileges
 //! thread    its pauses, its time, its descriptors
 //! ```
 
@@ -28,8 +28,8 @@ pub mod table;
 pub mod tally;
 pub mod thread;
 
-/// Makes a crate one of those libraries: the heap, and what the loader calls before and
-/// after the program.
+/// Defines one of those libraries in a crate: the heap, and the functions that the
+/// loader calls before and after the program.
 #[macro_export]
 macro_rules! library {
     ($library:expr) => {
@@ -56,7 +56,7 @@ macro_rules! library {
             $crate::start::unload();
         }
 
-        /// As the C library's, which takes as many arguments as the option does.
+        /// As that of the C library, which takes as many arguments as the option does.
         #[cfg(not(test))]
         #[unsafe(no_mangle)]
         extern "C" fn prctl(
@@ -69,7 +69,7 @@ macro_rules! library {
             $crate::privileges::prctl(option, [a, b, c, d])
         }
 
-        /// As the C library's.
+        /// As that of the C library.
         ///
         /// # Safety
         /// As `capset(2)`.
@@ -83,14 +83,14 @@ macro_rules! library {
             unsafe { $crate::privileges::capset(header, data) }
         }
 
-        /// As the C library's.
+        /// As that of the C library.
         #[cfg(not(test))]
         #[unsafe(no_mangle)]
         extern "C" fn unshare(flags: std::ffi::c_int) -> std::ffi::c_int {
             $crate::privileges::unshare(flags)
         }
 
-        /// As the C library's.
+        /// As that of the C library.
         #[cfg(not(test))]
         #[unsafe(no_mangle)]
         extern "C" fn setns(descriptor: std::ffi::c_int, kind: std::ffi::c_int) -> std::ffi::c_int {

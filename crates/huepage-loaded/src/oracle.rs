@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who tells the colors of frames.
+//! Opens the oracle that finds the colors of frames.
 
 use huepage::{
     color::{
@@ -12,7 +12,8 @@ use huepage::{
     with_causes,
 };
 
-/// By frame number, or by the palette, which is made if there is none and `make`.
+/// By frame number, or by the palette, which is made if there is none and `make` is
+/// set.
 ///
 /// # Errors
 /// Why there is none, as a sentence.
@@ -33,8 +34,8 @@ pub fn open(config: &Config, make: bool) -> Result<Box<dyn ColorOracle>, String>
     Ok(Box::new(palette))
 }
 
-/// Tells colors that are none, at once: for tests of what exchanging does to a
-/// program, whatever the machine.
+/// Invents colors at once: for tests of what exchanging does to a program, on any
+/// machine.
 struct Pretended(ColorCount);
 
 impl ColorOracle for Pretended {

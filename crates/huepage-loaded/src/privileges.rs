@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A program that changes what it may do, by calls that change the calling thread alone.
+//! System calls by which a program changes the privileges of the calling thread alone.
 //!
-//! The thread of this library would keep what the program gives up, in the same address
-//! space; and where the program then changes its user, the C library has all threads do
-//! so, and ends the program if they fare differently. Other calls fail where there is a
-//! second thread. So the thread ends before the program does any of that.
+//! If the program gave privileges up, the thread of this library would keep them in the
+//! same address space. If the program then changes its user, the C library makes all
+//! threads do so, and ends the program if the results differ. Other calls fail if there
+//! is a second thread. So the thread ends before the program makes any of these calls.
 
 use std::{
     ffi::{c_int, c_long, c_ulong, c_void},
@@ -13,20 +13,22 @@ use std::{
 
 use crate::start;
 
-/// Whether the thread has ended, or is to, for this.
+/// Whether the thread has ended, or is to end, for this reason.
 static CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the program has changed what it may do.
+/// Whether the program has changed its privileges.
 pub fn changed() -> bool {
     CHANGED.load(Ordering::Acquire)
 }
 
-/// In a child, which has a thread of its own with what the child may do.
+/// To be called in a child, which has a thread of its own with the privileges of the
+/// child.
 pub fn begin_anew() {
     CHANGED.store(false, Ordering::Release);
 }
 
-/// The program is about to. On one of its threads.
+/// Ends the thread before the program makes such a call; runs on a thread of the
+/// program.
 fn change() {
     CHANGED.store(true, Ordering::Release);
     start::end_thread();
@@ -64,7 +66,8 @@ pub unsafe fn capset(header: *mut c_void, data: *const c_void) -> c_int {
     unsafe { libc::syscall(libc::SYS_capset, header, data) as c_int }
 }
 
-/// `unshare(2)`: of a user namespace, or of what threads share, it takes a single thread.
+/// `unshare(2)`: for a user namespace, or for what threads share, the process must have
+/// a single thread.
 pub fn unshare(flags: c_int) -> c_int {
     const ALONE: c_int =
         libc::CLONE_NEWUSER | libc::CLONE_THREAD | libc::CLONE_SIGHAND | libc::CLONE_VM;
@@ -75,7 +78,7 @@ pub fn unshare(flags: c_int) -> c_int {
     unsafe { libc::syscall(libc::SYS_unshare, c_long::from(flags)) as c_int }
 }
 
-/// `setns(2)`: a user namespace takes a single thread.
+/// `setns(2)`: for a user namespace the process must have a single thread.
 pub fn setns(descriptor: c_int, kind: c_int) -> c_int {
     change();
     // SAFETY: the program's own call.

@@ -25,12 +25,13 @@ pub fn run(
     let wanted = config.verbose || config.report.is_some();
     start::WANTED.store(wanted, Ordering::Relaxed);
     let _ = rustix::thread::set_name(c"huepage");
-    // Before any file is opened, also for the report: its number is the program's.
+    // Before any file is opened, the report included: descriptors are still the
+    // program's.
     let left = leave_descriptors().map_err(|e| format!("no descriptors of its own: {e}"));
     let mut tally = Tally::new(&config);
     tally.report.way = way;
     let placed = left.and_then(|()| place(&config, &mut tally));
-    // The program goes on without this thread.
+    // The program has ended this thread and goes on without it.
     let placed = match privileges::changed() {
         true => placed.and(Err("the program changed what it may do".to_owned())),
         false => placed,
@@ -40,7 +41,7 @@ pub fn run(
         tally.report.state = State::Stopped;
         tally.report.stopped = Some(why);
         tally.write(true);
-        // Until the end, to say so then.
+        // Waits until the program ends, to print the summary then.
         while wanted && !sleep(Duration::from_secs(3600)) {}
     }
     last(&mut tally);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the loader to the thread; forks; the end.
+//! Starts the thread from the loader; forks; the end.
 //!
-//! What is here runs on threads of the program: it allocates nothing, and keeps
-//! its state in statics that are usable at any time.
+//! This code runs on threads of the program: it allocates nothing, and keeps its state
+//! in statics that are usable at any time.
 
 use std::{
     ffi::{CStr, c_char, c_void},
@@ -25,19 +25,20 @@ use crate::{
     tally,
 };
 
-/// The configuration as it was in the environment: the program may change that.
+/// A copy of the configuration from the environment, which the program may change.
 struct Text(std::cell::UnsafeCell<[u8; 8192]>);
-// SAFETY: written by `init` before any other thread of this library is there.
+// SAFETY: written by `init` before any other thread of this library exists.
 unsafe impl Sync for Text {}
 static TEXT: Text = Text(std::cell::UnsafeCell::new([0; 8192]));
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether anybody waits for the last report.
+/// Whether the end of the program waits for the last report.
 pub static WANTED: AtomicBool = AtomicBool::new(false);
 /// Whether children are placed too.
 static FOLLOW: AtomicBool = AtomicBool::new(false);
 
-/// That of the program's first thread, where it has ended and the others have, too.
+/// The exit code of the program's first thread, if all threads of the program have
+/// ended.
 static EXIT_CODE: AtomicU32 = AtomicU32::new(0);
 
 const STACK: usize = 1 << 20;
@@ -73,7 +74,7 @@ pub fn load(library: &'static Library) {
     // SAFETY: a name that ends with a zero; the value is copied before it is unset.
     let Some(value) = (unsafe { variable(name.as_ptr().cast()) }) else { return };
     let value = value.to_bytes();
-    // SAFETY: nobody reads it before LENGTH says so.
+    // SAFETY: not read before LENGTH is set.
     let text = unsafe { &mut *TEXT.0.get() };
     if value.len() > text.len() || is_emulated() {
         return;
@@ -102,7 +103,8 @@ unsafe fn variable(name: *const c_char) -> Option<&'static CStr> {
     (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) })
 }
 
-/// Whether Valgrind runs the program: its memory is not what the kernel maps for it.
+/// Whether Valgrind runs the program: then the program's memory is not the memory that
+/// the kernel maps for it.
 fn is_emulated() -> bool {
     let part = b"/vgpreload_";
     // SAFETY: a name that ends with a zero, of a variable that is not set meanwhile.
@@ -110,8 +112,8 @@ fn is_emulated() -> bool {
     list.is_some_and(|list| list.to_bytes().windows(part.len()).any(|window| window == part))
 }
 
-/// Programs that this one executes will not load this library, which is the
-/// first one in the list.
+/// Removes this library, which is the first one in the list, from the environment of
+/// programs that this one executes.
 fn leave_environment(config: &[u8; 32]) {
     let preload = c"LD_PRELOAD".as_ptr();
     // SAFETY: names that end with a zero; what the variable held is not used after it was
@@ -126,7 +128,7 @@ fn leave_environment(config: &[u8; 32]) {
     }
 }
 
-/// Starts the thread. Where that fails the program runs as without it.
+/// Starts the thread. If that fails, the program runs without it.
 fn begin() {
     if start_thread()
         && let Some(library) = library()
@@ -145,8 +147,8 @@ fn start_thread() -> bool {
     let mut before = MaybeUninit::uninit();
     let mut attributes = MaybeUninit::uninit();
     let mut thread = MaybeUninit::uninit();
-    // SAFETY: each call initializes what the next one reads; the stack is
-    // memory that nobody else uses.
+    // SAFETY: each call initializes what the next one reads; the stack is memory that
+    // no other code uses.
     let created = unsafe {
         libc::sigfillset(all.as_mut_ptr());
         libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
@@ -165,9 +167,10 @@ fn start_thread() -> bool {
     created
 }
 
-/// Takes the thread of the library off the C library's count of threads: whichever thread of
-/// the program ends last is to see that it is, and end the process (`exit`), although
-/// this one goes on. Of a C library without that count, [`is_alone`] has to do.
+/// Takes the thread of the library off the C library's count of threads: then the last
+/// thread of the program to end finds that it is the last, and ends the process
+/// (`exit`), although this one goes on. With a C library without that count,
+/// [`is_alone`] is used.
 fn leave_count() {
     // SAFETY: names that end with a zero.
     let count: *mut c_void = unsafe {
@@ -181,7 +184,7 @@ fn leave_count() {
     }
 }
 
-/// Whether all threads of the program have ended, and none of them the process.
+/// Whether all threads of the program have ended without ending the process.
 pub fn is_alone() -> bool {
     let Ok(tasks) = numeric_entries(c"/proc/self/task") else { return false };
     let first = std::process::id();
@@ -190,18 +193,18 @@ pub fn is_alone() -> bool {
     if own == first || others().any(|&task| task != first) {
         return false;
     }
-    // The first thread's remains are there as long as there is another one.
+    // The first thread stays as a zombie as long as there is another thread.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let Some((_, after_name)) = stat.rsplit_once(") ") else { return false };
     let fields: Vec<&str> = after_name.split_whitespace().collect();
-    // The code is the last field of proc(5), as wait(2) tells it.
+    // The exit code is the last field of proc(5), in the form of wait(2).
     let code = fields.get(49).and_then(|code| code.parse::<u32>().ok()).unwrap_or(0);
     EXIT_CODE.store(code >> 8, Ordering::Relaxed);
     fields.first() == Some(&"Z")
 }
 
-/// A stack that neither grows into something else nor lies in a mapping with
-/// memory of the program.
+/// A stack that neither grows into other memory nor is part of a mapping with memory of
+/// the program.
 fn new_stack() -> Option<*mut c_void> {
     let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
     let len = GUARD + STACK + GUARD;
@@ -215,22 +218,22 @@ fn new_stack() -> Option<*mut c_void> {
 
 extern "C" fn run(_: *mut c_void) -> *mut c_void {
     TASK.store(gettid().as_raw_nonzero().get() as u32, Ordering::Release);
-    // A thread that is to end must not take the program with it.
+    // A panic ends only this thread, not the program.
     std::panic::set_hook(Box::new(|_| {}));
     if let Some(library) = library() {
         let _ = std::panic::catch_unwind(library.run);
     }
     ENDED.store(1, Ordering::Release);
     let _ = futex::wake(&ENDED, futex::Flags::PRIVATE, u32::MAX);
-    // Without the C library, which does not count it. If it is the last one, the process
-    // ends, with this code.
+    // Not by the C library, which does not count this thread. If it is the last one,
+    // the process ends with this code.
     let code = EXIT_CODE.load(Ordering::Relaxed);
     // SAFETY: nothing of this thread is used any more, and its stack stays mapped.
     unsafe { libc::syscall(libc::SYS_exit, code) };
     unreachable!("the thread has ended")
 }
 
-/// In a forked child: the thread is not there.
+/// In a forked child, which has no copy of the thread.
 extern "C" fn forked() {
     ENDING.store(0, Ordering::Relaxed);
     ENDED.store(0, Ordering::Relaxed);
@@ -246,8 +249,8 @@ extern "C" fn forked() {
     }
 }
 
-/// How long the end of the program waits for the last report: the thread may
-/// be telling colors.
+/// How long the end of the program waits for the last report: the thread may be
+/// measuring colors.
 const PATIENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// To be called when the program ends.
@@ -273,8 +276,8 @@ fn tell_to_end() {
     let _ = futex::wake(&ENDING, futex::Flags::PRIVATE, u32::MAX);
 }
 
-/// The program goes on without the thread, of which nothing is left when this returns; but
-/// where it is telling colors for longer than the end of a program waits, or rests, it stays.
+/// Ends the thread while the program goes on; when this returns the thread is gone,
+/// unless it measures colors for longer than the end of a program waits, or rests.
 pub fn end_thread() {
     if LENGTH.load(Ordering::Relaxed) == 0 {
         return;
@@ -287,10 +290,10 @@ pub fn end_thread() {
     }
 }
 
-/// Whether the thread is one of the process still.
+/// Whether the thread still exists in the process.
 fn is_there(process: Pid) -> bool {
     let thread = TASK.load(Ordering::Acquire);
     let process = process.as_raw_nonzero().get();
-    // SAFETY: signal 0 is none.
+    // SAFETY: signal 0 only checks whether the thread exists.
     thread != 0 && unsafe { libc::syscall(libc::SYS_tgkill, process, thread, 0) } == 0
 }

@@ -2,17 +2,16 @@
 //! Which page has which color, and which color a page is to get. Pure: no
 //! system calls here.
 //!
-//! The address space is cut into windows as large as the part of the cache that
-//! may be used. In each, every color is taken equally often, give or take one,
-//! by the pages that are there: a program that touches every second page of an
-//! array gets all colors too.
+//! The address space is cut into windows as large as the part of the cache that may be
+//! used. In each window the present pages take every color equally often, give or take
+//! one: so a program that touches every second page of an array gets all colors too.
 
 use std::collections::BTreeMap;
 
 use huepage::{color::Color, run::Order};
 
-/// What is noted of a page: the color, 1 more than its number, and a part of the
-/// frame number; 0 for none.
+/// The entry of a page: the color, 1 more than its number, and a part of the frame
+/// number; 0 for none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Note {
     color: u16,
@@ -35,7 +34,7 @@ pub struct Table {
     window: usize,
     windows: BTreeMap<usize, Window>,
     placed: usize,
-    /// For [`Order::Sequence`]: how many were given out.
+    /// For [`Order::Sequence`]: how many colors were given out.
     given: usize,
 }
 
@@ -58,8 +57,8 @@ impl Table {
         self.placed
     }
 
-    /// Of so many frames of a color in stock, those that nobody waits for where so many
-    /// are needed; a few are kept of colors that may be used.
+    /// Of `stock` frames of a color, those beyond the `needed` ones; at least four are
+    /// kept of colors that may be used.
     pub fn surplus(&self, color: Color, stock: usize, needed: usize) -> usize {
         stock.saturating_sub(if self.uses(color) { needed.max(4) } else { 0 })
     }
@@ -68,7 +67,7 @@ impl Table {
         self.colors.binary_search(&color).is_ok()
     }
 
-    /// The color noted of a page.
+    /// The color recorded for a page.
     pub fn color(&self, page: usize) -> Option<Color> {
         self.note(page).and_then(Note::color)
     }
@@ -90,9 +89,9 @@ impl Table {
         counts
     }
 
-    /// Picks a color for each of these pages, ascending by address, and notes
-    /// it. Where a page has a color already that is as good as any other
-    /// (`present`), it keeps that.
+    /// Picks a color for each of these pages, ascending by address, and records it. If
+    /// the present color of a page (`present`) is as good as any other, the page keeps
+    /// it.
     pub fn wish(
         &mut self,
         pages: &[usize],
@@ -125,7 +124,7 @@ impl Table {
         if let Some(index) = present.filter(|&index| counts[index] == fewest) {
             return index;
         }
-        // Neighbors get neighboring colors, so that small parts are even too.
+        // Neighbors get neighboring colors, so that small parts have even colors too.
         let n = counts.len();
         let nearest = (0..n).map(|i| (page + i) % n).find(|&index| counts[index] == fewest);
         nearest.unwrap_or(0)
@@ -145,11 +144,11 @@ impl Table {
         *note = Note { color: color.0 as u16 + 1, frame: 0 };
     }
 
-    /// Notes the frame of a placed page, or compares it with the one noted:
-    /// whether it is another one. `None` where frame numbers are hidden.
+    /// Records the frame of a placed page, or compares it with the recorded one:
+    /// returns whether it is another one. `None` if frame numbers are hidden.
     pub fn other_frame(&mut self, page: usize, frame: Option<u64>) -> bool {
         let Some(frame) = frame else { return false };
-        // Of 2^32 frames apart, which are 16 TiB, one is taken for the other.
+        // Frames that are 2^32 frames (16 TiB) apart are not distinguished.
         let frame = (frame as u32).max(1);
         let len = self.window;
         let Some(window) = self.windows.get_mut(&(page / len)) else { return false };
@@ -162,7 +161,7 @@ impl Table {
         known
     }
 
-    /// A placed page got another frame of its color.
+    /// A placed page was given another frame of its color.
     pub fn renew(&mut self, page: usize) {
         if let Some(color) = self.color(page) {
             self.put(page, color);
@@ -184,7 +183,7 @@ impl Table {
         }
     }
 
-    /// Forgets pages of `[first, end)` that are not `there`.
+    /// Forgets pages of `[first, end)` for which `there` is false.
     pub fn keep(&mut self, first: usize, end: usize, there: impl Fn(usize) -> bool) {
         let windows = self.windows.range(first / self.window..end.div_ceil(self.window));
         let gone: Vec<usize> = windows
@@ -198,8 +197,8 @@ impl Table {
         gone.into_iter().for_each(|page| self.forget(page));
     }
 
-    /// Forgets pages of colors that are taken more than once more than another
-    /// one in windows of `[first, end)`: pages of others have gone since.
+    /// Forgets pages of a color that has at least two more pages than another color in
+    /// a window of `[first, end)`: pages of the other color have gone since.
     pub fn even_out(&mut self, first: usize, end: usize) {
         if self.order == Order::Sequence {
             return;
@@ -213,7 +212,7 @@ impl Table {
                 let Some(color) = self.color(page) else { continue };
                 let Ok(at) = self.colors.binary_search(&color) else { continue };
                 let fewest = counts.iter().copied().min().unwrap_or(0);
-                // Each one that goes will fill the place of the fewest.
+                // Each forgotten page will get the color that has the fewest.
                 if counts[at] > fewest + 1 {
                     let to = counts.iter().position(|&count| count == fewest).unwrap_or(0);
                     counts[at] -= 1;
@@ -224,13 +223,13 @@ impl Table {
         }
     }
 
-    /// All pages are to be placed anew.
+    /// Forgets all pages, which are then placed again.
     pub fn clear(&mut self) {
         self.windows.clear();
         self.placed = 0;
     }
 
-    /// A placed page, drawn evenly.
+    /// A placed page, drawn with equal probability.
     pub fn draw(&self, rng: &mut fastrand::Rng) -> Option<(usize, Color)> {
         let at = rng.usize(0..self.placed.max(1));
         let mut before = 0;

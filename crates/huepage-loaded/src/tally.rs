@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the report says, and how it gets to its file and to the end of the
+//! The contents of the report; writes it to its file and prints it at the end of the
 //! program.
 
 use std::{
@@ -25,39 +25,39 @@ use crate::{pages::worth_it, thread::cpu_time};
 
 /// The report and what is needed to make it.
 pub struct Tally {
-    /// What is known by now.
+    /// The report so far.
     pub report: RunReport,
     begin: Instant,
     file: Option<PathBuf>,
     verbose: bool,
-    /// Only of this process it is said that nothing was placed or reported: others are
-    /// many, and short.
+    /// Whether this is the first process: only for it a message says that nothing was
+    /// placed or reported, since its descendants are many and short.
     first: bool,
     /// Pages from which placing begins.
     worth_it: usize,
     written: Option<Instant>,
-    /// Why the file could not be written the last time.
+    /// Why writing the file failed the last time.
     failed: Option<String>,
-    /// Old and new colors of the pages whose old frames were told, by page.
+    /// Old and new colors of the pages whose old frames were classified, by page.
     told: BTreeMap<usize, (Color, Color)>,
 }
 
-/// What is found before anything is placed.
+/// The result of finding colors, before anything is placed.
 pub struct Discovery {
-    /// Who tells colors.
+    /// The oracle for colors.
     pub oracle: Box<dyn ColorOracle>,
-    /// The colors to place by: those asked for that exist.
+    /// The colors to place by: those of the requested ones that exist.
     pub colors: Vec<Color>,
-    /// CPU time that finding them took.
+    /// CPU time for finding them.
     pub time: Duration,
 }
 
-/// Placed pages that are looked at again at once, for the report.
+/// Placed pages that are classified again at a time, for the report.
 pub const SAMPLE: usize = 64;
 /// Between two such samples: together some 0.3 per cent of a CPU.
 pub const SAMPLES: Duration = Duration::from_secs(6);
 
-/// Between two states of the file.
+/// Time between two writes of the file.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 impl Tally {
@@ -89,7 +89,8 @@ impl Tally {
         }
     }
 
-    /// Finds who tells colors by `find`, and the colors to place by, and notes what was found.
+    /// Finds the oracle by `find`, and the colors to place by, and records both in the
+    /// report.
     ///
     /// # Errors
     /// Why there are none, as a sentence.
@@ -121,18 +122,18 @@ impl Tally {
         Ok(Discovery { oracle, colors, time })
     }
 
-    /// Counts a placed page whose color was told again, and whether it was `right`.
+    /// Counts a placed page that was classified again, and whether it was `right`.
     pub fn verify(&mut self, right: bool) {
         self.report.verified += 1;
         self.report.verified_in_place += u64::from(right);
     }
 
-    /// Since it was made.
+    /// Time since it was made.
     pub fn elapsed(&self) -> Duration {
         self.begin.elapsed()
     }
 
-    /// Notes old frames that were told after their first exchange.
+    /// Records old frames that were classified after their first exchange.
     pub fn old_frames(&mut self, told: &[OldFrame], window: usize, count: ColorCount, ways: u32) {
         for old in told {
             if let Some(was) = old.was.filter(|was| was.0 < count.get()) {
@@ -140,7 +141,7 @@ impl Tally {
             }
         }
         // As many pages as fit into the cache at a time, in the order of their
-        // addresses: those are used together, if any are.
+        // addresses: such pages are the likeliest to be used together.
         let told: Vec<(Color, Color)> = self.told.values().copied().collect();
         let excess = |color: fn(&(Color, Color)) -> Color| {
             let parts = told.chunks(window).map(|part| {
@@ -160,7 +161,7 @@ impl Tally {
         self.written.is_none_or(|written| written.elapsed() >= INTERVAL)
     }
 
-    /// Writes the file now and then, and always where `now`, in the thread that places.
+    /// Writes the file once in a while, and always if `now`, in the thread that places.
     pub fn write(&mut self, now: bool) {
         if !self.due() && !now {
             return;
@@ -177,7 +178,7 @@ impl Tally {
         }
     }
 
-    /// For the end of the program: until then the streams are its own.
+    /// Only at the end of the program, which owns its streams until then.
     fn sum_up(&self) {
         let tried = self.report.method.is_some() || self.report.stopped.is_some();
         let mut text = String::new();
@@ -193,8 +194,8 @@ impl Tally {
     }
 }
 
-/// By another file and a rename: whoever reads it finds it whole, and it stays
-/// when the program is killed.
+/// By another file and a rename, so that readers always find a complete file, which
+/// stays if the program is killed.
 fn replace(path: &Path, report: &RunReport) -> std::io::Result<()> {
     let mut text = serde_json::to_vec_pretty(report).map_err(std::io::Error::from)?;
     text.push(b'\n');
@@ -206,7 +207,8 @@ fn replace(path: &Path, report: &RunReport) -> std::io::Result<()> {
     written
 }
 
-/// A new file of a name that nobody has: not through a link that somebody put there.
+/// A new file with an unused name: never written through a link that another user put
+/// there.
 fn create_beside(path: &Path) -> std::io::Result<(PathBuf, fs::File)> {
     let mut number = 0;
     loop {
@@ -233,7 +235,7 @@ fn program() -> String {
     String::from_utf8_lossy(first).into_owned()
 }
 
-/// The program's name for a terminal: it may have chosen one with control characters.
+/// The program's name for a terminal: it may contain control characters.
 fn shown(report: &RunReport) -> String {
     let name = report.program.chars().take(256);
     let plain = |c: &char| matches!(c, '\'' | '"' | '\\') || c.escape_debug().len() == 1;
@@ -287,15 +289,15 @@ fn summary(report: &RunReport) -> String {
     text
 }
 
-/// The summary for the end of the program, which may print but not format.
+/// The summary for the end of the program, whose code may print but not format.
 struct Summary(UnsafeCell<[u8; 2048]>);
-// SAFETY: written by the placer, which then says that it has ended; read after.
+// SAFETY: written by the placer before it sets that it has ended; read only after that.
 unsafe impl Sync for Summary {}
 static SUMMARY: Summary = Summary(UnsafeCell::new([0; 2048]));
 static LENGTH: AtomicUsize = AtomicUsize::new(0);
 
 fn set_summary(text: &str) {
-    // SAFETY: nobody reads it before the placer has ended.
+    // SAFETY: not read before the placer has ended.
     let buffer = unsafe { &mut *SUMMARY.0.get() };
     let len = text.len().min(buffer.len());
     buffer[..len].copy_from_slice(&text.as_bytes()[..len]);
@@ -313,7 +315,7 @@ pub fn print_summary() {
     }
 }
 
-/// In a child nothing was summed up yet.
+/// In a child nothing has been summed up yet.
 pub fn begin_anew() {
     LENGTH.store(0, Ordering::Release);
 }

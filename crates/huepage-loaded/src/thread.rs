@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the thread does with itself: pauses, its time, its descriptors.
+//! The thread's own resources: pauses, CPU time, descriptors.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
@@ -13,7 +13,7 @@ use rustix::{
 
 use crate::{start, state};
 
-/// Pauses; whether the program ends, where it returns early.
+/// Pauses; returns whether the program ends, and returns early if it does.
 pub fn sleep(pause: Duration) -> bool {
     let ending = || state::ENDING.load(Ordering::Acquire) != 0;
     let end = now() + pause;
@@ -30,10 +30,10 @@ pub fn sleep(pause: Duration) -> bool {
     }
 }
 
-/// Between two looks whether any thread of the program is left.
+/// Time between two checks whether any thread of the program is left.
 const LOOK_AROUND: Duration = Duration::from_millis(500);
 
-/// Whether such a look is due.
+/// Whether such a check is due.
 fn looks_around() -> bool {
     static LAST: AtomicU64 = AtomicU64::new(0);
     let now = now().as_millis() as u64;
@@ -58,8 +58,8 @@ fn clock(clock: ClockId) -> Duration {
     clock_gettime(clock).try_into().unwrap_or_default()
 }
 
-/// A table of descriptors of its own, and empty: the program may close, count
-/// and replace its descriptors as it likes, and streams that it closes end.
+/// Gives the thread an empty table of descriptors of its own: the program may close,
+/// count and replace its descriptors, and streams that it closes must end.
 ///
 /// # Errors
 /// What `close_range` reports.

@@ -65,7 +65,7 @@ proptest! {
 #[test]
 fn a_page_keeps_the_color_it_has_where_that_is_as_good() {
     let mut table = table(4, Order::Balanced);
-    // All of one color: the first keeps it, the others get those that lack.
+    // All have one color: the first page keeps it, the others get missing colors.
     let wished = table.wish(&[0, 1, 2, 3], |_| Some(Color(6)));
     assert_eq!(wished[0], Color(6));
     assert_eq!(wished.iter().collect::<BTreeSet<_>>().len(), 4, "{wished:?}");
