@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which memory is the program's to be placed.
+//! Finds the memory of the program that may be placed.
 
 use std::{
     fs::File,
@@ -14,8 +14,8 @@ use huepage::{
 
 use huepage_loaded::{heap, start};
 
-/// Reads the mappings again and again through one open file: it stays what it
-/// is when the program changes its root, or its user.
+/// Reads the mappings through one file that stays open: so reading still works after
+/// the program has changed its root, or its user.
 pub struct Areas {
     maps: File,
     heap_only: bool,
@@ -54,8 +54,8 @@ impl Areas {
     }
 }
 
-/// Of all mappings those to be placed: without what follows the files of which
-/// an address is `needed` (their data that begins as zeros), and without `own`.
+/// Of all mappings those to be placed: without the mappings that follow the files of
+/// which an address is `needed` (their data that begins as zeros), and without `own`.
 fn choose(
     lines: &[AreaLine],
     needed: &[usize],
@@ -86,7 +86,7 @@ fn choose(
 fn suitable(line: &AreaLine, heap_only: bool) -> bool {
     let heap = line.name == b"[heap]";
     let anonymous = line.name.is_empty() || line.name.starts_with(b"[anon:");
-    // The stack of the first thread holds what `ps` reads.
+    // The stack of the first thread holds the arguments that `ps` reads.
     line.permissions == *b"rw-p" && line.inode == 0 && (heap || anonymous && !heap_only)
 }
 
@@ -99,7 +99,7 @@ fn without(range: Range<usize>, holes: &[Range<usize>]) -> Vec<Range<usize>> {
             .flat_map(|part| {
                 let end = hole.start.clamp(part.start, part.end);
                 let start = hole.end.clamp(part.start, part.end);
-                // A hole elsewhere leaves the part whole on one of the sides.
+                // A hole outside of the part leaves the part unchanged on one side.
                 [part.start..end, start.max(end)..part.end]
             })
             .filter(|part| !part.is_empty())

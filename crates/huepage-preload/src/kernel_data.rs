@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pages that the kernel writes to when a thread ends.
 //!
-//! It clears the thread's number, for which others wait in `pthread_join`, and
-//! walks the list of robust mutexes that the thread holds. A thread that is
-//! ending does not wait for a page that is out: the kernel lets the write fail
-//! (`handle_userfault` in fs/userfaultfd.c), and who waits does so forever. So
-//! the pages that hold these data stay where they are.
+//! It clears the thread's number, for which other threads wait in `pthread_join`, and
+//! walks the list of robust mutexes that the thread holds. A thread that is ending does
+//! not wait for a page that has been taken out: the kernel lets the write fail
+//! (`handle_userfault` in fs/userfaultfd.c), and the waiting threads would wait
+//! forever. So the pages that hold these data are not exchanged.
 
 use std::{fs::File, os::unix::fs::FileExt};
 
 use huepage::proc::numeric_entries;
 
-/// Looks at pages of the program through the kernel, so that one that is gone
-/// is an error and no more.
+/// Reads pages of the program through the kernel, so that an unmapped page is only an
+/// error.
 pub struct KernelData {
     memory: File,
     robust_heads: Vec<usize>,
@@ -27,7 +27,7 @@ impl KernelData {
         Ok(KernelData { memory: File::open("/proc/thread-self/mem")?, robust_heads: Vec::new() })
     }
 
-    /// Asks for the list heads of all threads there are.
+    /// Reads the list heads of all present threads.
     pub fn refresh(&mut self) {
         self.robust_heads.clear();
         for id in numeric_entries(c"/proc/self/task").unwrap_or_default() {
@@ -43,9 +43,9 @@ impl KernelData {
         }
     }
 
-    /// Whether the page holds such data, as far as can be seen.
+    /// Whether the page holds such data, as far as that can be recognized.
     pub fn is_in(&self, page: usize) -> bool {
-        // The thread's number lies some bytes before the head.
+        // The thread's number is some bytes before the head.
         let near = |head: &usize| (page..page + PAGE + 64).contains(head);
         if self.robust_heads.iter().any(near) {
             return true;
@@ -54,7 +54,7 @@ impl KernelData {
         if self.memory.read_exact_at(&mut bytes, page as u64).is_err() {
             return true;
         }
-        // What the kernel writes to lies within 1 KiB behind the beginning.
+        // The data that the kernel writes to is within 1 KiB after the beginning.
         const REACH: usize = 1024;
         let mut before = [0u8; REACH];
         let start = page.wrapping_sub(REACH);
@@ -63,9 +63,8 @@ impl KernelData {
     }
 }
 
-/// Whether bytes hold the beginning of glibc's description of a thread: it names
-/// its own address in its first and third word (`tcbhead_t`), at a multiple of
-/// 64.
+/// Whether bytes hold the beginning of glibc's description of a thread: its first and
+/// third word hold its own address (`tcbhead_t`), which is a multiple of 64.
 fn holds_thread(bytes: &[u8], start: usize) -> bool {
     let word = |at: usize| {
         let bytes = bytes[at..at + 8].try_into().expect("a slice of eight bytes");

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Mutexes that the kernel itself reads and writes.
 //!
-//! Where threads contend for a mutex that inherits priorities, the kernel writes
-//! to it without waiting for a page that is out, and the lock fails with
-//! `EFAULT` (`fault_in_user_writeable` in kernel/futex/core.c); glibc then ends
-//! the program. The same goes for robust mutexes whose owner ends. Both kinds
-//! are made by `pthread_mutex_init`, which passes through here.
+//! If threads contend for a mutex with priority inheritance, the kernel writes to it
+//! without waiting for a page that has been taken out, and the lock fails with `EFAULT`
+//! (`fault_in_user_writeable` in kernel/futex/core.c); glibc then ends the program. The
+//! same holds for robust mutexes whose owner ends. Both kinds are made by
+//! `pthread_mutex_init`, which this library replaces.
 
 use std::{
     ffi::{c_int, c_void},
@@ -14,31 +14,30 @@ use std::{
 
 /// Pages with such mutexes; 0 for a free entry.
 static PAGES: [AtomicUsize; 1024] = [const { AtomicUsize::new(0) }; 1024];
-/// There were more: any page may hold one.
+/// There were more such pages: any page may hold such a mutex.
 static FULL: AtomicBool = AtomicBool::new(false);
 /// The page that the placer is about to take out; 0 for none.
 static NEXT: [AtomicUsize; 64] = [const { AtomicUsize::new(0) }; 64];
 
 const PAGE: usize = 4096;
 
-/// Whether the page holds such a mutex, or may.
+/// Whether the page holds such a mutex, or may hold one.
 pub fn is_in(page: usize) -> bool {
     FULL.load(Ordering::SeqCst) || PAGES.iter().any(|held| held.load(Ordering::SeqCst) == page)
 }
 
-/// Announces pages to be taken out, at most 64, and keeps those that hold no
-/// such mutex. A mutex that is made in one of them from now on waits until
-/// [`done`].
+/// Announces pages to be taken out, at most 64, and keeps those that hold no such
+/// mutex. The creation of a mutex in one of them then waits until [`done`].
 pub fn announce<T>(pages: &mut Vec<T>, address: impl Fn(&T) -> usize) {
     assert!(pages.len() <= NEXT.len(), "{} pages at once", pages.len());
     for (next, page) in NEXT.iter().zip(pages.iter()) {
         next.store(address(page), Ordering::SeqCst);
     }
-    // Either this sees the mutex, or who makes it sees the announcement.
+    // Either this sees the mutex, or the thread that makes it sees the announcement.
     pages.retain(|page| !is_in(address(page)));
 }
 
-/// The announced pages are back; in a child nothing is taken out yet.
+/// The announced pages are back; in a child no page is taken out yet.
 pub fn done() {
     NEXT.iter().for_each(|next| next.store(0, Ordering::SeqCst));
 }
@@ -60,7 +59,7 @@ fn note(page: usize) {
 type Init =
     unsafe extern "C" fn(*mut libc::pthread_mutex_t, *const libc::pthread_mutexattr_t) -> c_int;
 
-/// As the C library's, which it calls.
+/// As that of the C library, which it calls.
 ///
 /// # Safety
 /// As `pthread_mutex_init(3)`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which pages of the program are there.
+//! Finds which pages of the program are present.
 
 use std::{io, ops::Range, ptr};
 
@@ -14,7 +14,7 @@ use crate::areas::Areas;
 /// Pages whose state is read at once.
 pub const LOOK: usize = 8192;
 
-/// Looks at the program's memory, through files that are opened once.
+/// Reads the states of the program's pages, through files that are opened once.
 pub struct Pages {
     areas: Areas,
     pub pagemap: Pagemap,
@@ -23,7 +23,7 @@ pub struct Pages {
     states: Vec<PageState>,
 }
 
-/// Why it cannot be looked at, as a sentence.
+/// Why they cannot be read, as a sentence.
 fn failed(what: &'static str) -> impl Fn(io::Error) -> String {
     move |error| format!("/proc/self/{what}: {error}")
 }
@@ -49,8 +49,8 @@ impl Pages {
         self.areas.read().map_err(failed("maps"))
     }
 
-    /// How many pages are there that can be placed, whosever they are, and how many in
-    /// huge pages that are left alone.
+    /// How many present pages could be placed, whichever process shares them, and how
+    /// many are in huge pages that are left alone.
     ///
     /// # Errors
     /// What `read` reports.
@@ -72,10 +72,10 @@ impl Pages {
         Ok((count, huge))
     }
 
-    /// The pages of a part of an area that are the program's alone, by number,
-    /// ascending; counts others in `left`. Where huge pages are to be taken apart and
-    /// there is one, the area gets no more of them: exchanging the first page of it does
-    /// the rest.
+    /// The pages of a part of an area that belong to the program alone, by number,
+    /// ascending; counts others in `left`. If huge pages are to be split and there is
+    /// one, the area gets no more of them: exchanging the first page of a huge page
+    /// splits it.
     ///
     /// # Errors
     /// What `read` reports.
@@ -121,7 +121,7 @@ impl Pages {
     }
 }
 
-/// Does something with what is populated between two addresses, in their order.
+/// Calls a function with each populated range between two addresses, in their order.
 fn each(
     pagemap: &Pagemap,
     found: &mut [Populated],
@@ -140,10 +140,11 @@ fn each(
     Ok(())
 }
 
-/// Keeps the kernel from joining pages of an area into huge ones; whether it does.
+/// Keeps the kernel from collapsing pages of an area into huge pages; returns whether
+/// that succeeded.
 fn refuse_huge(area: &Range<usize>) -> bool {
     let start = ptr::with_exposed_provenance_mut(area.start);
-    // SAFETY: changes no memory, also where another mapping is there by now.
+    // SAFETY: changes no memory, even if another mapping has taken the place.
     unsafe { mm::madvise(start, area.len(), Advice::LinuxNoHugepage) }.is_ok()
 }
 

@@ -30,12 +30,12 @@ use crate::{
     pages::{LOOK, Pages},
 };
 
-/// Pages exchanged under one registration: some hundred microseconds, in which
-/// who touches new memory there waits for this thread.
+/// Pages exchanged under one registration: some hundred microseconds, in which a thread
+/// that touches new memory there waits for this thread.
 const BATCH: usize = 64;
-/// Old frames that are told, so that the report can say what they were.
+/// Old frames that are classified, so that the report can give their colors.
 const TOLD: u64 = 1024;
-/// Old frames that are told at once.
+/// Old frames that are classified at a time.
 const TOLD_AT_ONCE: usize = 512;
 
 /// Runs until the program ends, or nothing can be placed any more.
@@ -65,8 +65,9 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     if !grown(config, &mut pages, tally)? {
         return Ok(());
     }
-    // Who uses a part of the cache must not use the rest meanwhile. Others wait until
-    // the start is paid for: a program that ends before has lost nothing.
+    // A program that gets a part of the cache must not use the rest meanwhile. For
+    // other programs the thread waits until the budget covers the start, so that a
+    // program that ends before has lost nothing.
     let at_once = config.colors.is_some() || config.restless;
     let mut budget = Budget { share: config.budget, allowance: Duration::ZERO };
     if at_once {
@@ -77,7 +78,7 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     let kernel_data = KernelData::open().map_err(|e| format!("/proc/self/mem: {e}"))?;
     let Discovery { oracle, colors, time } =
         tally.discover(config, |_| oracle::open(config, true))?;
-    // Discovery is made once for all.
+    // A palette is made once for all programs, so its time is not part of the budget.
     budget.allowance += time;
     let live = Live::new(oracle.count()).map_err(|e| with_causes(&e))?;
     let mut placer = Placer {
@@ -138,13 +139,13 @@ impl Placer<'_> {
         }
     }
 
-    /// How long the budget says to pause.
+    /// How long the budget requires to pause.
     fn due(&self) -> Duration {
         self.budget.pause(cpu_time(), self.tally.elapsed())
     }
 
-    /// A program that traces this one, or a userfaultfd of its own, must not
-    /// find pages out.
+    /// While another process traces this one, or the program has a userfaultfd of its
+    /// own, no page may be taken out.
     fn kept_away(&self) -> bool {
         let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
         let tracer = status.lines().find_map(|line| line.strip_prefix("TracerPid:"));
@@ -159,7 +160,7 @@ impl Placer<'_> {
         descriptors.iter().any(is_userfaultfd)
     }
 
-    /// Looks at all memory once; whether the program ends.
+    /// Looks at all memory once; returns whether the program ends.
     fn round(&mut self) -> Result<bool, Stop> {
         heap::enough()?;
         let areas = self.pages.areas()?;
@@ -177,7 +178,7 @@ impl Placer<'_> {
             for first in pages.clone().step_by(LOOK) {
                 let part = first..(first + LOOK).min(pages.end);
                 seen += self.look(area, part)?;
-                // A round may take long; the program may end in it.
+                // A round may take long, and the program may end in it.
                 self.note(seen.max(self.tally.report.pages_seen));
                 self.tally.write(false);
                 if sleep(self.due()) {
@@ -197,15 +198,15 @@ impl Placer<'_> {
         Ok(false)
     }
 
-    /// What came of it by now.
+    /// Records the results so far.
     fn note(&mut self, seen: u64) {
         let report = &mut self.tally.report;
         report.pages_seen = seen;
         report.pages_placed = self.table.placed() as u64;
     }
 
-    /// Places what is there and not placed in a part of a mapping; how many
-    /// pages can be placed there.
+    /// Places the present pages of a part of a mapping that are not placed; returns how
+    /// many pages can be placed there.
     fn look(&mut self, area: &Range<usize>, part: Range<usize>) -> Result<u64, Stop> {
         let there = self.pages.there(area, part.clone(), &mut self.tally.report.left_alone)?;
         let is_there = |page: usize| there.binary_search_by_key(&page, |at| at.0).is_ok();
@@ -232,7 +233,7 @@ impl Placer<'_> {
         Ok(there.len() as u64)
     }
 
-    /// Places some pages of a mapping; `ahead` of the same kind are to come.
+    /// Places some pages of a mapping; `ahead` such pages are left, these included.
     fn place_batch(
         &mut self,
         area: &Range<usize>,
@@ -259,8 +260,7 @@ impl Placer<'_> {
         self.exchange(area, wishes, keep)
     }
 
-    /// The colors that pages have already, where that is told without touching
-    /// them.
+    /// The present colors of pages, if they can be found without touching the pages.
     fn present_colors(&mut self, pages: &[usize]) -> Vec<Option<Color>> {
         if self.oracle.method() != Method::FrameNumber {
             return vec![None; pages.len()];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Exchanging some pages: the frames for them, and what became of each.
+//! Exchanging some pages: drawing frames for them, and recording the outcomes.
 
 use std::ops::Range;
 
@@ -18,15 +18,15 @@ use huepage_loaded::{
 use super::Placer;
 use crate::mutexes;
 
-/// Frames drawn and told at once. A question to the oracle costs some 17 ms,
-/// however few pages it is about, and 2 µs for each.
+/// Frames drawn and classified at a time. Classifying takes some 17 ms, however few
+/// pages it is about, and 2 µs for each.
 const DRAWN: Range<usize> = 128..1024;
-/// Frames in stock at most, beside two per cent of the program's pages.
+/// Frames in stock at most, in addition to two per cent of the program's pages.
 const STOCK: usize = 1536;
 
 impl Placer<'_> {
-    /// Exchanges pages that have been noted in the table; those that stay are
-    /// taken off it.
+    /// Exchanges pages that have been recorded in the table; those that are not placed
+    /// are removed from it.
     pub(super) fn exchange(
         &mut self,
         area: &Range<usize>,
@@ -65,7 +65,7 @@ impl Placer<'_> {
         self.tally.report.moves += placed.len() as u64;
         for page in all {
             match placed.binary_search(&page) {
-                // Another frame, which is noted when it is seen.
+                // Another frame, which is recorded when it is seen.
                 Ok(_) => self.table.renew(page),
                 Err(_) => self.table.forget(page),
             }
@@ -73,8 +73,7 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Has the old frames told that were kept, where these are enough to be
-    /// worth it or no more will come.
+    /// Classifies the old frames that were kept, if there are at least `enough`.
     pub(super) fn tell(&mut self, enough: usize) -> Result<(), Stop> {
         if self.live.kept() > 0 && self.live.kept() >= enough {
             let count = self.oracle.count();
@@ -93,12 +92,12 @@ impl Placer<'_> {
             counts.map(|(c, &n)| n.saturating_sub(live.stock(Color(c)))).sum::<usize>()
         };
         while short(&self.live) > 0 {
-            // Colors come up at random: some more than are needed.
+            // Colors come at random, so some more frames than needed are drawn.
             let draw = (2 * ahead).next_power_of_two().clamp(DRAWN.start, DRAWN.end);
             if self.live.held() + draw > limit {
                 self.tell(1)?;
-                // Frames of colors that nobody waits for; until now they kept
-                // the kernel from dealing them out again.
+                // Surplus frames of other colors. Until now they were kept, so that the
+                // kernel did not give the same frames again.
                 for color in self.oracle.count().iter() {
                     let (stock, needed) = (self.live.stock(color), needed[color.index()]);
                     self.live.release(color, self.table.surplus(color, stock, needed));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether placed pages have the colors that they are noted to have.
+//! Whether placed pages have the colors that the table records.
 
 use std::ops::Range;
 
@@ -14,8 +14,8 @@ use huepage_loaded::{pages::address, session::Stop, tally::SAMPLE};
 use super::Placer;
 
 impl Placer<'_> {
-    /// Looks at some placed pages again: each gets another frame of its color,
-    /// and the one it had is told in the stock.
+    /// Checks some placed pages: each gets another frame of its color, and its old
+    /// frame is classified in the stock.
     pub(super) fn sample(&mut self, areas: &[Range<usize>]) -> Result<(), Stop> {
         if self.oracle.method() == Method::FrameNumber || self.config.restless {
             return Ok(());
@@ -45,8 +45,8 @@ impl Placer<'_> {
             wrong += usize::from(was != old.placed);
             self.tally.verify(was == old.placed);
         }
-        // More than single pages that were told wrongly: the frames below have
-        // been exchanged, by the host or by the kernel.
+        // More than single wrong answers: the host or the kernel has exchanged the
+        // frames.
         if wrong * 4 > looked {
             self.tally.report.drifted += self.table.placed() as u64;
             self.table.clear();
