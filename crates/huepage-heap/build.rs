@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Has the calls of mprotect in mimalloc pass through this library: see `arena`.
+//! Redirects the calls of mprotect in mimalloc to this library: see `arena`.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The address space that malloc's memory is in. What is here runs on threads of
-//! the program, inside malloc: it allocates nothing and leaves the error number as
-//! it was.
+//! The address space of malloc's memory. This code runs on threads of the program,
+//! inside malloc: it allocates nothing and leaves the error number as it was.
 //!
-//! Memory comes into use by one of two ways in mimalloc 3.3: the callback of the
-//! arena, and, for the rest of a page of small objects that is used from its start
-//! on, plain mprotect. Both end in [`use_memory`].
+//! In mimalloc 3.3 memory comes into use in two ways: by the callback of the arena,
+//! and, for the rest of a page of small objects that is used from its start on, by
+//! plain mprotect. Both end in [`use_memory`].
 
 use std::{
     ffi::{c_int, c_long, c_void},
@@ -20,7 +19,7 @@ use huepage::{
     run::{Config, Unplaced},
 };
 use huepage_loaded::{pages, start};
-// What is declared below is in it.
+// It contains the functions declared below.
 use libmimalloc_sys as _;
 use rustix::mm::{self, Advice, MapFlags, MprotectFlags, ProtFlags};
 
@@ -46,31 +45,31 @@ unsafe extern "C" {
     fn __real_mprotect(start: *mut c_void, size: usize, access: c_int) -> c_int;
 }
 
-/// `mi_option_page_commit_on_demand`: pages of small objects come into use 64 KiB
-/// at a time. All at once they would be 512 KiB or 4 MiB, and filled memory is
-/// there whether it is touched or not.
+/// `mi_option_page_commit_on_demand`: pages of small objects come into use 64 KiB at a
+/// time. Otherwise 512 KiB or 4 MiB would come into use at once, and placed memory has
+/// frames whether it is touched or not.
 const COMMIT_ON_DEMAND: c_int = 40;
 
-/// The largest power of two that mimalloc manages as one arena, with what it notes
-/// of it; beyond it malloc's memory is the kernel's choice.
+/// The largest power of two that mimalloc manages as one arena, with its records of it;
+/// beyond it malloc's memory has frames that the kernel chooses.
 const LARGEST: usize = 8 << 30;
-/// The smallest that it manages at all.
+/// The smallest arena that it manages.
 const SMALLEST: usize = 32 << 20;
 const ALIGNMENT: usize = 32 << 20;
 
 static START: AtomicUsize = AtomicUsize::new(0);
 static LEN: AtomicUsize = AtomicUsize::new(0);
-/// Whether what comes into use is the program's, and not the arena's own data.
+/// Whether memory that comes into use is the program's, and not the arena's own data.
 static READY: AtomicBool = AtomicBool::new(false);
-/// Where memory that was in use ends.
+/// The end of the memory that has been in use.
 static HIGH: AtomicUsize = AtomicUsize::new(0);
-/// Where pages are counted from: those of a parent do not count.
+/// Where counting of pages begins: those of a parent do not count.
 static COUNTED_FROM: AtomicUsize = AtomicUsize::new(0);
 /// Whether the program has enough memory to be worth placing.
 static GROWN: AtomicBool = AtomicBool::new(false);
-/// So many pages are.
+/// The number of pages from which it has.
 static WORTH_IT: AtomicUsize = AtomicUsize::new(0);
-/// The most pages that are filled at once.
+/// The most pages that are placed at once.
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
 /// Pages that were given unplaced.
@@ -78,12 +77,12 @@ static EARLY: AtomicU64 = AtomicU64::new(0);
 static LARGE: AtomicU64 = AtomicU64::new(0);
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// What is larger than this many caches does not fit however it is placed, and
-/// may be touched in part only.
+/// A piece larger than this many caches fits in no placement, and may be touched in
+/// part only.
 const CACHES: usize = 2;
 
-/// Has malloc use an arena of ours from now on, in a child that of its parent. Where
-/// that fails it uses its own.
+/// Makes malloc use an arena of this library from now on, in a child that of its
+/// parent. If that fails, malloc uses its own.
 pub fn begin() {
     if LEN.load(Ordering::Relaxed) != 0 {
         return;
@@ -96,8 +95,8 @@ pub fn begin() {
     START.store(range.start, Ordering::Relaxed);
     LEN.store(range.len(), Ordering::Release);
     let mut arena = ptr::null_mut();
-    // SAFETY: the range is new, ours, and nobody has its address; the callback is
-    // a function of this library, which stays loaded.
+    // SAFETY: the range is new and ours, and no other code has its address; the
+    // callback is a function of this library, which stays loaded.
     let managed = unsafe {
         let start = ptr::with_exposed_provenance_mut(range.start);
         let none = ptr::null_mut();
@@ -119,10 +118,10 @@ pub fn begin() {
     READY.store(managed, Ordering::Release);
 }
 
-/// Address space without access: it takes no memory, nor of what may be promised.
+/// Address space without access: it takes no memory, and does not count as committed.
 fn reserve() -> Option<Range<usize>> {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As).current;
-    // The program is to have most of it.
+    // Most of the limit is left to the program.
     let most = limit.map_or(LARGEST, |limit| (limit as usize / 4).min(LARGEST));
     let mut len = most / ALIGNMENT * ALIGNMENT;
     while len >= SMALLEST {
@@ -139,25 +138,25 @@ fn reserve() -> Option<Range<usize>> {
     None
 }
 
-/// The part of the arena that was in use, if there is one.
+/// The part of the arena that has been in use, if there is one.
 pub fn used_part() -> Range<usize> {
     let start = START.load(Ordering::Relaxed);
     start..HIGH.load(Ordering::Relaxed).max(start)
 }
 
-/// Notes what was given unplaced before it came to the placer.
+/// Counts memory that malloc gave unplaced without the placer.
 pub fn note_unplaced(unplaced: &mut Unplaced) {
     unplaced.early = EARLY.load(Ordering::Relaxed);
     unplaced.large = LARGE.load(Ordering::Relaxed);
     unplaced.late = LATE.load(Ordering::Relaxed);
 }
 
-/// Notes memory that was given while the placer was not ready, in bytes.
+/// Counts memory that was given while the placer was not ready, in bytes.
 pub fn note_late(len: usize) {
     LATE.fetch_add((len / rustix::param::page_size()) as u64, Ordering::Relaxed);
 }
 
-/// In a child: it is to grow by itself before it is worth anything.
+/// In a child, which is worth placing only once it has grown by itself.
 pub fn begin_anew() {
     COUNTED_FROM.store(HIGH.load(Ordering::Relaxed), Ordering::Relaxed);
     GROWN.store(false, Ordering::Relaxed);
@@ -166,7 +165,7 @@ pub fn begin_anew() {
     }
 }
 
-/// What mimalloc calls before it uses memory of the arena, and to give some back.
+/// mimalloc calls this before it uses memory of the arena, and to give memory back.
 unsafe extern "C" fn commit(
     use_it: bool,
     start: *mut c_void,
@@ -184,7 +183,7 @@ unsafe extern "C" fn commit(
     })
 }
 
-/// What mimalloc calls instead of mprotect (see `build.rs`).
+/// mimalloc calls this instead of mprotect (see `build.rs`).
 ///
 /// # Safety
 /// As mprotect(2).
@@ -203,10 +202,10 @@ pub unsafe extern "C" fn __wrap_mprotect(start: *mut c_void, size: usize, access
     unsafe { __real_mprotect(start, size, access) }
 }
 
-/// Makes memory accessible, and has it filled if it is worth that.
+/// Makes memory accessible, and asks the placer to fill it if that is worth it.
 ///
 /// # Safety
-/// The memory is of the arena, and nobody accesses it before this returns.
+/// The memory is of the arena, and no thread accesses it before this returns.
 unsafe fn use_memory(start: *mut c_void, size: usize) -> bool {
     let page = rustix::param::page_size();
     let range = start.addr()..start.addr() + size;
@@ -247,7 +246,7 @@ fn grown(pages: usize) -> bool {
 }
 
 fn keeping_errno<T>(call: impl FnOnce() -> T) -> T {
-    // SAFETY: the C library's word for the error number of this thread.
+    // SAFETY: the C library's variable for the error number of this thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { errno.read() };

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the program's threads and the placer say to each other: one range at a
-//! time, through words that both wait on.
+//! How the program's threads ask the placer to fill memory: one range at a time,
+//! through words that both wait on.
 //!
-//! The program's side neither allocates nor waits for long: a request that the
-//! placer has not begun to fill can be taken back, and no other is made until the
-//! placer is idle again. One that it fills is waited for: nobody may touch the
-//! range meanwhile, and it takes some microseconds for each page.
+//! The program's side neither allocates nor waits for long: a request that the placer
+//! has not begun to fill can be taken back, and no other request is made until the
+//! placer is idle again. A request that the placer has begun to fill is waited for,
+//! since no thread may touch the range meanwhile; that takes some microseconds for each
+//! page.
 
 use std::{
     ops::Range,
@@ -16,9 +17,9 @@ use std::{
 use huepage_loaded::state;
 use rustix::thread::{Timespec, futex, gettid};
 
-/// No thread asks.
+/// There is no request.
 const IDLE: u32 = 0;
-/// A range is asked for; who asks may take it back.
+/// A range is requested; the requesting thread may take the request back.
 const ASKED: u32 = 1;
 /// The placer fills it.
 const TAKEN: u32 = 2;
@@ -32,26 +33,27 @@ const NOT_YET: u32 = 5;
 static STATE: AtomicU32 = AtomicU32::new(NOT_YET);
 static START: AtomicUsize = AtomicUsize::new(0);
 static END: AtomicUsize = AtomicUsize::new(0);
-/// Held by the thread that asks.
+/// Held by the thread that makes a request.
 static LOCKED: AtomicU32 = AtomicU32::new(0);
-/// The placer is busy with a request that was taken back.
+/// The placer still works on a request that was taken back.
 static BEHIND: AtomicBool = AtomicBool::new(false);
 
-/// How long a thread of the program waits at most before its range is being
-/// filled. Opening the palette and telling a stock of frames takes 20 ms of CPU time,
-/// which took 0.3 s where fifteen others wanted the same two CPUs. Making a palette is
-/// not waited for.
+/// How long a thread of the program waits at most until the placer begins to fill its
+/// range. Opening the palette and classifying a stock of frames takes 20 ms of CPU
+/// time, which took 0.3 s when fifteen other processes wanted the same two CPUs. No
+/// thread waits for a palette to be made.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// The placer's thread; 0 for none. The C library allocates on it, too.
+/// The placer's thread; 0 for none. The C library allocates on that thread, too.
 static PLACER: AtomicI32 = AtomicI32::new(0);
 
-/// Whether the calling thread is the placer, which would wait for itself.
+/// Whether the calling thread is the placer, which must not wait for itself.
 pub fn is_placer() -> bool {
     gettid().as_raw_nonzero().get() == PLACER.load(Ordering::Relaxed)
 }
 
-/// Has the placer fill a range that nobody uses yet; whether it has looked at it.
+/// Asks the placer to fill a range that is not used yet; returns whether it has
+/// answered.
 pub fn ask(range: Range<usize>) -> bool {
     let deadline = Instant::now() + PATIENCE;
     if !lock(deadline) {
@@ -73,7 +75,8 @@ pub fn ask(range: Range<usize>) -> bool {
 
 fn lock(deadline: Instant) -> bool {
     while LOCKED.swap(1, Ordering::Acquire) != 0 {
-        // A signal handler of the thread that holds it would wait for itself.
+        // With a deadline: a signal handler of the thread that holds the lock would
+        // wait forever.
         if !wait(&LOCKED, 1, Some(deadline)) {
             return false;
         }
@@ -96,7 +99,7 @@ fn wait_for_answer(deadline: Instant) -> bool {
                 wait(&STATE, TAKEN, None);
             }
             DONE => {
-                // Not if it was closed meanwhile.
+                // Only if it was not closed meanwhile.
                 go(DONE, IDLE);
                 return true;
             }
@@ -105,8 +108,8 @@ fn wait_for_answer(deadline: Instant) -> bool {
     }
 }
 
-/// Waits until a word has another value, at most to the deadline; false if that is
-/// over.
+/// Waits until a word has another value, at most to the deadline; false if the deadline
+/// has passed.
 fn wait(word: &AtomicU32, value: u32, deadline: Option<Instant>) -> bool {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
     if left.is_some_and(|left| left.is_zero()) {
@@ -117,7 +120,8 @@ fn wait(word: &AtomicU32, value: u32, deadline: Option<Instant>) -> bool {
     true
 }
 
-/// Goes from one state to another; false, and nothing done, where it is in a third one.
+/// Changes the state from `from` to `to`; returns false, and changes nothing, if it is
+/// in another state.
 fn go(from: u32, to: u32) -> bool {
     STATE.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_ok()
 }
@@ -126,7 +130,7 @@ fn wake(word: &AtomicU32) {
     let _ = futex::wake(word, futex::Flags::PRIVATE, 1);
 }
 
-/// The placer was started: it may be asked.
+/// The placer was started, so requests may be made.
 pub fn open() {
     go(NOT_YET, IDLE);
     wake(&STATE);
@@ -137,12 +141,12 @@ pub fn take_seat() {
     PLACER.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
 }
 
-/// The placer's side: waits for the next range; `None` when the program ends.
+/// On the placer: waits for the next range; `None` when the program ends.
 pub fn next() -> Option<Range<usize>> {
     loop {
-        // From here on a thread that takes its request back says so again.
+        // If a thread takes its request back from now on, it sets this again.
         BEHIND.store(false, Ordering::Release);
-        // It may have been closed while a range was being filled.
+        // The program may have ended while a range was being filled.
         if state::ENDING.load(Ordering::Acquire) != 0 {
             return None;
         }
@@ -163,22 +167,22 @@ pub fn take(range: &Range<usize>) -> bool {
     }
     let same = *range == (START.load(Ordering::Relaxed)..END.load(Ordering::Relaxed));
     if !same {
-        // Another one is asked for by now.
+        // Meanwhile another range was requested.
         STATE.store(ASKED, Ordering::Release);
         wake(&STATE);
     }
     same
 }
 
-/// A range that was taken is the program's now, filled or not.
+/// Gives a range that was taken back to the program, filled or not.
 pub fn done() {
     if go(TAKEN, DONE) {
         wake(&STATE);
     }
 }
 
-/// Nothing is placed any more. A range that is being filled is waited for all the
-/// same, until the placer is done.
+/// Ends placing. A thread whose range is being filled still waits until the placer is
+/// done.
 pub fn close() {
     for state in [NOT_YET, IDLE, ASKED, DONE] {
         go(state, CLOSED);
@@ -186,14 +190,14 @@ pub fn close() {
     let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
 }
 
-/// The placer has ended, whatever it was doing.
+/// The placer has ended, in whatever state it was.
 pub fn leave() {
     STATE.store(CLOSED, Ordering::Release);
     let _ = futex::wake(&STATE, futex::Flags::PRIVATE, u32::MAX);
 }
 
-/// In a forked child no thread has asked yet, and the thread that held the lock does
-/// not exist.
+/// In a forked child there is no request, and the thread that held the lock does not
+/// exist.
 pub fn begin_anew() {
     LOCKED.store(0, Ordering::Relaxed);
     BEHIND.store(false, Ordering::Relaxed);

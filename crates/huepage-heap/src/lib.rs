@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `huepage run` has programs load where live placing is not permitted: a
-//! malloc whose memory has frames of the right colors before the program sees it.
+//! The library that `huepage run` loads if live placing is not permitted: a malloc
+//! whose memory has frames of the right colors before the program sees it.
 //!
 //! ```text
 //! malloc     the functions that programs call
-//! arena      the address space that malloc's memory is in, and what is asked for
-//! desk       what the program's threads and the placer say to each other
+//! arena      the address space of malloc's memory, and requests to place it
+//! desk       requests between the program's threads and the placer
 //! placer     the thread that fills memory with frames
-//! residency  which of the memory holds pages
+//! residency  which pages of the memory are present
 //! ```
 //!
-//! Nothing is moved that the program has ever seen, so no privilege is needed and
-//! nothing can be lost. The rules:
+//! Memory that the program has used is never moved, so no privilege is needed and no
+//! data can be lost. The rules:
 //!
-//! * Malloc is mimalloc, which asks before it uses a part of its arena for the
-//!   first time. Then the program's thread waits for the placer: palette, frames
-//!   and descriptors are that thread's, which has a heap, a stack and a table of
-//!   descriptors of its own.
-//! * Memory is given in any case. Where the placer is not there, is late, has spent
-//!   its time or is refused, the memory is the kernel's choice, and counted.
-//! * A child has the arena of its parent as any memory, and a placer of its own.
+//! * Malloc is mimalloc, which calls this library before it uses a part of its arena
+//!   for the first time. Then the program's thread waits for the placer: palette,
+//!   frames and descriptors belong to that thread, which has a heap, a stack and a
+//!   table of descriptors of its own.
+//! * Malloc gives memory in any case. If the placer does not exist, is late, has used
+//!   up its CPU time or is refused, the kernel chooses the frames, and the memory is
+//!   counted.
+//! * A child inherits the arena of its parent like any memory, and has a placer of its
+//!   own.
 //!
 //! The thread itself, its heap, the table of colors and the report are those of
 //! `huepage_loaded`.
 
 mod arena;
 mod desk;
-// Tests have the malloc of the system.
+// Tests use the malloc of the system.
 #[cfg(not(test))]
 mod malloc;
 mod placer;

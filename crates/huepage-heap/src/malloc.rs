@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The functions that stand in for those of the C library: all that its manual
-//! names for a replacement of malloc. C++, Python and others call these.
+//! The functions that replace those of the C library: all that its manual names for a
+//! replacement of malloc. C++, Python and others call these.
 
 use std::ffi::{c_int, c_void};
 

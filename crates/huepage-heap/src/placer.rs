@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The thread that fills memory with frames of the right colors, when a thread of
-//! the program asks for it.
+//! The thread that fills memory with frames of the right colors, at the request of a
+//! thread of the program.
 
 use std::{
     ops::Range,
@@ -27,43 +27,42 @@ use huepage_loaded::{
 
 use crate::{arena, desk, residency};
 
-/// Frames drawn and told at once: a question to the oracle costs some 17 ms,
-/// however few pages it is about, and 2 µs for each.
+/// Frames drawn and classified at a time: classifying takes some 17 ms, however few
+/// pages it is about, and 2 µs for each.
 const DRAWN: usize = 1024;
-/// Frames in stock at most, beside two per cent of the program's pages: 12 MiB, so
-/// that a draw finds room while one color only has run out.
+/// Frames in stock at most, in addition to two per cent of the program's pages: 12 MiB,
+/// so that frames can be drawn when only one color has run out.
 const STOCK: usize = 3072;
-/// The same where some colors only are used: what is given back too early is dealt
-/// again.
+/// The same if only some colors are used: frames that are given back too early are
+/// given by the kernel again.
 const STOCK_OF_PART: usize = 3584;
-/// Where fewer are in stock after a request, others are drawn while the program
-/// goes on.
+/// If fewer are in stock after a request, more are drawn while the program goes on.
 const LOW: usize = 512;
-/// Draws for one request: a part of the colors takes more than all.
+/// Draws for one request: if only some colors are used, more draws are needed.
 const DRAWS: usize = 16;
-/// Times that a palette is opened before it is taken for gone: a noisy neighbor can
+/// Times that opening a palette is tried before it counts as gone: a busy neighbor can
 /// spoil the looks at it.
 const TRIES: usize = 3;
-/// So many caches are filled whatever it takes: what fits into one is worth it, and
-/// there is no other time to place it.
+/// Memory of this many caches is filled at any cost of CPU time: a program that fits
+/// into one cache gains most, and its memory cannot be placed later.
 const FREE: usize = 2;
-/// Pages that may be filled and untouched, in caches, beside two per cent of all
-/// that are filled: programs allocate before they write.
+/// Placed pages that may be untouched, in caches, in addition to two per cent of all
+/// placed pages: programs allocate before they write.
 const AHEAD: usize = 2;
-/// Pages for both at least: malloc takes memory for itself and in pieces of some
-/// hundred pages, which is more than a small cache has.
+/// Pages for both at least: malloc takes memory for itself, in pieces of some hundred
+/// pages, which is more than a small cache has.
 const LEAST: usize = 1024;
-/// Pages filled, or else the time, between two looks whether they are touched.
+/// Pages filled, or else the time, between two checks whether they are touched.
 const LOOK: u64 = 256;
 const LOOKS: Duration = Duration::from_secs(1);
 
-/// Bytes of memory whose pages are counted after each request; those of more only
-/// when the report is due.
+/// Up to this many bytes of memory, pages are counted after each request; of more
+/// memory, only when the report is due.
 const SMALL: usize = 64 << 20;
 
 /// Runs until the program ends.
 pub fn run() {
-    /// However this ends, nobody is to wait for it.
+    /// However this ends, no thread may wait for it any more.
     struct Leave;
     impl Drop for Leave {
         fn drop(&mut self) {
@@ -97,11 +96,11 @@ struct Placer<'a> {
     rng: fastrand::Rng,
 }
 
-/// Whether memory is filled that the program does not touch.
+/// Whether too much placed memory is untouched, so that no more is placed.
 struct Saving {
     on: bool,
     looked: Instant,
-    /// Pages that had been filled then.
+    /// Pages that had been filled at that time.
     filled: u64,
 }
 
@@ -129,8 +128,8 @@ fn place(config: &Config, tally: &mut Tally) -> Result<(), Stop> {
     placer.serve(first)
 }
 
-/// The palette; where it has gone, or is no good any more, the request is answered before
-/// one is made, which takes too long to be waited for.
+/// Opens the palette. If it is gone or not usable any more, the request is answered
+/// before a new one is made, since that takes too long to wait for.
 fn open(
     config: &Config,
     tally: &mut Tally,
@@ -150,7 +149,7 @@ fn open(
 }
 
 impl Placer<'_> {
-    /// Fills what is asked for, until the program ends.
+    /// Fills the requested ranges, until the program ends.
     fn serve(&mut self, first: Range<usize>) -> Result<(), Stop> {
         let mut next = Some(first);
         while let Some(range) = next {
@@ -167,13 +166,14 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Whether the time for what is not placed whatever it takes is used up.
+    /// Whether both the memory that is filled at any cost and the CPU time of the
+    /// budget are used up.
     fn over_budget(&self) -> bool {
         self.tally.report.moves as usize >= (FREE * self.cache).max(LEAST)
             && !self.budget.pause(cpu_time(), self.tally.elapsed()).is_zero()
     }
 
-    /// Whether too much of what was filled is still untouched, by a sample.
+    /// Whether too many of the placed pages are still untouched, by a sample.
     fn saves(&mut self) -> bool {
         let (filled, placed) = (self.tally.report.moves, self.table.placed());
         let over = self.saving.on && self.saving.looked.elapsed() >= LOOKS;
@@ -194,7 +194,7 @@ impl Placer<'_> {
     }
 
     fn fill(&mut self, range: Range<usize>) -> Result<(), Stop> {
-        // What was given back, or was never there.
+        // Pages that were given back, or were never present.
         let missing = residency::pages(range.clone(), false);
         missing.iter().for_each(|&page| self.table.forget(page));
         let (over_budget, saves) = (self.over_budget(), self.saves());
@@ -223,8 +223,8 @@ impl Placer<'_> {
             missing.iter().for_each(|&page| self.table.forget(page));
             return stocked;
         }
-        // SAFETY: memory of the arena, readable and writable, that nobody accesses
-        // until the thread that waits is told.
+        // SAFETY: memory of the arena, readable and writable, that no thread accesses
+        // until the waiting thread is woken.
         let filled = unsafe { self.ahead.fill(&wishes) };
         let result = self.note_filled(&wishes, filled);
         if result.is_ok() {
@@ -243,7 +243,8 @@ impl Placer<'_> {
         let fates = match filled {
             Ok(fates) => fates,
             Err(error @ PlaceError::OtherProcess) => return Err(with_causes(&error)),
-            // Too many mappings, no memory for tables: others may fare better.
+            // Too many mappings, or no memory for page tables: other requests may
+            // succeed.
             Err(_) => vec![Fate::Refused; wishes.len()],
         };
         for (wish, fate) in wishes.iter().zip(fates) {
@@ -259,7 +260,7 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Has some of the pages told again that the program is about to get.
+    /// Classifies some of the pages again that the program is about to get.
     fn sample(&mut self, wishes: &[Wish]) {
         let due = self.sampled.is_none_or(|sampled| sampled.elapsed() >= SAMPLES);
         let placed = |wish: &&Wish| self.table.color(number(wish.page)) == Some(wish.color);
@@ -270,7 +271,7 @@ impl Placer<'_> {
         }
         self.sampled = Some(Instant::now());
         let pages: Vec<PageAddr> = drawn.iter().map(|wish| wish.page).collect();
-        // SAFETY: pages that were just filled; nobody else accesses them yet.
+        // SAFETY: pages that were just filled; no other thread accesses them yet.
         let Ok(told) = (unsafe { self.oracle.classify(&pages) }) else { return };
         for (wish, told) in drawn.iter().zip(told) {
             if let Some(told) = told {
@@ -279,7 +280,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Draws frames until each wish finds one, or so often that others wait.
+    /// Draws frames until each wish finds one, at most [`DRAWS`] times.
     fn stock_up(&mut self, wishes: &[Wish]) -> Result<(), Stop> {
         let needed = of_each_color(wishes, self.oracle.count());
         for _ in 0..DRAWS {
@@ -293,9 +294,9 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Draws frames as far as there is room in stock, which is made where frames lie
-    /// there that nobody waits for; until now these kept the kernel from dealing
-    /// them out again.
+    /// Draws frames as far as there is room in stock. If there is none, surplus frames
+    /// are released first; until now they were kept, so that the kernel did not give
+    /// the same frames again.
     fn draw(&mut self, needed: &[usize]) -> Result<(), Stop> {
         let part = self.config.colors.is_some();
         let stock = if part { STOCK_OF_PART } else { STOCK };
@@ -313,8 +314,8 @@ impl Placer<'_> {
         Ok(())
     }
 
-    /// Notes what there is. At the end there is nothing left to be counted: malloc
-    /// gives all back by then.
+    /// Records counts for the report. At the end of the program there is nothing left
+    /// to count, since malloc gives all memory back by then.
     fn note(&mut self) {
         let page = rustix::param::page_size();
         let used = arena::used_part();

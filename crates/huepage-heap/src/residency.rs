@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which memory holds pages, by mincore(2), and which of these hold anything: nothing
-//! here opens a file.
+//! Which pages of memory are present, by mincore(2), and which of these are untouched;
+//! without opening a file.
 
 use std::{ffi::c_void, ops::Range, ptr};
 
-/// Pages that are asked about at once: threads of the program have small stacks.
+/// Pages checked at a time: threads of the program have small stacks.
 const ASKED: usize = 1024;
 
-/// Calls with each part of a range, and for each page of it whether it is there.
-/// Pages in swap are not; parts that cannot be asked about are left out.
+/// Calls with each part of a range, and for each page of it whether it is present.
+/// Pages in swap are not; parts that mincore refuses are left out.
 fn each(range: Range<usize>, mut call: impl FnMut(usize, &[u8]) -> bool) {
     let page = rustix::param::page_size();
     let mut there = [0u8; ASKED];
@@ -23,7 +23,7 @@ fn each(range: Range<usize>, mut call: impl FnMut(usize, &[u8]) -> bool) {
     }
 }
 
-/// How many pages of a range are there; not counted further than `enough`.
+/// How many pages of a range are present; counting stops at `enough`.
 pub fn count(range: Range<usize>, enough: usize) -> usize {
     let mut count = 0;
     each(range, |_, there| {
@@ -33,7 +33,7 @@ pub fn count(range: Range<usize>, enough: usize) -> usize {
     count
 }
 
-/// The pages of a range, by number, that are there (`true`) or are not.
+/// The pages of a range, by number, that are present (`true`) or not.
 pub fn pages(range: Range<usize>, wanted: bool) -> Vec<usize> {
     let mut pages = Vec::new();
     each(range, |first, there| {
@@ -44,8 +44,8 @@ pub fn pages(range: Range<usize>, wanted: bool) -> Vec<usize> {
     pages
 }
 
-/// Whether a page holds nothing but zeros. Read by the kernel: the program may have
-/// taken the right to read it away.
+/// Whether a page holds nothing but zeros. Read by the kernel, since the program may
+/// have made the page unreadable.
 pub fn is_untouched(page: usize) -> bool {
     let size = rustix::param::page_size();
     let mut bytes = [1u8; 4096];
@@ -54,8 +54,8 @@ pub fn is_untouched(page: usize) -> bool {
     let at = ptr::with_exposed_provenance_mut(page * size);
     let remote = libc::iovec { iov_base: at, iov_len: len };
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    // SAFETY: the kernel writes at most `len` bytes to `bytes`, and looks after the
-    // other side itself.
+    // SAFETY: the kernel writes at most `len` bytes to `bytes`, and checks the other
+    // side itself.
     let read = unsafe { libc::process_vm_readv(own, &local, 1, &remote, 1, 0) };
     read == len as isize && bytes[..len].iter().all(|&byte| byte == 0)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One after the other: the words are those of a process.
+//! One test after the other, since the words belong to the whole process.
 
 use std::thread;
 
@@ -25,14 +25,14 @@ fn ranges_are_asked_for_taken_back_and_refused_when_it_is_closed() {
     assert!(asking.into_iter().all(|thread| thread.join().unwrap()));
     assert_eq!(placer.join().unwrap(), 20 * (1..11).sum::<usize>());
 
-    // Nobody is there: it is taken back, and no other is tried.
+    // Without a placer the request is taken back, and no other one is made.
     assert!(!ask(1..2));
     assert!(BEHIND.load(Ordering::Relaxed));
     assert!(!take(&(1..2)));
     assert!(!ask(3..4));
     assert_eq!((START.load(Ordering::Relaxed), STATE.load(Ordering::Relaxed)), (1, IDLE));
 
-    // Another range than the one that the placer prepared for is not taken.
+    // The placer does not take another range than the one that it prepared for.
     BEHIND.store(false, Ordering::Relaxed);
     let asks = thread::spawn(|| ask(5..6));
     let range = next().unwrap();
