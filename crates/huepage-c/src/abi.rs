@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What C sees: numbers and layouts, as `huepage.h` has them.
+//! Numbers and layouts of the C interface, as `huepage.h` has them.
 
 /// What a call returns.
 #[repr(i32)]
@@ -42,7 +42,7 @@ pub const CODES: [(&str, Code); 10] = [
     ("HUEPAGE_E_INTERNAL", Code::Internal),
 ];
 
-/// How to open; a caller of an older header gives a smaller `size`.
+/// How to open; a caller compiled with an older header gives a smaller `size`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
@@ -60,16 +60,16 @@ pub struct Options {
     pub pool: u64,
 }
 
-/// What became of pages.
+/// Counts of pages after re-verification.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RepairReport {
-    /// Of the color they were placed as.
+    /// Have the color that they were placed with.
     pub already: usize,
-    /// Were of another, and were exchanged.
+    /// Had another color, and were exchanged.
     pub placed: usize,
-    /// Are of another, and the pool has no page to exchange for.
+    /// Have another color, and the pool has no page to exchange for.
     pub short_of: usize,
-    /// Stay for other reasons, or their color cannot be told.
+    /// Stay for other reasons, or their color cannot be found.
     pub other: usize,
 }

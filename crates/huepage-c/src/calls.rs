@@ -12,7 +12,7 @@ use crate::{
     handle::Handle,
 };
 
-/// Borrows what C hands in.
+/// Borrows a value that the C caller passes.
 ///
 /// # Safety
 /// Null, or valid for the call.
@@ -21,10 +21,10 @@ unsafe fn given<'a, T>(pointer: *const T, name: &str) -> Result<&'a T, Failure> 
     unsafe { pointer.as_ref() }.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
 }
 
-/// Borrows what C wants filled.
+/// Borrows a value that the C caller wants filled.
 ///
 /// # Safety
-/// Null, or valid for the call and nobody else's meanwhile.
+/// Null, or valid for the call and not used otherwise meanwhile.
 unsafe fn wanted<'a, T>(pointer: *mut T, name: &str) -> Result<&'a mut T, Failure> {
     // SAFETY: the caller's contract.
     unsafe { pointer.as_mut() }.ok_or_else(|| Failure::argument(format!("{name} is NULL")))
