@@ -63,8 +63,8 @@ fn labeled(ticks: Vec<f64>) -> Vec<(f64, String)> {
     ticks.into_iter().map(|tick| (tick, trimmed(tick, 4))).collect()
 }
 
-/// Round numbers in `lo..=hi` for a logarithmic axis: 1, 2, 5 of every decade,
-/// or more of them where that leaves too few to read.
+/// Round numbers in `lo..=hi` for a logarithmic axis: 1, 2, 5 of every decade, or more
+/// of them if these are too few to read a scale from.
 fn logarithmic_ticks(lo: f64, hi: f64) -> Vec<f64> {
     let coarse = steps(lo, hi, &[1.0, 2.0, 5.0]);
     if coarse.len() >= 5 {

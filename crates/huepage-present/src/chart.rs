@@ -35,7 +35,8 @@ pub const SIZE: u32 = 14;
 const MARK: f64 = 4.0;
 /// From a line of labels to the next.
 pub const LABEL_LINE: f64 = 17.0;
-/// Labels reach no farther to the right of a frame: every picture has as much there.
+/// Labels extend no farther to the right of a frame: every picture has this margin
+/// there.
 const SPARE: f64 = 20.0;
 
 /// Where data lie in a picture, in pixels; `top` is above `bottom`.
@@ -52,14 +53,14 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Draws the axis below the frame, the lines of the grid that rise from its ticks,
-    /// and what it shows.
+    /// Draws the axis below the frame, the grid lines at its ticks, and its label.
     pub fn x_axis(&self, svg: &mut Svg, axis: &Axis, label: &str) {
         self.x_axis_in_lines(svg, axis, label, 1);
     }
 
-    /// The same with its labels in so many lines in turn, for names that are wider than
-    /// from a tick to the next: each more line takes [`LABEL_LINE`] below the frame.
+    /// The same with its labels on `lines` lines in turn, for names wider than the
+    /// distance of two ticks: each additional line takes [`LABEL_LINE`] below the
+    /// frame.
     pub fn x_axis_in_lines(&self, svg: &mut Svg, axis: &Axis, label: &str, lines: usize) {
         for (number, (value, text)) in axis.ticks().iter().enumerate() {
             let x = axis.at(*value, (self.left, self.right));

@@ -43,7 +43,7 @@ pub enum Destination {
     File(PathBuf, Format),
 }
 
-/// As an option names one, in whatever bytes a file name has.
+/// Parses an option; file names may be any bytes.
 impl ValueParserFactory for Destination {
     type Parser = TryMapValueParser<OsStringValueParser, fn(OsString) -> Result<Self, String>>;
 
@@ -53,10 +53,10 @@ impl ValueParserFactory for Destination {
 }
 
 impl Destination {
-    /// What an option names.
+    /// The destination that an option names.
     ///
     /// # Errors
-    /// That the suffix is of no format, as a sentence.
+    /// The suffix belongs to no format; as a sentence.
     pub fn named(name: OsString) -> Result<Self, String> {
         if name == "-" {
             return Ok(Destination::Stdout);
@@ -80,11 +80,11 @@ impl Destination {
         Some(Destination::File(path, format))
     }
 
-    /// Adds standard output where something is wanted `on_stdout` and it is not named, since
-    /// files are beside that; then looks at each as [`Destination::check`] does.
+    /// Adds standard output if `on_stdout` is set and it is not named, since files are
+    /// written in addition to it; then checks each as [`Destination::check`] does.
     ///
     /// # Errors
-    /// The first that may not be written, or is named twice.
+    /// The first destination that may not be written, or is named twice.
     pub fn prepare(all: &mut Vec<Self>, on_stdout: bool, force: bool) -> anyhow::Result<()> {
         if on_stdout && !all.contains(&Destination::Stdout) {
             all.push(Destination::Stdout);
@@ -98,12 +98,13 @@ impl Destination {
         Ok(())
     }
 
-    /// Writes what `render` makes to all, as [`Destination::write`] does. One that fails does
-    /// not keep the others from it; if nothing was for standard output, it gets there what
-    /// could not be written, since to measure again takes minutes.
+    /// Writes the result of `render` to all destinations, as [`Destination::write`]
+    /// does. If one fails, the others are still written. If none is standard output, a
+    /// result that could not be written is printed there, since measuring again takes
+    /// minutes.
     ///
     /// # Errors
-    /// All that could not be written.
+    /// All destinations that could not be written.
     pub fn write_all(
         all: &[Self],
         stdout: Format,
@@ -137,8 +138,7 @@ impl Destination {
         matches!(self, Destination::File(_, Format::Svg | Format::Png))
     }
 
-    /// Looks whether the file may be written, before time is spent on what goes
-    /// into it.
+    /// Checks whether the file may be written, before time is spent on its content.
     ///
     /// # Errors
     /// If the file exists and `force` is not set, or its directory does not.
@@ -150,7 +150,7 @@ impl Destination {
         check_file(path, force)
     }
 
-    /// Writes what `render` makes: to a file in its format, to standard output in
+    /// Writes the result of `render`: to a file in its format, to standard output in
     /// the format `stdout`.
     ///
     /// # Errors
@@ -169,7 +169,7 @@ impl Destination {
     }
 }
 
-/// Writes a file; one that exists is replaced only if `force` is set, as a whole.
+/// Writes a file; an existing file is replaced only if `force` is set.
 ///
 /// # Errors
 /// If the file exists, or cannot be written.
@@ -180,19 +180,18 @@ pub fn create(path: &Path, content: &[u8], force: bool) -> anyhow::Result<()> {
     if named(path)? == Named::Stream {
         return replace(path, content, None);
     }
-    // Not even a file that appeared during the run is replaced.
+    // A file that appeared during the run is not replaced either.
     let file = OpenOptions::new().write(true).create_new(true).open(path);
     let context = || format!("writing {}", path.display());
     let written = file.with_context(context)?.write_all(content);
     if written.is_err() {
-        // Half a file would look like a result.
+        // A file written in part would look like a result.
         let _ = fs::remove_file(path);
     }
     written.with_context(context)
 }
 
-/// Looks whether a file may be written, before time is spent on what goes into
-/// it.
+/// Checks whether a file may be written, before time is spent on its content.
 ///
 /// # Errors
 /// If the file exists and `force` is not set, or its directory does not; if it is a directory,
@@ -209,14 +208,15 @@ pub fn check_file(path: &Path, force: bool) -> anyhow::Result<()> {
     if !dir.is_dir() {
         bail!("{} is no directory: make it first (mkdir -p)", dir.display());
     }
-    // Another file takes the place of one that is there, or its content, if that may not be.
+    // An existing file is replaced by another one, or overwritten if the directory may
+    // not be written to.
     if file.exists() && may_write(&file).is_ok() { Ok(()) } else { may_write(dir) }
 }
 
 /// Whether this process may write to a file, or make files in a directory.
 fn may_write(path: &Path) -> anyhow::Result<()> {
     match accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS) {
-        // An old kernel is asked by writing.
+        // On an old kernel only writing shows it.
         Err(error) if error != Errno::NOSYS => {
             Err(error).with_context(|| format!("cannot write to {}", path.display()))
         }
@@ -281,7 +281,7 @@ mod tests {
         let error = create(Path::new("/dev/full"), b"x", false).unwrap_err();
         assert!(format!("{error:#}").contains("No space left"), "{error:#}");
         let read_only = ["/proc/huepage.svg", "/sys/huepage.svg"];
-        // Root may write everywhere but to file systems that do not take it.
+        // Root may write everywhere except on read-only file systems.
         if rustix::process::geteuid().is_root() {
             return println!("skipped: root may write to any directory");
         }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Names made by others, such as those of mappings, made safe to show.
+//! Names chosen by other programs, such as those of mappings, made safe to show.
 //!
-//! A program chooses its own name and those of the files it maps. Escape codes
-//! would drive the reader's terminal, bidirectional controls would make a line
-//! read otherwise than it is.
+//! A program chooses its own name and those of the files that it maps. Escape codes in
+//! them would control the reader's terminal, and bidirectional controls would change
+//! the order in which a line is read.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -12,16 +12,16 @@ pub fn columns(text: &str) -> usize {
     text.width()
 }
 
-/// Whether a character can be shown as it is: no control, no invisible or
+/// Whether a character can be shown unchanged: no control, no invisible or
 /// bidirectional format character, no space but the plain one, and no mark that
-/// joins with what stands before it.
+/// combines with the character before it.
 fn is_plain(c: char) -> bool {
     // The standard library escapes all of these, and quotes and backslashes too.
     matches!(c, '\'' | '"' | '\\') || c.escape_debug().len() == 1
 }
 
-/// The text with every character that cannot be shown as it is spelled out, as
-/// [`huepage::map::Name`] spells it: `\u{1b}`, `\u{202e}`.
+/// The text with every other character escaped as
+/// [`huepage::map::Name`] does it: `\u{1b}`, `\u{202e}`.
 pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -39,7 +39,7 @@ pub fn lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// At most `width` columns of a printable text; the middle gives way, as names
+/// At most `width` columns of a printable text; the middle is left out, since names
 /// differ at their ends.
 pub fn shorten(text: &str, width: usize) -> String {
     if columns(text) <= width {
@@ -64,8 +64,8 @@ fn take(text: impl Iterator<Item = char>, width: usize) -> Vec<char> {
     .collect()
 }
 
-/// JSON text, safe to show: what cannot be shown as it is becomes `\u202e`,
-/// which readers of JSON take for the same character.
+/// JSON text, safe to show: characters that cannot be shown unchanged become `\u202e`,
+/// which readers of JSON read as the same character.
 pub fn json(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -5,9 +5,9 @@
 //! * [`paragraph`]: sentences and lists in lines of at most 80 columns.
 //! * [`table`]: rows of cells below a head.
 //! * [`svg`], [`axis`], [`chart`], [`oklch`]: pictures; [`png`] renders them.
-//! * [`options`], [`man`]: the options of a command, read and told.
+//! * [`options`], [`man`]: reading the options of a command, and man pages about them.
 //! * [`escape`]: names chosen by other programs, made safe to show.
-//! * [`destination`], [`replace`], [`stdout`]: where all this goes.
+//! * [`destination`], [`replace`], [`stdout`]: files and standard output.
 
 pub mod axis;
 pub mod chart;

@@ -42,8 +42,9 @@ fn pages(command: clap::Command) -> io::Result<Vec<(String, Vec<u8>)>> {
     Ok(all)
 }
 
-/// What follows the options in the help, by the names that its sections have in man pages,
-/// and with its lines as they are. Only the version of a command that has one comes after it.
+/// The sections after the options in the help, under the names of sections in man
+/// pages, with their lines unchanged. Only the version, for commands that have one,
+/// comes after them.
 fn sections(page: &str) -> String {
     let Some((page, extra)) = page.split_once(".SH EXTRA\n") else { return page.to_owned() };
     let (extra, after) = extra.split_at(extra.find("\n.SH ").map_or(extra.len(), |at| at + 1));

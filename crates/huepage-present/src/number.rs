@@ -20,7 +20,7 @@ pub fn size(bytes: Bytes) -> String {
     format!("{} {}", trimmed(value, digits), UNITS[unit])
 }
 
-/// So many digits behind the point at most, no zeros at the end.
+/// At most `digits` digits after the point, without zeros at the end.
 pub fn trimmed(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     match digits {
@@ -34,8 +34,8 @@ pub fn share(part: u64, whole: u64) -> String {
     percent(part.min(whole) as f64 / whole.max(1) as f64)
 }
 
-/// A share as `0%`, `<0.1%`, `4.3%`, `75%`, `250%`. What is not quite nothing or not
-/// quite all does not read as that.
+/// A share as `0%`, `<0.1%`, `4.3%`, `75%`, `250%`. A share that is nearly 0 or nearly
+/// 1 is not printed as 0% or 100%.
 pub fn percent(share: f64) -> String {
     let percent = 100.0 * share;
     match percent {
@@ -47,8 +47,7 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A share with so many digits behind the point, for columns of which one value follows
-/// another; `-` where there is none.
+/// A share with `digits` digits after the point, for columns of values; `-` for `None`.
 pub fn percent_in_column(share: Option<f64>, digits: usize) -> String {
     share.map_or("-".to_owned(), |share| format!("{:.digits$}%", 100.0 * share))
 }
@@ -62,10 +61,10 @@ pub fn expected(value: f64) -> String {
     }
 }
 
-/// A figure with at least three digits that count: `0.1583`, `5.497`, `24.50`,
+/// A figure with at least three significant digits: `0.1583`, `5.497`, `24.50`,
 /// `265.8`.
 pub fn figure(value: f64) -> String {
-    // By what is printed: 9.9996 has as many characters as 10.0.
+    // By the printed value: 9.9996 is printed as wide as 10.0.
     let decimals = match value.abs() {
         small if small < 0.99995 => 4,
         small if small < 9.9995 => 3,
@@ -81,7 +80,7 @@ pub fn counted(count: u64, thing: &str) -> String {
     format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A list in the syntax of numactl; `0-124:4` where it is one stride.
+/// A list in the syntax of numactl; `0-124:4` for a single stride.
 pub fn indexes(list: &[u32]) -> String {
     if let [first, second, .., last] = list {
         let stride = second - first;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fills for pictures, by how light and how colorful they look.
+//! Fills for pictures, by perceived lightness and colorfulness.
 
 /// A color by lightness, chroma and hue (B. Ottosson, "A perceptual color space
 /// for image processing", 2020): equal steps look equal.

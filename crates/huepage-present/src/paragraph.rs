@@ -7,8 +7,8 @@ use textwrap::{core::Word, wrap_algorithms::wrap_first_fit};
 pub const WIDTH: usize = 80;
 
 /// `sentence` broken between words; the first line keeps its own indentation, lines
-/// after it begin with `indent`. A word longer than a line stays whole: it may be a
-/// path that somebody copies.
+/// after it begin with `indent`. A word longer than a line stays whole, since it may be
+/// a path to be copied.
 pub fn wrap(sentence: &str, indent: &str) -> String {
     lines("", indent, sentence.split_inclusive(' ').map(Word::from).collect())
 }

@@ -27,7 +27,7 @@ fn fonts() -> anyhow::Result<Database> {
     Ok(fonts)
 }
 
-/// Looks whether this machine has a font to write labels with.
+/// Checks whether this machine has a font for labels.
 ///
 /// # Errors
 /// If it has none; the message says which package brings one.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A file that takes the place of another one: whoever reads sees the old one or the new
-//! one, never a part, and where writing fails the old one stays.
+//! Replaces a file by another one: readers find the old file or the new one, never a
+//! part, and if writing fails the old file stays. In a directory that this process may
+//! not write to, an existing file is overwritten instead, without these guarantees.
 
 use std::{
     fs::{self, File, OpenOptions, Permissions},
@@ -14,21 +15,22 @@ use anyhow::{Context, bail};
 /// What a path names.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Named {
-    /// A file that is there or not; symbolic links lead to it, and stay.
+    /// A regular file, which may be missing; symbolic links lead to it, and stay.
     File(PathBuf),
     /// A device, a pipe, a socket, or an open file of a process, such as `/dev/stdout`:
-    /// it is written to, and nothing takes its place.
+    /// it is written to, not replaced.
     Stream,
 }
 
-/// As many symbolic links as Linux follows.
+/// The number of symbolic links that Linux follows.
 const LINKS: usize = 40;
 
-/// What a path names.
+/// The file or stream that a path names.
 ///
 /// # Errors
-/// If it cannot be looked at, or is a symbolic link of another user: what that leads to is
-/// his choice. As with `fs.protected_symlinks`, whose folder it is may have links there.
+/// If it cannot be looked at, or is a symbolic link of another user, who could choose
+/// any target. As with `fs.protected_symlinks`, the owner of the directory may have
+/// links in it.
 pub fn named(path: &Path) -> anyhow::Result<Named> {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -44,7 +46,7 @@ pub fn named(path: &Path) -> anyhow::Result<Named> {
             return Ok(Named::Stream);
         }
         let folder = folder_of(&path);
-        // Links there are no paths.
+        // Links in /proc are no paths.
         if folder.canonicalize().with_context(what)?.starts_with("/proc") {
             return Ok(Named::Stream);
         }
@@ -62,11 +64,13 @@ pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes beside a file, and renames; to a stream, what it has not got yet. The file has
-/// `mode`, or else that of the old one, or else what the umask gives a new one.
+/// Writes a new file in the same directory and renames it; appends to a stream. The
+/// file has `mode`, or else that of the old one, or else what the umask gives a new
+/// one.
 ///
 /// # Errors
-/// If it cannot be written: then the old one stays, and nothing beside it.
+/// If it cannot be written: then the old file stays unless it is overwritten in place,
+/// and no other file is left.
 pub fn replace(path: &Path, content: &[u8], mode: Option<u32>) -> anyhow::Result<()> {
     let context = || format!("writing {}", path.display());
     let Named::File(file) = named(path)? else {
@@ -74,11 +78,11 @@ pub fn replace(path: &Path, content: &[u8], mode: Option<u32>) -> anyhow::Result
         return stream.and_then(|mut stream| stream.write_all(content)).with_context(context);
     };
     let old = file.metadata().ok();
-    // Its name begins with a dot and has no suffix, so that no collector takes it.
+    // Its name begins with a dot and has no suffix, so that no collector reads it.
     let mut beside = tempfile::Builder::new();
     beside.prefix(".huepage-").permissions(Permissions::from_mode(0o666));
     let mut beside = match beside.tempfile_in(folder_of(&file)) {
-        // The folder is another's, but not the file.
+        // The directory may not be written to, but the file may.
         Err(error) if error.kind() == ErrorKind::PermissionDenied && old.is_some() => {
             return File::create(&file)
                 .and_then(|mut file| file.write_all(content))
@@ -86,7 +90,7 @@ pub fn replace(path: &Path, content: &[u8], mode: Option<u32>) -> anyhow::Result
         }
         beside => beside.with_context(context)?,
     };
-    // Its error would name the temporary file.
+    // An error of its own would name the temporary file.
     beside.as_file_mut().write_all(content).with_context(context)?;
     if let Some(mode) = mode.or(old.map(|old| old.mode())) {
         fs::set_permissions(beside.path(), Permissions::from_mode(mode)).with_context(context)?;
@@ -115,7 +119,7 @@ mod tests {
         replace(&path, b"new", None).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "new");
         assert_eq!(mode(&path), 0o600);
-        // Who had it open reads the old one to its end.
+        // A reader that has the old file open reads it to its end.
         assert_eq!(std::io::read_to_string(old).unwrap(), "old, and longer than the new one");
         replace(&path, b"new", Some(0o644)).unwrap();
         assert_eq!(mode(&path), 0o644);
@@ -169,12 +173,12 @@ mod tests {
         assert!(format!("{error:#}").contains("No space left"), "{error:#}");
         assert!(full.is_symlink());
 
-        // It cannot be written to, and would be replaced all the same.
+        // It cannot be written to, but could be replaced.
         let _listener = UnixListener::bind(&socket).unwrap();
         replace(&socket, b"x", None).unwrap_err();
         assert_eq!(named(&socket).unwrap(), Named::Stream);
 
-        // As /dev/stdout is, of a shell that appends to a file.
+        // As /dev/stdout in a shell that appends to a file.
         fs::write(&log, "before, ").unwrap();
         let file = OpenOptions::new().append(true).open(&log).unwrap();
         let number = std::os::fd::AsRawFd::as_raw_fd(&file);

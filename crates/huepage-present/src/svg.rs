@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::{escape::xml, number::trimmed};
 
-/// Where a text stands in relation to its point.
+/// The position of a text relative to its point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Anchor {
     /// It begins there.
@@ -32,7 +32,7 @@ impl Svg {
         );
     }
 
-    /// Many rectangles of one fill: a tenth of the bytes.
+    /// Many rectangles of one fill, in a tenth of the bytes.
     pub fn rectangles(&mut self, rectangles: &[[f64; 4]], fill: &str) {
         if rectangles.is_empty() {
             return;
@@ -45,7 +45,7 @@ impl Svg {
         self.body.push_str("\"/>\n");
     }
 
-    /// A line of text on its baseline, any text at all.
+    /// A line of text on its baseline; any characters are allowed.
     pub fn text(&mut self, at: (f64, f64), size: u32, fill: &str, anchor: Anchor, text: &str) {
         self.styled(at, size, fill, anchor, "", text);
     }
@@ -92,7 +92,7 @@ impl Svg {
         self.stroke(points, stroke, &more);
     }
 
-    /// A thin line that others show through.
+    /// A thin, transparent line.
     pub fn hair(&mut self, from: (f64, f64), to: (f64, f64), stroke: &str) {
         self.stroke(&[from, to], stroke, r#" stroke-opacity="0.35""#);
     }
@@ -105,7 +105,7 @@ impl Svg {
         );
     }
 
-    /// A filled shape with these corners; `opacity` is 1 where nothing shows through.
+    /// A filled shape with these corners; `opacity` 1 is opaque.
     pub fn polygon(&mut self, corners: &[(f64, f64)], fill: &str, opacity: f64) {
         let (points, opacity) = (joined(corners), short(opacity));
         let opacity = match &*opacity {
@@ -130,12 +130,12 @@ impl Svg {
         );
     }
 
-    /// Begins a group that tells `title` where the pointer rests on it.
+    /// Begins a group that shows `title` while the pointer is on it.
     pub fn begin(&mut self, title: &str) {
         let _ = writeln!(self.body, "<g><title>{}</title>", xml(title));
     }
 
-    /// Ends it.
+    /// Ends the group.
     pub fn end(&mut self) {
         self.body.push_str("</g>\n");
     }
@@ -159,13 +159,13 @@ fn joined(points: &[(f64, f64)]) -> String {
     points.join(" ")
 }
 
-/// Hundredths of a pixel are enough.
+/// To hundredths of a pixel.
 fn short(length: f64) -> String {
     trimmed(length, 2)
 }
 
-/// About how wide a text is drawn. No font is at hand when an SVG is written, so
-/// these are the widths of DejaVu Sans, a wide one.
+/// The approximate width of a text. When an SVG is written the font is not known, so
+/// these are the widths of DejaVu Sans, a wide font.
 pub fn width(text: &str, size: u32) -> f64 {
     let em: f64 = text.chars().map(em).sum();
     em * f64::from(size)

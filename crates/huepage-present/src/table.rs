@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use crate::escape::columns;
 
-/// To which side a column leans.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
     /// Names.
@@ -22,21 +22,21 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with this head: its first column leans to the left, the others, which
-    /// hold figures, to the right.
+    /// A table with this head: its first column is aligned to the left, the others,
+    /// which hold figures, to the right.
     pub fn new(head: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut table = Table { rows: Vec::new(), align: vec![Align::Left] };
         table.row(head);
         table
     }
 
-    /// The same with its first columns aligned otherwise.
+    /// The same with other alignments of its first columns.
     pub fn aligned(mut self, align: impl Into<Vec<Align>>) -> Self {
         self.align = align.into();
         self
     }
 
-    /// One with these columns, and then those.
+    /// A table with the columns `first`, then `more`.
     pub fn wide(first: &[&str], more: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let first = first.iter().map(|&name| name.to_owned());
         Table::new(first.chain(more.into_iter().map(Into::into)))
@@ -52,7 +52,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Adds a row of these cells, and then those.
+    /// Adds a row of the cells `first`, then `more`.
     pub fn wide_row(
         &mut self,
         first: impl IntoIterator<Item = impl Into<String>>,
@@ -81,8 +81,8 @@ impl Table {
         text
     }
 
-    /// The table in Markdown that can be read as it is. Columns that hold nothing but
-    /// figures lean to the right, whatever else was said.
+    /// The table in Markdown that is readable as text. Columns with only figures are
+    /// aligned to the right, whatever the alignment set.
     ///
     /// # Panics
     /// If a row has another number of cells than the head.
