@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The options that do what messages of the library advise. The library does not
-//! know them: it is used by other programs too.
+//! Names the options of this command that do what error messages of the library advise.
+//! The library does not know them, since other programs use it too.
 
 use std::error::Error;
 
@@ -12,10 +12,10 @@ use huepage::{
     topology::{ChoiceError, RecordError, TopologyError},
 };
 
-/// Gives a geometry by hand.
+/// To give a geometry by hand.
 pub const CACHE: &str = "--cache size=SIZE,ways=N";
 
-/// What to write behind the message of an error; `None` where no option helps.
+/// The text to append to the message of an error; `None` if no option helps.
 pub fn option(error: &(dyn Error + 'static)) -> Option<String> {
     let text = if let Some(error) = error.downcast_ref::<ColorError>() {
         color(error)?.to_owned()

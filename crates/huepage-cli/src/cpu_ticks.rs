@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel tells of a CPU's time, and of this program's on it.
+//! The kernel's accounts of a CPU's time, and of this program's time on it.
 
 use std::time::Duration;
 
@@ -20,9 +20,9 @@ pub struct Ticks {
 }
 
 impl Ticks {
-    /// Those of a CPU in the text of `/proc/stat`: user, nice, system, idle,
-    /// iowait, irq, softirq, steal; what guests took is in user and nice already.
-    /// `None` for a CPU that is not there, or a kernel that does not tell.
+    /// The ticks of a CPU in the text of `/proc/stat`: user, nice, system, idle,
+    /// iowait, irq, softirq, steal; the time of guests is in user and nice already.
+    /// `None` for a CPU that does not exist, or a kernel that does not count them.
     pub fn of(stat: &str, cpu: u32) -> Option<Self> {
         let name = format!("cpu{cpu}");
         let line = stat.lines().find(|line| line.split(' ').next() == Some(&name))?;
@@ -32,8 +32,8 @@ impl Ticks {
         Some(Ticks { all: fields.iter().sum(), idle: fields[3] + fields[4], stolen })
     }
 
-    /// From an earlier moment to this one; a CPU that went offline and came back
-    /// begins anew.
+    /// The ticks from an earlier moment to this one; a CPU that went offline and came
+    /// back starts at zero.
     pub fn since(self, before: Ticks) -> Ticks {
         Ticks {
             all: self.all.saturating_sub(before.all),

@@ -3,7 +3,7 @@
 
 use std::{os::unix::process::ExitStatusExt, process::ExitStatus};
 
-/// What became of a program, as the rest of a sentence that begins with its name.
+/// How a program ended, as the rest of a sentence that begins with its name.
 pub fn exit_text(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("ended with exit code {code}"),

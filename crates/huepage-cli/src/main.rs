@@ -86,18 +86,18 @@ fn main() -> ExitCode {
     }
 }
 
-/// What is printed of an error: within 80 columns for people, unbroken for logs
-/// and for those who search them.
+/// The printed text of an error: within 80 columns on a terminal, unbroken for logs and
+/// for searching.
 fn message(error: &anyhow::Error, terminal: bool) -> String {
-    // Whatever is named in it, by whomever.
+    // Names in it may come from other programs.
     let option = error.chain().find_map(advice::option);
     let option = option.map_or(String::new(), |option| format!(": {option}"));
     let text = escape::lines(&format!("huepage: {error:#}{option}\n"));
     if terminal { text.lines().map(|line| wrap(line, "    ")).collect() } else { text }
 }
 
-/// 2 for a CPU or process that is not there: the option is wrong, though only the machine
-/// can tell. Else 1.
+/// 2 for a CPU or process that does not exist: the option is wrong, though that depends
+/// on the machine. Otherwise 1.
 fn exit_code(error: &anyhow::Error) -> ExitCode {
     let is_usage = error.chain().any(|cause| {
         let no_cpu = |e: &PinError| matches!(e, PinError::NotAllowed { .. });
@@ -107,7 +107,7 @@ fn exit_code(error: &anyhow::Error) -> ExitCode {
             || matches!(cause.downcast_ref(), Some(MapError::NoProcess { .. }))
             || cause.is::<UsageError>()
     });
-    // As a shell tells of who is ended by it.
+    // As a shell reports a program that a signal ended.
     const BY_CTRL_C: u8 = 128 + libc::SIGINT as u8;
     match () {
         () if error.is::<Interrupted>() => ExitCode::from(BY_CTRL_C),

@@ -6,15 +6,15 @@ use std::{io, mem, os::unix::process::CommandExt, process::Command, ptr, time::D
 /// The signals that end a program which waits in a terminal.
 const ENDING: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 
-/// While this value lives, signals that would end the program are held back,
-/// and end [`Signals::wait`] instead.
+/// While this value lives, signals that would end the program are blocked, and end
+/// [`Signals::wait`] instead.
 pub struct Signals {
     ending: libc::sigset_t,
     before: libc::sigset_t,
 }
 
 impl Signals {
-    /// Holds them back from this thread, and from those it starts.
+    /// Blocks them for this thread, and for those it starts.
     pub fn hold() -> Self {
         // SAFETY: a set of signals is plain data, and both are valid for the call.
         unsafe {
@@ -24,7 +24,7 @@ impl Signals {
         }
     }
 
-    /// Whether one came since it was asked last.
+    /// Whether one came since the last call.
     pub fn came(&self) -> bool {
         self.wait(Duration::ZERO)
     }
@@ -47,8 +47,8 @@ impl Drop for Signals {
     }
 }
 
-/// While this value lives, Ctrl-C is for the command that runs in the same
-/// terminal, and not for this program, which shows what became of it.
+/// While this value lives, Ctrl-C ends the command that runs in the same terminal, and
+/// not this program, which then shows the result.
 pub struct LeftToCommand([(libc::c_int, libc::sighandler_t); 2]);
 
 impl LeftToCommand {
@@ -82,9 +82,10 @@ fn ending() -> libc::sigset_t {
     }
 }
 
-/// Has a command end when this program does, whatever ends it: nobody would wait for it.
-/// What [`Signals`] holds back here is not held back from it. To be started by the thread that
-/// waits for it, since the kernel goes by that.
+/// Makes a command end when this program does, however that ends, since no process
+/// would wait for it. Signals that [`Signals`] blocks here are not blocked in it. It
+/// must be started by the thread that waits for it, since the kernel sends the signal
+/// when that thread ends.
 pub fn ends_with_us(command: &mut Command) {
     let ends = || {
         // SAFETY: the set is valid, and no other is asked for.
@@ -99,7 +100,7 @@ pub fn ends_with_us(command: &mut Command) {
     unsafe { command.pre_exec(ends) };
 }
 
-/// Ctrl-C came before there was anything to show.
+/// Ctrl-C came before there was a result.
 #[derive(Debug, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Wrong use that only the machine can tell of.
+//! Wrong options that only the state of the machine shows to be wrong.
 
 /// An error that ends the program with exit code 2.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage bench` as a user meets it: the real binary, its files, messages and
-//! exit codes. No test looks at how fast anything was.
+//! `huepage bench` from a user's side: the real binary, its files, messages and exit
+//! codes. No test depends on how fast anything was.
 
 mod support;
 
@@ -33,7 +33,7 @@ fn in_part(command: &mut Command) -> Output {
     output
 }
 
-/// Working sets are relative to a cache that some virtual machines hide.
+/// Working sets are relative to a cache, which some virtual machines do not declare.
 fn machine_declares_a_cache() -> bool {
     let declared = Path::new("/sys/devices/system/cpu/cpu0/cache/index2/size").exists();
     if !declared {
@@ -69,7 +69,7 @@ fn an_argument_that_is_no_text_is_a_usage_error_and_no_panic() {
     };
     let text = assert_refused(&with("--cache", b"\xff.svg"), 2, "invalid UTF-8");
     assert!(!text.contains("panicked"), "{text}");
-    // The name of a file may be any.
+    // A file name may be any bytes.
     assert_refused(&with("--output", b"\xff.pdf"), 2, "use .svg, .png, .json or .txt");
     assert_refused(
         &with("--output", b"/nonexistent/\xff.svg"),
@@ -93,7 +93,7 @@ fn json_holds_a_row_for_every_workload_and_size() {
     assert!(report["command"].as_str().unwrap().contains(&words.join(" ")));
     assert_eq!((&report["allocations"], &report["visits"]), (&2.into(), &1.into()));
     assert_eq!(report["verdict"]["kind"], "cannot-tell");
-    // Nothing tells colors here, so nothing is known of pages that moved.
+    // No colors are known here, so it is not known whether pages moved.
     assert!(report["rows"][0]["moved"].is_null());
     let rows = report["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 2 * 12);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage bench exec` as a user meets it: the real binary, programs that end well
-//! and badly. No test looks at how fast anything was.
+//! `huepage bench exec` from a user's side: the real binary, programs that succeed and
+//! that fail. No test depends on how fast anything was.
 
 mod support;
 
@@ -121,8 +121,8 @@ const BUSY: [&str; 3] = [
 #[test]
 fn the_report_shows_that_the_placed_arm_was_placed() {
     let Some(_alone) = placing() else { return };
-    // Colors are told by frame number, so that it does not depend on who else is on
-    // this machine.
+    // Colors come from frame numbers, so that the test does not depend on other
+    // programs on this machine.
     let options = ["--run-option=--backend=frame-number", "--run-option=--budget=100%"];
     let arguments = ["--runs", "1", "--no-control", "--json", options[0], options[1], "--"];
     let output = once(&[&arguments[..], &BUSY].concat());
@@ -159,7 +159,8 @@ fn the_text_fits_and_the_program_is_silent_unless_asked() {
     assert_eq!((stdout(&shown), stderr(&shown).matches("hello\n").count()), (String::new(), 6));
 }
 
-/// While a program runs, which stays until it is ended; its PID, and what is left to be said.
+/// While a program runs, which stays until it is ended; its PID, and the rest of
+/// standard error.
 fn during_a_run() -> (Child, Pid, Lines<BufReader<ChildStderr>>) {
     let script = "echo $$; exec sleep 600";
     // Where tests run in the background, the signal is ignored from the start.
@@ -182,7 +183,7 @@ fn the_program_ends_with_who_runs_it() {
     let (mut huepage, program, _said) = during_a_run();
     huepage.kill().unwrap();
     huepage.wait().unwrap();
-    // Who inherits it may let it stay as a zombie.
+    // The process that inherits it may let it stay as a zombie.
     let stat = format!("/proc/{}/stat", program.as_raw_pid());
     while fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
         std::thread::sleep(Duration::from_millis(10));
@@ -210,6 +211,6 @@ fn setup_comes_once_and_prepare_before_each_run() {
     assert_eq!(code(&once(&arguments)), Some(0));
     let lines = fs::read_to_string(log).unwrap();
     assert_eq!(lines, format!("setup\n{}", "prepare\n".repeat(4)));
-    // The binary under test is what places, wherever it was called from.
+    // The binary under test places programs, wherever it was called from.
     assert!(cargo_bin("huepage").is_absolute());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage colors` as a user meets it: the real binary, its output, messages
-//! and exit codes. Nothing here depends on how fast anything is; where the
-//! binary says that colors cannot be told here, a test skips and says so.
+//! `huepage colors` from a user's side: the real binary, its output, messages and exit
+//! codes. Nothing here depends on how fast anything is; if the binary reports that
+//! colors cannot be measured here, a test is skipped with that message.
 
 mod support;
 
@@ -105,7 +105,7 @@ fn more_pages_than_there_is_memory_are_refused_rather_than_tried() {
     assert!(text.ends_with("give fewer with --pages\n"), "{text}");
 }
 
-/// What holds whatever the method.
+/// Checks that hold for every method.
 fn assert_consistent(report: &Value) {
     assert_eq!(report["schema"], "huepage.colors/1");
     assert_eq!(report["kind"], "measured");
@@ -248,8 +248,8 @@ fn a_reader_that_goes_away_is_no_error() {
     assert_silent(&output);
 }
 
-/// Half and twice the colors: a map by either would be wrong, and every page of
-/// it would look well.
+/// Half and twice the colors: a map by either would be wrong, although every page of it
+/// would look right.
 #[test]
 fn a_geometry_that_is_not_true_ends_with_the_evidence_and_without_a_map() {
     let _alone = alone();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage demo` as a user meets it: what it prints, what it writes, and what
-//! it says when it cannot.
+//! `huepage demo` from a user's side: what it prints, what it writes, and its errors.
 
 mod support;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage export`, `features` and `bugreport`, as those meet them who call them.
+//! `huepage export`, `features` and `bugreport` from the side of their callers.
 
 mod support;
 
@@ -11,7 +11,8 @@ use support::{
     stdout,
 };
 
-/// Without a time stamp counter, or beside loud neighbors, a part is missing and said.
+/// Without a time stamp counter, or beside a busy neighbor, a part is missing, and a
+/// message says so.
 fn done(output: &std::process::Output) {
     let all = code(output) == Some(0) && stderr(output).is_empty();
     let part = code(output) == Some(3) && !stderr(output).is_empty();
@@ -62,7 +63,7 @@ fn features_for_kubernetes_expire() {
 fn who_wants_nothing_exported_is_told_what_there_is() {
     let output = huepage(&["export"]).output().unwrap();
     assert_refused(&output, 2, "--openmetrics");
-    // Before it looks.
+    // Before it measures.
     for (file, why) in
         [("/nonexistent/x", "/nonexistent is no directory"), ("/", "/ is a directory")]
     {
@@ -71,7 +72,7 @@ fn who_wants_nothing_exported_is_told_what_there_is() {
     }
 }
 
-/// Whether a feature is there is asked of the kernel: without root, frame numbers are not.
+/// The kernel is asked whether a feature works: without root, frame numbers do not.
 #[test]
 fn features_that_are_not_here_say_why() {
     let output = huepage(&["features", "--json"]).output().unwrap();

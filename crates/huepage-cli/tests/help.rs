@@ -128,7 +128,7 @@ fn completions_know_commands_options_and_values_in_every_shell() {
     }
 }
 
-/// A script that bash cannot read would break every shell that it starts.
+/// A script that bash cannot read would break every shell that loads it.
 #[test]
 fn bash_reads_its_completions_and_completes_by_them() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the real binary prints against the schemas in docs/schemas: every field it
-//! prints is described, with a type that fits, and every field described is printed.
-//! The schemas are made from docs/json.md.
+//! Compares the output of the real binary with the schemas in docs/schemas: every field
+//! that it prints is described, with a type that fits, and every field described is
+//! printed. The schemas are made from docs/json.md.
 
 mod support;
 
@@ -99,7 +99,7 @@ fn every_field_of_a_recorded_machine_is_documented() {
     check_all("huepage.recorded-machine/1", &reports);
 }
 
-/// A kernel that had all of them would leave `why` unseen: no such kernel is stock.
+/// On a kernel with all features `why` would be missing, but no stock kernel has all.
 #[test]
 fn every_field_of_features_is_documented() {
     check_all("huepage.features/1", &[printed(&["features", "--json"])]);
@@ -148,8 +148,8 @@ fn every_field_of_a_benchmark_is_documented() {
     check_all("huepage.bench/2", &[&kept[..], &[json(&output)]].concat());
 }
 
-/// Of these, some have figures, kept in results/, since six quiet runs of each arm
-/// are not to be had on every machine.
+/// Reports with figures are kept in results/, since six quiet runs of each arm are not
+/// possible on every machine.
 #[test]
 fn every_field_of_a_comparison_of_programs_is_documented() {
     let _alone = alone();

@@ -21,8 +21,8 @@ fn recorded(name: &str) -> String {
     format!("{}/tests/maps/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Made up so that everything a map can tell is in it: four kinds of memory,
-/// three nodes with holes, all kinds of pages, a hostile name, shortfalls.
+/// A made-up record with everything that a map can show: four kinds of memory, three
+/// nodes with holes, all kinds of pages, a hostile name, shortfalls.
 const ALL: &str = "numa-four-kinds-of-memory";
 
 #[test]
@@ -71,7 +71,7 @@ fn json_is_the_record_again() {
 #[test]
 fn nothing_a_terminal_acts_on_leaves_a_record() {
     let record = fs::read_to_string(recorded(ALL)).unwrap();
-    // Not only in names: a record is a file that anyone can write.
+    // Not only in names: any user can write a record.
     let hostile = record
         .replace("Intel(R) Xeon(R)", r"\u001b]0;x\u0007\u202e")
         .replace(r#""needs":"CAP"#, r#""needs":"\u009b2J"#)

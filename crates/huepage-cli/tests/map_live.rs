@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage map` of running processes, as a user meets it: finding them,
-//! running them, permissions, and what goes wrong.
+//! `huepage map` of running processes, from a user's side: finding them, running them,
+//! permissions, and errors.
 
 mod support;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage map`: wrong options and files, each told with what to do instead.
+//! `huepage map`: wrong options and files, each with an error that says what to do
+//! instead.
 
 mod support;
 

@@ -28,7 +28,7 @@ struct Terminal {
     child: Child,
     written: Arc<Mutex<String>>,
     reader: JoinHandle<()>,
-    // The last holder of the other end: the reader must not see it close early.
+    // Keeps the other end open, so that the reader does not see it close early.
     slave: OwnedFd,
 }
 

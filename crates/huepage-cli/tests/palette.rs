@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage palette` as a user meets it: the real binary, its text, messages and
-//! exit codes.
+//! `huepage palette` from a user's side: the real binary, its text, messages and exit
+//! codes.
 
 mod support;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage pressure` as a user meets it: the real binary, its lines, messages
-//! and exit codes. What others take here is theirs to decide, so figures are
-//! only held to what figures of this kind can be; where the binary says that
-//! colors cannot be told here, a test skips and says so.
+//! `huepage pressure` from a user's side: the real binary, its lines, messages and exit
+//! codes. Other programs decide what is evicted here, so tests only check that figures
+//! are possible; if the binary reports that colors cannot be measured here, a test is
+//! skipped with that message.
 
 mod support;
 
@@ -24,7 +24,7 @@ fn pressure(arguments: &[&str]) -> Output {
     huepage(&["pressure"]).args(arguments).output().unwrap()
 }
 
-/// Done, with nothing on standard error but that it took longer.
+/// Succeeded, with nothing on standard error except that it took longer.
 #[track_caller]
 fn assert_done(output: &Output) {
     let text = stderr(output);
@@ -67,7 +67,7 @@ fn what_cannot_be_watched_or_written_is_told_with_exit_code_1() {
     assert_eq!(fs::read_to_string(taken).unwrap(), "precious");
 }
 
-/// What holds whatever others do.
+/// Checks that hold whatever other programs do.
 fn assert_consistent(report: &Value) {
     assert_eq!(report["schema"], "huepage.pressure/1");
     assert_eq!(report["kind"], "measured");
@@ -85,7 +85,7 @@ fn assert_consistent(report: &Value) {
         let [mean, median, p95] =
             ["mean", "median", "p95"].map(|part| share(&report["evicted"][part]));
         assert!(median <= p95 && (mean > 0.0 || p95 == 0.0), "{}", report["evicted"]);
-        // Left alone for as long as asked for, or longer.
+        // Left alone for the planned time, or longer.
         assert!(report["wait"].as_f64().unwrap() >= 0.000_3);
     }
     if !report["steal"].is_null() {
@@ -147,8 +147,8 @@ fn ran(child: &Child) -> Option<f64> {
     Some(text.split(' ').next()?.parse::<f64>().unwrap() * 1e-9)
 }
 
-/// From the first line to the last, so without discovery. A ratio, as the
-/// program keeps to its share however slow the machine is.
+/// From the first line to the last, so without discovery. A ratio, since the program
+/// keeps to its share however slow the machine is.
 #[test]
 fn it_takes_less_than_two_percent_of_the_cpu_while_it_watches() {
     let _alone = alone();

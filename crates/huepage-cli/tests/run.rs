@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage run`: the program is as it would be without it, and its memory is
-//! placed.
+//! `huepage run`: the program behaves as without it, and its memory is placed.
 
 mod support;
 
@@ -102,7 +101,7 @@ fn what_did_not_come_about_is_told_at_the_end() {
     assert!(said.contains("nothing placed in "), "{said}");
     assert!(said.contains("that begins with"), "{said}");
 
-    // The directory goes before the report comes.
+    // The directory is removed before the report is written.
     let gone = directory.path().join("gone");
     fs::create_dir(&gone).unwrap();
     let report = gone.join("report.json");
@@ -113,8 +112,9 @@ fn what_did_not_come_about_is_told_at_the_end() {
     assert!(said.contains("No such file or directory"), "{said}");
 }
 
-/// The thread beside it must not keep what the program gives up: the C library would end a
-/// program whose threads then fare differently as they change their user.
+/// The thread in the program must not keep privileges that the program gives up: when a
+/// program changes its user, the C library ends it if its threads get different
+/// results.
 #[test]
 fn a_program_that_gives_up_privileges_ends_as_without_it() {
     let Some(_alone) = placing() else { return };
@@ -163,7 +163,7 @@ fn a_static_program_runs_as_it_is_and_says_so_or_must_not() {
     assert_eq!(code(&output), Some(125));
 }
 
-/// The loader would take what comes behind the space for another library.
+/// The loader would take the part after the space for another library.
 #[test]
 fn a_library_whose_path_the_loader_would_split_is_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -190,7 +190,7 @@ fn without_privilege_it_says_what_is_missing_and_runs_the_program() {
         let arguments = [&["run"], must, &["--", "sh", "-c", "exit 5"]].concat();
         let output = user.command(&arguments).output().unwrap();
         assert_eq!(code(&output), Some(expected), "{}", stderr(&output));
-        // Nor is there the library that would do without.
+        // The library for placing without the privilege is missing too.
         for missing in ["CAP_SYS_PTRACE", "libhuepage_heap.so"] {
             assert!(stderr(&output).contains(missing), "{}", stderr(&output));
         }
@@ -227,7 +227,7 @@ fn a_program_that_closes_its_output_is_heard_to_do_so() {
     child.wait().unwrap();
 }
 
-/// Waits until something has come about, for a minute at most.
+/// Waits until a condition holds, for a minute at most.
 fn wait_for(mut has_come: impl FnMut() -> bool) {
     let begin = Instant::now();
     while !has_come() && begin.elapsed() < Duration::from_secs(60) {
@@ -259,7 +259,7 @@ fn memory_is_placed_while_the_program_runs_and_the_report_says_so() {
     }
     assert_eq!(report["state"], "ended");
     let number = |name: &str| report[name].as_u64().unwrap();
-    // Nothing of it is other than plain memory; some pages may be busy.
+    // All of it is plain memory; some pages may be busy.
     assert!(number("pages_placed") >= 400, "{report}");
     assert!(number("pages_placed") <= number("pages_seen"), "{report}");
     assert!(number("moves") >= number("pages_placed"), "{report}");
@@ -314,7 +314,7 @@ fn a_map_of_the_program_says_who_places_it() {
         (&["--backend", "heap", "--"], "heap", "libhuepage_heap.so"),
     ] {
         let mut command = run(options);
-        // One process: what the shell becomes has read nothing yet.
+        // One process: the program that the shell becomes has read nothing yet.
         command.args(["sh", "-c", "read line"]).stdin(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let pid = child.id().to_string();
@@ -358,7 +358,7 @@ fn children_are_placed_too_unless_they_are_not_to_be() {
     assert_eq!((left.len(), placed(&left)), (1, 0), "{left:?}");
 }
 
-/// However its threads end: the placer's does not keep it alive.
+/// However its threads end: the placer's thread does not keep the process alive.
 #[test]
 fn a_process_ends_with_the_last_thread_of_the_program() {
     if !can_place() {

@@ -26,8 +26,8 @@ use support::{
     stderr, stdout,
 };
 
-/// The report of a run that could place; `None`, with the reason printed, where no
-/// colors can be found here.
+/// The report of a run that could place; `None`, with the reason printed, if no colors
+/// can be found here.
 fn placed(file: &Path, output: &Output) -> Option<Value> {
     if stderr(output).contains("not placed") {
         println!("skipped: {}", stderr(output));
@@ -46,8 +46,8 @@ fn number(report: &Value, name: &str) -> u64 {
     report[name].as_u64().unwrap()
 }
 
-/// Whether the program asked before anything was ready, or ended before the colors
-/// were found; says so.
+/// Whether the program allocated before the placer was ready, or ended before the
+/// colors were found; prints which.
 fn is_late(report: &Value) -> bool {
     let late = number(&report["unplaced"], "late") > 0 || report["state"] == "discovering";
     if late {
@@ -91,8 +91,8 @@ fn without_privilege_the_heap_is_placed_and_what_is_not_is_said() {
     }
     let program = compile("hold.c", directory.path(), &[]);
     let file = directory.path().join("report");
-    // On a busy machine a program may be over before the colors are known. One that lasts
-    // learns them.
+    // On a busy machine a program may end before the colors are found; a program that
+    // runs longer gets placed.
     for seconds in ["1", "30"] {
         let mut command = user.command(&["run", "--must", "--report"]);
         command.arg(&file).arg("--").arg(&program).args([seconds, &pages().to_string()]);
@@ -140,8 +140,8 @@ fn open_palette() -> Option<Palette> {
     Palette::open(&MeasureOptions::new(cpu, geometry()), &PaletteOptions::new()).ok()
 }
 
-/// The program that is run: allocates, and prints how many of its pages have each
-/// color, as it tells them itself.
+/// The program that is run: allocates, classifies its pages by itself, and prints how
+/// many have each color.
 fn look() {
     let count = pages();
     // SAFETY: memory of this program, written before it is read.
@@ -193,8 +193,8 @@ fn a_program_finds_its_pages_as_they_are_to_be() {
         return println!("skipped: no colors can be found here");
     };
     let colors = palette.count().get() as usize;
-    // A neighbor can spoil single answers, of either side: at most one in twenty
-    // pages is elsewhere than it should be.
+    // A neighbor can spoil single answers, here and in the placer: at most one in
+    // twenty pages has another color.
     let slack = pages() / 20;
     let Some((all, _)) = counts(&[]) else { return };
     let even = (pages() / colors) as isize;
@@ -206,7 +206,7 @@ fn a_program_finds_its_pages_as_they_are_to_be() {
     let options = ["--colors", "0-3", "--budget", "100%"];
     let Some((some, unplaced)) = counts(&options) else { return };
     let elsewhere: usize = some[4..].iter().sum();
-    // An eighth of all frames is of use: some may be short, and that is said.
+    // An eighth of all frames can be used: some may be short, and the report says so.
     let said = number(&unplaced, "short") as usize;
     assert!(elsewhere <= slack + said, "{some:?} {unplaced}");
 }
@@ -216,7 +216,7 @@ fn nothing_is_lost_while_threads_allocate_and_children_are_forked() {
     let _alone = alone();
     let directory = tempfile::tempdir().unwrap();
     let program = compile("heap.c", directory.path(), &[]);
-    // Without regard to time, so that more is placed.
+    // Without regard to CPU time, so that more is placed.
     for (options, remap) in
         [(&["--budget", "100%"][..], false), (&["--budget", "100%"], true), (&[], false)]
     {
@@ -224,7 +224,7 @@ fn nothing_is_lost_while_threads_allocate_and_children_are_forked() {
         if remap {
             command.env("HUEPAGE_RUN_REMAP", "1");
         }
-        // What hangs is killed: it must not take the tests with it.
+        // A program that hangs is killed, so that the tests go on.
         command.args(["--", "timeout", "-s", "KILL", "120"]).arg(&program).arg("1");
         let output = command.output().unwrap();
         assert_eq!(stdout(&output), "right\n", "{options:?}: {}", stderr(&output));

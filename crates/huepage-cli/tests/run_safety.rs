@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Nothing is lost: programs that check all their memory, whose pages are
-//! exchanged over and over meanwhile. One at a time: each uses all CPUs.
+//! No data is lost: programs that check all their memory, whose pages are exchanged
+//! over and over meanwhile. One at a time: each uses all CPUs.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn check_with(program: &str, seconds: &str, part: &str, options: &[&str], cgroup
     if let Some(cgroup) = cgroup {
         cgroup.hold(&mut command);
     }
-    // What hangs is killed: it must not take the tests with it.
+    // A program that hangs is killed, so that the tests go on.
     let output = command
         .args(["timeout", "-s", "KILL", "120"])
         .arg(binary)
@@ -102,7 +102,7 @@ fn huge_pages_are_taken_apart_as_they_come() {
     check_with("kinds.c", "3", "huge", &["--split-huge"], None);
 }
 
-/// A program of one thread may have a heap that bears no second one.
+/// A program of one thread may have a heap that is not thread-safe.
 #[test]
 fn the_heap_of_the_program_is_the_programs() {
     let Some(_alone) = placing() else { return };
@@ -115,8 +115,8 @@ fn the_heap_of_the_program_is_the_programs() {
     }
 }
 
-/// From the first moment on: what runs at the start of the thread is over in a few
-/// hundred microseconds.
+/// From the first moment on, since the start of the thread is over in a few hundred
+/// microseconds.
 #[test]
 fn numbers_of_descriptors_are_the_programs() {
     let Some(_alone) = placing() else { return };
@@ -150,8 +150,8 @@ fn memory_is_short_in_a_cgroup() {
     }
 }
 
-/// A mutex of which the kernel is to tell who died is left to another process:
-/// it must be told, whenever the owner is killed.
+/// The kernel has to tell another process that waits for a robust mutex when its owner
+/// has died, whenever that is killed.
 #[test]
 fn a_process_that_is_killed_leaves_its_locks_to_others() {
     let Some(_alone) = placing() else { return };
@@ -173,7 +173,7 @@ fn a_program_killed_at_any_time_is_gone() {
         let mut child = restless(&["--"]).arg(&binary).arg("60").spawn().unwrap();
         std::thread::sleep(Duration::from_millis(60 + 37 * round));
         child.kill().unwrap();
-        // Without anybody left who waits for a page that is out.
+        // No process is left that waits for a page that has been taken out.
         child.wait().unwrap();
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage topology` as a user meets it: the real binary, its output, its
-//! messages and exit codes.
+//! `huepage topology` from a user's side: the real binary, its output, its messages and
+//! exit codes.
 
 mod support;
 
@@ -116,8 +116,8 @@ fn a_cpu_that_does_not_exist_is_told_with_those_that_do() {
     assert!(assert_refused(&topology(&["--cpu", "999999"]), 2, told).starts_with(told));
 }
 
-/// The one test of the measurement on the machine at hand: nothing about its
-/// values, as they are the machine's.
+/// The only test of the measurement on the machine at hand: it checks no values, since
+/// these depend on the machine.
 #[test]
 fn this_machine_is_measured_recorded_and_read_back_the_same() {
     let directory = tempfile::tempdir().unwrap();

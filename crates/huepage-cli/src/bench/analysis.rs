@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From slices to figures. Text, picture, findings and verdict all take theirs
-//! from here.
+//! Computes figures from slices. Text, picture, findings and verdict all use these.
 
 use huepage::units::Bytes;
 
@@ -13,17 +12,16 @@ use super::{
     workload::Unit,
 };
 
-/// The speed of an allocation in quiet moments is the cost that a tenth of its
-/// quiet slices stay below, or the least where they are ten or fewer: where a
-/// neighbor slipped past the looks before and after, the slice is among the slow
-/// ones.
+/// The speed of an allocation in quiet moments is the cost that a tenth of its quiet
+/// slices stay below, or the least if there are ten or fewer: a slice disturbed by a
+/// neighbor that the looks before and after missed is among the slow ones.
 const LOW: f64 = 0.1;
-/// Quiet slices of an allocation below which it is left out of what is said of
-/// quiet moments: two visits.
+/// An allocation with fewer quiet slices than this, which is two visits, is left out of
+/// figures of quiet moments.
 pub const LEAST_SLICES: usize = 4;
-/// Allocations below which nothing is said of quiet moments: the range of fewer
-/// than six does not hold the true median in 95 of 100 cases, and no draw from
-/// them leaves that range.
+/// With fewer allocations than this no figures of quiet moments are given: the range of
+/// fewer than six does not contain the true median in 95 of 100 cases, and no bootstrap
+/// draw leaves that range.
 pub const LEAST_ALLOCATIONS: usize = 6;
 
 /// One row for each group of slices, in their order.
@@ -44,7 +42,7 @@ pub fn rows(samples: &Samples, seed: u64) -> Vec<Row> {
     rows
 }
 
-/// What all slices were seen to be, before any figure is looked at.
+/// The shares of slices by the kind of disturbance, whatever their figures are.
 pub fn moments(samples: &Samples) -> Moments {
     Moments::of(samples.slices().map(|slice| &slice.moment), samples.quick_arithmetic())
 }
@@ -59,8 +57,8 @@ impl Costs {
         Costs(costs)
     }
 
-    /// A quantile with blocks drawn as often as `blocks` says; of all slices if
-    /// none of their blocks was drawn.
+    /// A quantile with blocks drawn as often as `blocks` says; of all slices if none of
+    /// their blocks was drawn.
     fn quantile(&self, q: f64, blocks: &[u32]) -> f64 {
         let drawn = self.0.iter().map(|&(cost, block)| (cost, blocks[block]));
         weighted_quantile(drawn, q).unwrap_or_else(|| self.plain(q))
@@ -78,12 +76,12 @@ impl Costs {
 /// One placement's allocations at one size, ready to draw from.
 struct Drawn<'a> {
     group: &'a Group,
-    /// Those whose pages did not move, by all their slices.
+    /// The allocations whose pages did not move, by all their slices.
     all: Vec<Costs>,
-    /// Of those the ones with enough quiet slices, by as many of these as all
-    /// allocations that they are compared with have; with their number.
+    /// Of these the ones with enough quiet slices, with their numbers; each has as many
+    /// slices as the allocations that it is compared with.
     quiet: Vec<(usize, Costs)>,
-    /// Quiet slices taken of each of these.
+    /// Quiet slices used of each of these.
     slices: usize,
     /// Share of all slices that are quiet.
     quiet_share: f64,
@@ -125,9 +123,9 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
         let quiet = allocation.slices.iter().filter(|slice| slice.moment.is_quiet(quick));
         quiet.map(|slice| (slice.figure, slice.block)).collect()
     };
-    // As many quiet slices for each: a low quantile of few lies higher.
-    // Those with less than half of what is usual are left out: the others would be
-    // thinned to as few.
+    // As many quiet slices for each allocation, since a low quantile of few slices is
+    // higher. Allocations with less than half of the usual number are left out;
+    // otherwise the others would be reduced to as few.
     let still =
         groups.iter().flat_map(|group| group.allocations.iter().filter(|a| a.moved != Some(true)));
     let mut counts: Vec<usize> = still.map(|allocation| is_quiet(allocation).len()).collect();
@@ -146,7 +144,7 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
             let quiet = still.filter_map(|(number, allocation)| {
                 let quiet = is_quiet(allocation);
                 (taken > 0 && quiet.len() >= taken).then(|| {
-                    // Evenly over the time of the run.
+                    // Spread evenly over the time of the run.
                     let evenly = (0..taken).map(|i| quiet[i * quiet.len() / taken]);
                     (number, Costs::new(evenly.map(cost)))
                 })
@@ -163,8 +161,8 @@ fn rows_of_size(groups: &[&Group], quick: f64, blocks: usize, seed: u64) -> Vec<
         })
         .collect();
     let mut rng = fastrand::Rng::with_seed(seed);
-    // Blocks are drawn for all placements together: what a moment did to all of
-    // them falls out of their ratios.
+    // Blocks are drawn for all placements together, so a disturbance that met all of
+    // them cancels out of their ratios.
     let draws: Vec<Vec<Draw>> = (0..DRAWS)
         .map(|_| {
             let blocks = weights(blocks, &mut rng);
@@ -237,7 +235,7 @@ fn row(at: usize, drawn: &[Drawn], draws: &[Vec<Draw>], blocks: usize) -> Row {
     }
 }
 
-/// What a user got, quiet or not.
+/// The speed that a user got, in quiet moments or not.
 fn whole(all: &[Costs], unit: Unit) -> Option<Whole> {
     let costs: Vec<f64> = all.iter().flat_map(|costs| &costs.0).map(|&(cost, _)| cost).collect();
     (!costs.is_empty()).then(|| Whole {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How sure a figure is: it is computed again and again from allocations and
-//! blocks of visits drawn anew, with replacement, from those that were measured
-//! (B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993).
+//! How reliable a figure is: it is computed again and again from allocations and blocks
+//! of visits drawn with replacement from the measured ones (B. Efron and R. Tibshirani,
+//! "An Introduction to the Bootstrap", 1993).
 
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 use super::stats::quantile;
 
-/// Draws: the ends of an interval then vary by less than a tenth of its width.
+/// Draws: with so many the ends of an interval vary by less than a tenth of its width.
 pub const DRAWS: usize = 1000;
 
-/// A figure with its interval of 95 %; how often it holds the true one is tested on
-/// simulated machines.
+/// A figure with its interval of 95 %; tests on simulated machines check how often it
+/// contains the true figure.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The figure.
@@ -24,21 +24,19 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// The interval that the draws of a figure leave, of which each took `n`
-    /// allocations.
+    /// The interval that follows from the draws of a figure, each of `n` allocations.
     ///
-    /// Plain percentiles are too narrow where allocations are few, since draws
-    /// from a sample vary less than samples do. They are moved outward by what
-    /// would be right for a mean (T. Hesterberg, "What Teachers Should Know About
-    /// the Bootstrap", 2015, section 4: expanded percentiles).
+    /// Plain percentiles are too narrow for few allocations, since draws from a sample
+    /// vary less than samples do. They are moved outward as would be right for a mean
+    /// (T. Hesterberg, "What Teachers Should Know About the Bootstrap", 2015, section
+    /// 4: expanded percentiles).
     pub fn new(value: f64, mut draws: Vec<f64>, n: usize) -> Self {
         if draws.is_empty() {
             return Estimate { value, low: value, high: value };
         }
         draws.sort_by(f64::total_cmp);
         let tail = tail(n);
-        // Draws step from one measured value to the next; the figure itself is
-        // always inside.
+        // Draws have few distinct values; the figure itself is always inside.
         let low = quantile(&draws, tail).min(value);
         Estimate { value, low, high: quantile(&draws, 1.0 - tail).max(value) }
     }
@@ -98,8 +96,8 @@ mod tests {
             let estimate = Estimate::new(mean(&[1; 12]), draws, 12);
             inside += u32::from(estimate.low <= 0.0 && 0.0 <= estimate.high);
         }
-        // 380 less a few are expected: the tails of so few draws are blunt. Four
-        // standard deviations are 19.
+        // A few less than 380 are expected, since the tails of so few draws are coarse.
+        // Four standard deviations are 19.
         assert!((357..=397).contains(&inside), "{inside} of 400");
     }
 }

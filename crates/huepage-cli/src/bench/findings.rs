@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a report says of the claims that placement makes, good or bad.
+//! Compares a report with the claims that are made about placement.
 
 use huepage::units::Bytes;
 
@@ -10,7 +10,7 @@ use super::{
     verdict::named,
 };
 
-/// One sentence per claim that the rows speak to.
+/// One sentence per claim for which there are rows.
 pub fn findings(report: &BenchReport) -> Vec<String> {
     let mut sentences = Vec::new();
     for bench in report.benches() {
@@ -29,7 +29,7 @@ pub fn findings(report: &BenchReport) -> Vec<String> {
     sentences
 }
 
-/// Balanced pages against everything that a user may get instead.
+/// Balanced pages against every placement that a user may get instead.
 fn against_all(report: &BenchReport, bench: &str, bytes: Bytes) -> Option<String> {
     let row = report.row(bench, bytes, Placement::Balanced)?;
     let ratios: Vec<String> = Placement::COMPARED
@@ -41,7 +41,7 @@ fn against_all(report: &BenchReport, bench: &str, bytes: Bytes) -> Option<String
     })
 }
 
-/// If colors were not real, a quarter of them would not be slow.
+/// If colors were wrong, pages of a quarter of the colors would not be slow.
 fn quarter_at_half(report: &BenchReport) -> Option<String> {
     let slower = slower_in_a_quarter(report)?;
     Some(format!(
@@ -51,7 +51,7 @@ fn quarter_at_half(report: &BenchReport) -> Option<String> {
     ))
 }
 
-/// If shuffled labels helped, something other than color would be at work.
+/// If shuffled labels made pages faster, something other than color would be the cause.
 fn control(report: &BenchReport) -> Option<String> {
     Some(format!(
         "Control, at 7/8 of the cache: shuffled labels are {} times as fast as random pages (1 if \
@@ -71,9 +71,9 @@ pub fn chase(report: &BenchReport, eighths: u64, placement: Placement) -> Option
     report.row("chase", eighths_of(report.cache, eighths), placement)
 }
 
-/// The share of peak read bandwidth that is left in quiet moments when the
-/// working set is as large as the cache. The peak is the best of any size and
-/// placement, so that all shares have one denominator.
+/// The share of peak read bandwidth in quiet moments for a working set as large as the
+/// cache. The peak is the best of all sizes and placements, so that all shares have one
+/// denominator.
 pub fn held_shares(report: &BenchReport) -> Vec<(Placement, f64)> {
     let quiet = |row: &Row| row.quiet.map(|quiet| quiet.median);
     let peak = report.rows_of("read").filter_map(quiet).fold(0.0, f64::max);

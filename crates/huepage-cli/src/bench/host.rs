@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use huepage::topology::{CacheGeometry, LiveMachine, MachineSource, Topology};
 use serde::Serialize;
 
-/// What a reader needs to judge whether two reports are of like machines.
+/// Facts by which a reader can judge whether two reports are of like machines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Host {
     /// The CPU's own name; empty where the kernel shows none.
@@ -18,7 +18,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// The running machine; what it does not tell is left out.
+    /// The running machine; unknown facts are left out.
     pub fn here(cpu: u32) -> Self {
         let machine = LiveMachine::open(cpu).ok();
         let model = machine.as_ref().and_then(|machine| Topology::read(machine).ok()?.model);
@@ -36,7 +36,7 @@ pub fn cache_text(cache: CacheGeometry) -> String {
     format!("L{} {} {}-way", cache.level(), cache.size(), cache.ways())
 }
 
-/// Words of a command as text, whatever bytes they are.
+/// Words of a command as text; they may be any bytes.
 pub fn words(words: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Vec<String> {
     words.into_iter().map(|word| word.as_ref().to_string_lossy().into_owned()).collect()
 }

@@ -5,9 +5,8 @@ use huepage::{
     color::Color, map::Balance, mapping::page_size, topology::CacheGeometry, units::Bytes,
 };
 
-/// The share of the pages in the first `bytes` that the cache cannot hold
-/// together although it has room for them (as `huepage map` has it), among those
-/// whose color is known.
+/// The share of the pages in the first `bytes` that the cache cannot hold together
+/// although it has room for them (as in `huepage map`), among pages of known color.
 pub fn imbalance(colors: &[Option<Color>], bytes: Bytes, cache: CacheGeometry) -> f64 {
     let pages = bytes.pages(page_size()).min(colors.len());
     let mut counts = vec![0u64; cache.colors(page_size()).get() as usize];
@@ -35,7 +34,7 @@ mod tests {
         assert_eq!(share(&[0, 1, 2, 3, 0, 1, 2, 3]), 0.0);
         assert_eq!(share(&[0, 0, 0, 0]), 0.5);
         assert_eq!(share(&[0, 0, 0, 1, 1, 2, 2, 3]), 0.125);
-        // Twelve pages for eight places: four too many however they lie.
+        // Twelve pages for eight places: four too many in any placement.
         assert_eq!(share(&[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]), 0.0);
     }
 

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether the memory that a run needs is there, before any of it is touched: the
-//! kernel grants any mapping and kills a process when pages run out, maybe another
-//! one.
+//! Checks whether a run has enough memory, before any of it is touched: the kernel
+//! grants any mapping, and when pages run out it kills a process, maybe another one.
 
 use anyhow::bail;
 use huepage::{available_memory, units::Bytes};
 
 use super::{Placement, stir, suite::Job};
 
-/// The largest size at which a placement runs; nothing where it does not.
+/// The largest size at which a placement runs; zero if it runs at none.
 pub fn largest(jobs: &[Job], placement: Placement) -> Bytes {
     let runs = jobs.iter().filter(|job| job.placements.contains(&placement));
     runs.map(|job| job.bytes).max().unwrap_or(Bytes(0))
 }
 
-/// What allocations from the kernel take, and once more what stirring takes for a
+/// Memory of allocations from the kernel, and as much again that stirring takes for a
 /// while.
 pub fn plain(jobs: &[Job], placements: &[Placement], allocations: usize) -> Bytes {
     let of = |placement: &Placement| largest(jobs, *placement).0.saturating_mul(allocations as u64);

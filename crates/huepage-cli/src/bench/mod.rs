@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What placement is worth: workloads over placed memory, allocations of all
+//! Measures what placement gains: workloads over placed memory, allocations of all
 //! placements side by side, and the report in text, JSON, SVG and PNG.
 //!
-//! [`runner`] takes the [`samples`], each with its [`moment`]; [`analysis`] makes
-//! rows of them, with intervals by [`bootstrap`]; everything that is shown comes
-//! from the rows.
+//! [`runner`] takes the [`samples`], each with its [`moment`]; [`analysis`] makes rows
+//! of them, with intervals by [`bootstrap`]; every output is made from the rows.
 
 mod analysis;
 mod bootstrap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What can be known about the moment of a slice without looking at its result.
+//! The state of CPU and cache around a slice, measured without its result.
 
 use std::{
     fs::File,
@@ -13,36 +13,36 @@ use serde::Serialize;
 
 use crate::cpu_ticks::{Ticks, cpu_time};
 
-/// What was seen around one slice.
+/// Measurements around one slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Moment {
     /// Nanoseconds by the wall clock.
     pub elapsed: u64,
     /// Nanoseconds that the thread had the CPU.
     pub cpu: u64,
-    /// How often it had to give the CPU away.
+    /// How often the scheduler took the CPU away from it.
     pub switches: u64,
-    /// Hundredths of a second that the hypervisor took from the CPU during the
-    /// visit; 0 where it does not tell.
+    /// Hundredths of a second that the hypervisor took from the CPU during the visit; 0
+    /// if the kernel does not count it.
     pub steal: u64,
     /// Nanoseconds of a fixed loop of arithmetic, the longer of just before and just
-    /// after: longer where the clock is slower or another hyperthread computes.
+    /// after: more if the clock rate is lower or another hyperthread computes.
     pub arithmetic: u64,
-    /// Share of held cache lines that others evicted just before and just after
-    /// the visit; null where nothing can tell.
+    /// Share of held cache lines that others evicted just before and just after the
+    /// visit; null if it cannot be measured.
     pub evicted: Option<f64>,
-    /// Whether neither look saw more than a quiet machine shows; null where
-    /// nothing can tell.
+    /// Whether both looks saw no more than on a quiet machine; null if it cannot be
+    /// measured.
     pub cache_quiet: Option<bool>,
 }
 
-/// Arithmetic this much slower than in the run's quick moments is another
-/// moment: processors change their clocks in steps of about this size.
+/// If arithmetic is slower by this factor than in the run's quick moments, the clock
+/// rate has changed: processors change it in steps of about this size.
 const SLOWER: f64 = 1.05;
 /// A slice that had its CPU for less of its time than this was interrupted.
 pub const WHOLE: f64 = 0.99;
-/// What `/proc/stat` counts in, on all architectures: one of them is too much for
-/// any slice, and little for a program of seconds.
+/// The unit of `/proc/stat`, on all architectures: a single one is too much for any
+/// slice, and little for a program of seconds.
 pub const TICK: Duration = Duration::from_millis(10);
 
 impl Moment {
@@ -59,12 +59,12 @@ impl Moment {
         self.arithmetic as f64 <= SLOWER * quick
     }
 
-    /// Whether others used the cache; not known counts as no.
+    /// Whether others used the cache; false if that is not known.
     pub fn cache_shared(&self) -> bool {
         self.cache_quiet == Some(false)
     }
 
-    /// Nobody took the CPU, the cache, or a part of the clock.
+    /// Whether no other program used the CPU, the cache, or a part of the clock rate.
     pub fn is_quiet(&self, quick: f64) -> bool {
         !self.lost_cpu() && !self.cache_shared() && self.full_speed(quick)
     }
@@ -90,15 +90,15 @@ impl Clocks {
         Clocks { stat: File::open("/proc/stat").ok(), cpu }
     }
 
-    /// The thread's clocks now. The wall clock is read last, so that what the
-    /// other clocks take is not counted by the one that begins with it.
+    /// The thread's clocks now. The wall clock is read last, so that the time for
+    /// reading the other clocks is not part of the interval that begins here.
     pub fn read(&self) -> Reading {
         let switches = switches();
         let cpu = cpu_time(ClockId::ThreadCPUTime);
         Reading { at: Instant::now(), cpu, switches }
     }
 
-    /// What passed since an earlier reading.
+    /// The time since an earlier reading.
     pub fn since(&self, before: Reading) -> Moment {
         let elapsed = before.at.elapsed();
         let now = self.read();
@@ -110,14 +110,14 @@ impl Clocks {
         }
     }
 
-    /// Time stolen from the CPU since the machine started, in hundredths of a
-    /// second; `None` where the kernel does not tell.
+    /// Time stolen from the CPU since the machine started, in hundredths of a second;
+    /// `None` if the kernel does not count it.
     pub fn steal(&self) -> Option<u64> {
         Some(self.ticks()?.stolen)
     }
 
-    /// What the CPU did since the machine started; `None` where the kernel does not
-    /// tell.
+    /// The CPU's time since the machine started, by use; `None` if the kernel does not
+    /// count it.
     pub fn ticks(&self) -> Option<Ticks> {
         let mut text = vec![0; 1 << 16];
         let length = self.stat.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -125,7 +125,7 @@ impl Clocks {
     }
 }
 
-/// How often the calling thread was made to give its CPU away.
+/// Involuntary context switches of the calling thread.
 fn switches() -> u64 {
     // SAFETY: all fields of the structure are integers, for which zero is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };

@@ -10,7 +10,7 @@ use huepage_present::{
 
 use super::{BenchReport, plot, text};
 
-/// How a report looks; JSON follows from its type, and PNG from SVG.
+/// How a report is presented; JSON follows from its type, and PNG from SVG.
 pub struct Look<R> {
     pub text: fn(&R) -> String,
     pub svg: fn(&R) -> anyhow::Result<String>,
@@ -22,7 +22,7 @@ pub const LOOK: Look<BenchReport> = Look { text, svg: plot::svg };
 /// Writes a report to every output; standard output gets text, or `json`.
 ///
 /// # Errors
-/// The outputs that could not be written; the others are.
+/// The outputs that could not be written; the others have been.
 pub fn write_all<R: Serialize>(
     report: &R,
     look: &Look<R>,

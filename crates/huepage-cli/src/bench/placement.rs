@@ -44,17 +44,18 @@ impl Placement {
         Placement::ShuffledLabels,
     ];
 
-    /// What a user may get instead of placed pages: what others are compared with.
+    /// Placements that a user may get instead of placed pages, with which others are
+    /// compared.
     pub const COMPARED: [Placement; 4] =
         [Placement::Default, Placement::Stirred, Placement::Thp, Placement::Random];
 
-    /// Whether it shows that colors are real, or is a variant of another one: then
-    /// it runs only at the sizes that claims are made about.
+    /// Whether it is a control, or a variant of another placement: then it runs only at
+    /// the sizes about which claims are made.
     pub fn is_control(self) -> bool {
         matches!(self, Placement::Quarter | Placement::Sequence | Placement::ShuffledLabels)
     }
 
-    /// Whether its pages are what the kernel deals out, not drawn from a pool.
+    /// Whether the kernel chooses its pages, as opposed to a pool.
     pub fn is_plain(self) -> bool {
         matches!(self, Placement::Default | Placement::Stirred | Placement::Thp)
     }

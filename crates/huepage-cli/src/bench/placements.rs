@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory placed by color, beside what the kernel deals out.
+//! Memory placed by color, and memory whose frames the kernel chooses.
 
 use anyhow::{Context, bail};
 use huepage::{
@@ -16,15 +16,15 @@ use super::{
     suite::Job,
 };
 
-/// Serves every placement: colored ones from pools of classified pages, the
-/// others as the kernel deals them out.
+/// Serves every placement: colored ones from pools of classified pages, the others from
+/// the kernel.
 pub struct Placements {
     plain: Plain,
     oracle: Oracle,
-    /// Looks at the cache where colors come from frame numbers.
+    /// Measures evictions if colors come from frame numbers.
     witness: Option<Box<Oracle>>,
     colored: Pool,
-    /// Pages whose labels were dealt out anew at random.
+    /// Pages whose labels were permuted at random.
     shuffled: Option<Pool>,
     sequence: Result<(), PlaceError>,
     /// Colors that allocations are made of: all, or those of a share of the cache.
@@ -63,14 +63,14 @@ impl PlacedBuffer {
     }
 }
 
-/// A pool has so much more than its allocations need, and so many MiB more
-/// altogether: chance does not deal out colors evenly.
+/// A pool is larger by this factor than its allocations need, and by this many MiB in
+/// all, since chance does not give colors evenly.
 const SPARE: f64 = 1.3;
 /// See [`SPARE`].
 const LEAST_SPARE: Bytes = Bytes::mib(4);
 
-/// The pages of each color that allocations of a placement need at most: a quarter
-/// of the colors is another one in each of four.
+/// The pages of each color that allocations of a placement need at most: a quarter of
+/// the colors, another one in each of four allocations.
 fn pages_of_a_color(
     placement: Placement,
     bytes: Bytes,
@@ -90,8 +90,8 @@ fn pages_of_a_color(
     }
 }
 
-/// The size of a pool with so many pages of each of `count` colors, where it is
-/// drawn from pages of `all` colors.
+/// The size of a pool with so many pages of each of `count` colors, if its pages are
+/// drawn from all of `all` colors.
 fn pool_size(of_a_color: u64, count: ColorCount, all: ColorCount) -> Bytes {
     let bytes = of_a_color as f64 * f64::from(count.get()) * page_size().0 as f64;
     // Only pages of the colors of a share of the cache are kept.
@@ -104,7 +104,7 @@ impl Placements {
     /// that runs in one of the jobs, in the first `count` colors.
     ///
     /// # Errors
-    /// If memory runs short or colors can no longer be told.
+    /// If memory runs short or colors can no longer be found.
     pub fn new(
         chosen: Chosen,
         jobs: &[Job],
@@ -126,7 +126,7 @@ impl Placements {
             0 => Bytes(0),
             some => pool_size(some, count, oracle.count()),
         };
-        // The kernel's own pages are offered for the whole cache only.
+        // Placements by the kernel are offered for the whole cache only.
         let plain = match count == oracle.count() {
             true => memory::plain(jobs, placements, allocations),
             false => Bytes(0),
@@ -153,7 +153,7 @@ impl Placements {
         Ok(placements)
     }
 
-    /// Following first touch needs a privilege: tried before it is offered.
+    /// Following first touch needs a privilege, so it is tried before it is offered.
     fn try_sequence(&mut self) -> Result<(), PlaceError> {
         let region = self.colored.allocate(page_size(), &Policy::Sequence)?;
         Ok(self.colored.give_back(region)?)
@@ -166,8 +166,8 @@ impl Placements {
     fn colored_buffer(&mut self, bytes: Bytes, policy: &Policy) -> anyhow::Result<PlacedBuffer> {
         let mut region = self.colored.allocate(bytes, policy)?;
         if *policy == Policy::Sequence {
-            // Placed as it is touched for the first time; then the thread that
-            // follows first touch can end.
+            // Placed by touching it for the first time; then the thread that follows
+            // first touch can end.
             let bytes = region.as_mut_slice();
             bytes.iter_mut().step_by(page_size().0 as usize).for_each(|byte| *byte = 1);
             self.colored.settle(&mut region)?;
@@ -193,8 +193,8 @@ impl Placements {
 /// A pool with so many pages of each of the first `count` colors.
 ///
 /// Free memory may hold far fewer pages of some colors than of others (see
-/// [`MeasuredOracle::discover`]): then the pool is drawn from more, while the pages
-/// that did not suffice are kept from coming back.
+/// [`MeasuredOracle::discover`]): then the pool is drawn from more memory, while the
+/// first pages are kept, so that the kernel does not give them again.
 fn pool(
     oracle: &mut Oracle,
     of_a_color: u64,
@@ -209,7 +209,8 @@ fn pool(
         let pages: Vec<PageAddr> = mapping.iter().collect();
         // SAFETY: the pages belong to `mapping`, which outlives the call.
         let mut labels = unsafe { oracle.classify(&pages) }.context("classifying the pool")?;
-        // Of a short color more memory has more pages, but not if it is not told.
+        // If a color is short, more memory has more pages of it; but not if most pages
+        // got no color.
         let told = 4 * labels.iter().flatten().count() >= 3 * labels.len();
         for label in &mut labels {
             *label = label.filter(|color| color.0 < count.get());
@@ -219,7 +220,7 @@ fn pool(
         let larger = Bytes(size.0.saturating_mul(LARGER));
         let room = available_memory().is_none_or(|available| available.0 / 2 >= larger.0);
         // Random allocations take more of some colors than of others: four standard
-        // deviations are set aside for that.
+        // deviations are added for that.
         let needed = of_a_color as f64 + 4.0 * (of_a_color as f64).sqrt();
         let enough = pages.iter().all(|&pages| pages as f64 >= needed);
         if enough || !told || kept.len() == TRIES || !room {
@@ -232,7 +233,7 @@ fn pool(
     Ok(Pool::from_parts(mapping, &labels, count, None)?)
 }
 
-/// How many times as large a pool is drawn that did not suffice, and how often.
+/// The factor by which a pool that did not suffice is enlarged, and how often.
 const LARGER: u64 = 3;
 /// See [`LARGER`].
 const TRIES: usize = 3;
@@ -255,7 +256,7 @@ impl Workbench for Placements {
     fn offers(&self) -> Vec<Placement> {
         let plain = self.plain.offers();
         let served = |placement: &Placement| match placement {
-            // The kernel's pages do not keep to a part of the cache.
+            // Pages that the kernel chooses do not keep to a part of the cache.
             plainly if plainly.is_plain() => !self.shares_the_cache() && plain.contains(plainly),
             Placement::Sequence => self.sequence.is_ok(),
             _ => true,

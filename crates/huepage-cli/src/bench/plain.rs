@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Memory as the kernel deals it out: what needs no colors.
+//! Memory whose frames the kernel chooses, which needs no colors.
 
 use std::{fs, path::Path};
 
@@ -21,7 +21,7 @@ pub struct Plain {
 const THP_SWITCH: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 
 impl Plain {
-    /// Looks whether this kernel grants transparent huge pages.
+    /// Checks whether this kernel grants transparent huge pages.
     pub fn probe(seed: u64) -> Self {
         Self::with_switch(Path::new(THP_SWITCH), seed)
     }
@@ -82,7 +82,7 @@ impl Workbench for Plain {
                 populated(Bytes(bytes.0.next_multiple_of(page_size().0)), PageKind::Base)?
             }
             Placement::Stirred => stir::mappings(bytes.pages(page_size()), count, self.seed)?,
-            // The kernel gives a huge page only where all of it is mapped.
+            // The kernel gives a huge page only if all of it is mapped.
             Placement::Thp if self.huge_pages => {
                 populated(Bytes(bytes.0.next_multiple_of(Bytes::mib(2).0)), PageKind::Huge)?
             }

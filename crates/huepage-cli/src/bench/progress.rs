@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How far a measurement is, on stderr and only where that is a terminal.
+//! The progress of a measurement, on stderr and only if that is a terminal.
 
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// What is done before a measurement begins. Nothing draws it again while it lasts: a
-/// thread that did would disturb what is timed.
+/// Shows what is done before a measurement begins. It is not redrawn meanwhile, since a
+/// thread that redraws it would disturb what is timed.
 pub struct Preparation(ProgressBar);
 
 impl Preparation {
@@ -31,7 +31,7 @@ impl Drop for Preparation {
     }
 }
 
-/// A measurement that ends when there is enough, or with its time.
+/// Shows a measurement that ends when there is enough, or when its time is up.
 pub struct Progress {
     bar: ProgressBar,
     time_limit: Duration,

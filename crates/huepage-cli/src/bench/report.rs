@@ -14,7 +14,7 @@ use super::{
 /// The version of the format.
 pub const SCHEMA: &str = "huepage.bench/2";
 
-/// Everything that follows from the slices, with what a reader needs to judge it.
+/// All results of the analysis, with what a reader needs to judge it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BenchReport {
     /// [`SCHEMA`].
@@ -29,7 +29,7 @@ pub struct BenchReport {
     pub cache: CacheGeometry,
     /// The share of the machine's cache that it is, such as `1/4`; null for all.
     pub cache_share: Option<String>,
-    /// Where the pages came from and how their colors were told.
+    /// Where the pages came from and how their colors were found.
     pub memory: String,
     /// Allocations of each placement.
     pub allocations: usize,
@@ -37,9 +37,9 @@ pub struct BenchReport {
     pub visits: usize,
     /// Share of the slices that were taken in quiet moments.
     pub quiet_share: f64,
-    /// What else is known of the moments of all slices.
+    /// Shares of slices by the kind of disturbance.
     pub moments: Moments,
-    /// What arithmetic alone gives, for workloads that have some.
+    /// The speed of arithmetic alone, for workloads that have some.
     pub ceilings: Vec<Ceiling>,
     /// One row per workload, size and placement.
     pub rows: Vec<Row>,
@@ -47,14 +47,14 @@ pub struct BenchReport {
     pub verdict: Verdict,
 }
 
-/// What was seen around the slices, without looking at their figures.
+/// Disturbances around the slices, whatever their figures are.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Moments {
     /// How many slices were timed.
     pub slices: usize,
-    /// Share of them in which nothing below was seen.
+    /// Share of them without any of the following.
     pub quiet: f64,
-    /// Share in which others used the cache; null where nothing can tell.
+    /// Share in which others used the cache; null if it cannot be measured.
     pub cache_shared: Option<f64>,
     /// Share in which the CPU was taken away for a while.
     pub lost_cpu: f64,
@@ -112,24 +112,24 @@ pub struct Row {
     pub slices: usize,
     /// Share of all slices of this row that are quiet.
     pub quiet_share: f64,
-    /// Allocations left out because their pages moved; null where that could not
-    /// be told.
+    /// Allocations left out because their pages moved; null if that is not known.
     pub moved: Option<usize>,
-    /// Pages that the cache cannot hold together although it has room, as a
-    /// share: the median of the allocations. Null where colors cannot be told.
+    /// Pages that the cache cannot hold together although it has room, as a share: the
+    /// median of the allocations. Null if colors are not known.
     pub imbalance: Option<f64>,
     /// Speed in quiet moments: the median of the allocations. Null where too few
     /// had quiet moments.
     pub quiet: Option<Quiet>,
-    /// How much quiet costs vary between allocations: what placement decides.
+    /// How much quiet costs vary between allocations, which is due to placement.
     pub between: Option<Spread>,
     /// How much the costs of all slices of an allocation vary, in the median of the
-    /// allocations: what others decide.
+    /// allocations, which is due to other programs.
     pub over_time: Option<Spread>,
-    /// What a user got, quiet or not. Null if all allocations moved.
+    /// The speed that a user got, in quiet moments or not. Null if all allocations
+    /// moved.
     pub whole: Option<Whole>,
-    /// How many times as fast as random pages, in quiet moments. Null for those
-    /// themselves, and where one side had too few quiet moments.
+    /// How many times as fast as random pages, in quiet moments. Null for random pages
+    /// themselves, and if one side had too few quiet moments.
     pub ratio: Option<Estimate>,
     /// The same against the kernel's own base pages.
     pub ratio_to_default: Option<Estimate>,
@@ -237,15 +237,15 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictKind {
-    /// The interval of the ratio lies above 1.
+    /// The interval of the ratio is above 1.
     Better,
-    /// It lies below 1, or ends there.
+    /// It is below 1, or ends there.
     NotBetter,
-    /// It lies around 1, or there were too few quiet moments.
+    /// It contains 1, or there were too few quiet moments.
     CannotTell,
 }
 
-/// Whether placement is better, and why that is said.
+/// Whether placement is better, and the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// The answer.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Takes the samples, in a crossed design: allocations of all placements live
-//! side by side and are visited again and again, in an order that is shuffled
-//! for each block of visits. What differs between allocations over all blocks is
-//! placement; what differs between blocks is the moment.
+//! Takes the samples, in a crossed design: allocations of all placements live side by
+//! side and are visited again and again, in an order that is shuffled for each block of
+//! visits. Allocations that differ over all blocks differ by placement; blocks differ
+//! by the moment.
 
 use std::time::{Duration, Instant};
 
@@ -26,8 +26,7 @@ pub struct Plan {
     pub placements: Vec<Placement>,
     /// Allocations of each placement.
     pub allocations: usize,
-    /// Visits to each allocation; and so many in quiet moments, while time is
-    /// left.
+    /// Visits to each allocation; and as many in quiet moments, while time is left.
     pub visits: usize,
     /// No block of visits begins after this time. The first always runs.
     pub time_limit: Duration,
@@ -40,7 +39,7 @@ pub struct Plan {
 /// Slices of one visit to one allocation by one workload.
 const SLICES: usize = 2;
 
-/// One size of one placement's allocation number so and so.
+/// One size of one allocation of one placement.
 #[derive(Clone, Copy)]
 struct Visit {
     job: usize,
@@ -55,14 +54,13 @@ struct Live<B> {
     moved: Option<bool>,
 }
 
-/// Visits allocations of every placement, and returns what was seen. There are
-/// fewer blocks than the plan says where time ran out, and more where the quiet
-/// moments did not suffice.
+/// Visits allocations of every placement, and returns the samples. There are fewer
+/// blocks than planned if time ran out, and more if there were too few quiet moments.
 ///
-/// Ctrl-C ends it as the time does.
+/// Ctrl-C ends it as the time limit does.
 ///
 /// # Errors
-/// If memory cannot be had or placed, or the thread is taken from its CPU; [`Interrupted`]
+/// If memory is short or cannot be placed, or the thread loses its CPU; [`Interrupted`]
 /// if Ctrl-C came before all allocations were visited.
 pub fn measure<W: Workbench>(
     workbench: &mut W,
@@ -77,7 +75,7 @@ pub fn measure<W: Workbench>(
     let mut rng = fastrand::Rng::with_seed(plan.seed);
     let clocks = Clocks::of(plan.cpu);
     let progress = Progress::new(plan.time_limit, plan.visits);
-    // Raises the clock of the CPU and pages the code in; nothing is recorded.
+    // Raises the clock rate of the CPU and pages the code in; nothing is recorded.
     for &visit in visits.iter().take(plan.placements.len()) {
         for workload in &jobs[visit.job].workloads {
             let memory = live[visit.placement][visit.allocation].buffer.as_mut();
@@ -191,7 +189,8 @@ fn allocate<W: Workbench>(
         }
         live.push(of_placement);
     }
-    // When all are there: looking for room for huge pages, the kernel moves others.
+    // After all were allocated, since the kernel moves pages when it makes room for
+    // huge pages.
     for allocation in live.iter_mut().flatten() {
         allocation.colors = workbench.colors(&mut allocation.buffer)?;
     }
@@ -229,7 +228,7 @@ fn visits(jobs: &[Job], plan: &Plan) -> Vec<Visit> {
     visits
 }
 
-/// What arithmetic alone gives, the best of all blocks: the clock changes.
+/// The speed of arithmetic alone, the best of all blocks, since the clock rate changes.
 fn measure_ceilings(jobs: &[Job], ceilings: &mut Vec<Ceiling>) {
     for workload in jobs.iter().flat_map(|job| &job.workloads) {
         let Some(figure) = workload.ceiling() else { continue };
@@ -244,8 +243,8 @@ fn measure_ceilings(jobs: &[Job], ceilings: &mut Vec<Ceiling>) {
     }
 }
 
-/// Visits in quiet moments that 19 of 20 allocations have had: waiting for the last
-/// of a thousand would take as long again.
+/// Visits in quiet moments that 19 of 20 allocations have had: waiting for the last of
+/// a thousand would take as long again.
 pub fn quiet_visits(samples: &Samples) -> usize {
     let quick = samples.quick_arithmetic();
     let allocations = samples.groups.iter().flat_map(|group| &group.allocations);
@@ -257,10 +256,9 @@ pub fn quiet_visits(samples: &Samples) -> usize {
     counts.get(counts.len() / 20).map_or(0, |count| count / SLICES)
 }
 
-/// Whether more pages of an allocation have other colors than before than are
-/// mistaken for others by chance: one in two hundred. Those that differ are asked
-/// twice. `None` where colors cannot be told, or can no longer: then nothing is
-/// known, and nothing is said.
+/// Whether more pages of an allocation changed their color than wrong answers explain,
+/// one in two hundred. Pages that differ are classified twice. `None` if colors cannot
+/// be found, or no longer: then it is not known whether the allocation moved.
 fn has_moved<W: Workbench>(
     workbench: &mut W,
     allocation: &mut Live<W::Buffer>,
@@ -307,14 +305,14 @@ mod tests {
     use super::*;
     use crate::bench::workload::{Slice as Timed, Unit, Workload};
 
-    /// Buffers that say which they are, in their first bytes: placement, number.
+    /// Buffers with placement and number in their first bytes.
     #[derive(Default)]
     struct Fake {
-        /// Quiet or not, look after look.
+        /// Whether the cache is quiet, look after look.
         looks: Vec<bool>,
         looked: usize,
         returned: usize,
-        /// Colors of buffers from the second telling on.
+        /// Colors of buffers from the second classification on.
         later: Option<Vec<Option<Color>>>,
         told: usize,
         /// Ctrl-C comes with this look.
@@ -354,7 +352,7 @@ mod tests {
 
         fn colors(&mut self, _: &mut Vec<u8>) -> anyhow::Result<Option<Vec<Option<Color>>>> {
             self.told += 1;
-            // Nine buffers, each told once at the beginning.
+            // Nine buffers, each classified once at the beginning.
             let first = self.told <= 9;
             Ok(Some(self.later.clone().filter(|_| !first).unwrap_or_else(even)))
         }
@@ -375,7 +373,7 @@ mod tests {
         }
     }
 
-    /// Figures that tell placement, allocation and workload; notes its visits.
+    /// Figures that encode placement, allocation and workload; records its visits.
     struct Echo {
         offset: f64,
         visited: RefCell<Vec<(u8, u8)>>,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Everything that was measured, before any of it is summed up.
+//! All measurements, before any of them is summed up.
 
 use std::io::{self, Write};
 
@@ -17,7 +17,7 @@ pub struct Slice {
     pub start: f64,
     /// In the unit of the workload.
     pub figure: f64,
-    /// What is known of its moment.
+    /// The state of CPU and cache around it.
     pub moment: Moment,
 }
 
@@ -32,24 +32,24 @@ pub struct Group {
     pub placement: Placement,
     /// Unit of the figures.
     pub unit: Unit,
-    /// Per allocation, what became of its pages and its slices.
+    /// Per allocation, whether its pages moved, and its slices.
     pub allocations: Vec<Allocation>,
 }
 
-/// One allocation as one workload saw it.
+/// One allocation in one workload.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Allocation {
-    /// Whether some of its pages had other colors in the end; `None` where that
-    /// could not be told.
+    /// Whether some of its pages had other colors in the end; `None` if that is not
+    /// known.
     pub moved: Option<bool>,
-    /// Share of its pages that the cache cannot hold together although it has
-    /// room for them; `None` where colors cannot be told.
+    /// Share of its pages that the cache cannot hold together although it has room for
+    /// them; `None` if colors are not known.
     pub imbalance: Option<f64>,
     /// In the order in which they were taken.
     pub slices: Vec<Slice>,
 }
 
-/// What arithmetic alone gives, on data in the first-level cache.
+/// The speed of arithmetic alone, on data in the first-level cache.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ceiling {
     /// Name of the workload.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A part of the cache that a benchmark keeps to: `--cache-share 1/4` makes of
-//! 2 MiB the 512 KiB of an older machine, for all placements alike.
+//! A part of the cache for a benchmark: `--cache-share 1/4` makes 512 KiB, the size of
+//! an older machine, of 2 MiB, for all placements alike.
 
 use std::{fmt, str::FromStr};
 
 use anyhow::ensure;
 use huepage::{mapping::page_size, topology::CacheGeometry, units::Bytes};
 
-/// So many parts of so many.
+/// A fraction of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheShare {
     parts: u32,
@@ -33,7 +33,7 @@ impl fmt::Display for CacheShare {
 }
 
 impl CacheShare {
-    /// The cache that so many of the colors make up.
+    /// The cache that this fraction of the colors makes up.
     ///
     /// # Errors
     /// If that is no whole number of colors, or less than two.

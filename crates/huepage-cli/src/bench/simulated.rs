@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The analysis on simulated machines, whose truth is known: a neighbor that
-//! comes and goes, stolen time and a clock that changes.
+//! Tests of the analysis on simulated machines with known results: a neighbor that
+//! comes and goes, stolen time and a clock rate that changes.
 
 use fastrand::Rng;
 use huepage::{topology::CacheGeometry, units::Bytes};
@@ -17,7 +17,7 @@ use super::{
     workload::Unit,
 };
 
-/// What a machine is like, and how it serves two placements.
+/// The properties of a machine, and the costs of two placements on it.
 #[derive(Clone, Copy)]
 struct HostModel {
     /// Share of the time that the neighbor is there; it comes and goes about
@@ -81,7 +81,7 @@ impl World {
     fn slice(&mut self, machine: HostModel, cost: f64, seen: bool, block: usize) -> Slice {
         let mut cost = cost * (1.0 + 0.01 * normal(&mut self.rng).abs());
         if self.neighbor {
-            // Sharing the cache costs more the better the memory fitted.
+            // Sharing the cache costs more if the memory fitted better.
             let fitted = if cost < 10.0 { 1.5 } else { 1.0 };
             cost *= 1.2 + 2.0 * fitted * self.rng.f64();
         }
@@ -152,7 +152,7 @@ impl HostModel {
         (rows[1].clone(), verdict)
     }
 
-    /// In how many of a hundred runs the true ratio lay in its interval, and how
+    /// In how many of a hundred runs the interval contained the true ratio, and how
     /// many runs called balanced pages better.
     fn hundred(self) -> (u32, u32) {
         let truth = self.default.0 / self.balanced.0;
@@ -177,15 +177,15 @@ fn the_known_effect_is_inside_its_interval_and_called_better() {
     ] {
         let (covered, better) = machine.hundred();
         assert!(covered >= 93, "{covered} of 100, {better} better");
-        // Where default's own luck is half as large as the effect, some runs
-        // cannot tell.
+        // If default allocations differ by half as much as the effect, some runs cannot
+        // decide.
         let least = if machine.default.1 > 0.2 { 80 } else { 98 };
         assert!(better >= least, "{better} of 100");
     }
 }
 
-/// With as few allocations as the large workloads have, and with the fewest that
-/// anything is said of.
+/// With as few allocations as the large workloads have, and with the fewest for which
+/// results are given.
 #[test]
 fn few_allocations_have_intervals_that_hold_the_effect_too() {
     for allocations in [8, 6] {
@@ -195,8 +195,8 @@ fn few_allocations_have_intervals_that_hold_the_effect_too() {
     }
 }
 
-/// The speed itself, of allocations that differ: the low quantile of slices lies a
-/// little above the true cost, by a tenth of their noise.
+/// The speed itself, of allocations that differ: the low quantile of slices is a little
+/// above the true cost, by a tenth of their noise.
 #[test]
 fn the_true_speed_is_inside_its_interval() {
     for allocations in [15, 8, 6] {
@@ -234,8 +234,8 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
     }
 }
 
-/// The check can fail: where quiet moments are one in twenty, a low quantile alone
-/// does not find them.
+/// A test of the check: if quiet moments are one in twenty, a low quantile alone does
+/// not find them.
 #[test]
 fn without_quiet_moments_told_apart_the_neighbor_is_in_the_figures() {
     let machine = HostModel { neighbor: 0.96, missed: 0.0, stolen: 0.0, ..NOISY };
@@ -259,8 +259,7 @@ fn without_quiet_moments_told_apart_the_neighbor_is_in_the_figures() {
     assert!(worst(&untold) > 0.15, "{untold:?}");
 }
 
-/// Spread between allocations is what placement decides, over time what the
-/// neighbor decides.
+/// Spread between allocations is due to placement, spread over time to the neighbor.
 #[test]
 fn the_two_spreads_are_told_apart() {
     let (mut balanced, mut default, mut over_time) = (Vec::new(), Vec::new(), Vec::new());
@@ -294,8 +293,8 @@ fn an_allocation_whose_pages_moved_is_left_out_and_counted() {
     assert!(without[1].between.unwrap().spread < 0.1);
 }
 
-/// Low quantiles of few slices lie higher than of many, so each allocation gives
-/// as many; one that is almost never met in quiet does not make the others poor.
+/// Low quantiles of few slices are higher than of many, so each allocation gives as
+/// many; an allocation that is almost never quiet does not reduce those of the others.
 #[test]
 fn an_allocation_with_hardly_any_quiet_moment_is_left_out() {
     let mut samples = HostModel { neighbor: 0.0, stolen: 0.0, slow_clock: 1.0, ..NOISY }.run(2);

@@ -25,9 +25,9 @@ pub fn spread(sorted: &[f64]) -> f64 {
     quantile(sorted, 0.95) / quantile(sorted, 0.05) - 1.0
 }
 
-/// The least value that the share `q` of all weight does not lie above (the
-/// inverse of the distribution, type 1 of Hyndman and Fan). Values ascending,
-/// each with its weight; `None` if they weigh nothing.
+/// The least value below or at which the share `q` of all weight is (the inverse of the
+/// distribution, type 1 of Hyndman and Fan). Values ascending, each with its weight;
+/// `None` if all weights are zero.
 pub fn weighted_quantile(sorted: impl Iterator<Item = (f64, u32)> + Clone, q: f64) -> Option<f64> {
     let total: u32 = sorted.clone().map(|(_, weight)| weight).sum();
     let wanted = ((q * f64::from(total)).ceil() as u32).max(1);
@@ -58,7 +58,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The naive twin writes each value as often as it weighs.
+        /// The simple twin repeats each value as often as its weight says.
         #[test]
         fn weights_are_repetitions(
             mut values in proptest::collection::vec((0.1f64..1e6, 0u32..4), 1..40),

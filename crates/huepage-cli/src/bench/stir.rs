@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Base pages as the kernel deals them out after long use: free memory is given
-//! back to it page by page, in random order, before it deals out again.
+//! Base pages as the kernel gives them after long use: before they are allocated, free
+//! memory is given back to the kernel page by page in random order.
 
 use anyhow::Context;
 use huepage::{
@@ -13,26 +13,26 @@ use huepage::{
 /// available, but twice what is wanted.
 const MOST: Bytes = Bytes(1 << 30);
 
-/// How much may be touched.
+/// How much memory may be touched.
 pub fn most() -> Bytes {
     Bytes(available_memory().unwrap_or(MOST).0 / 4).min(MOST)
 }
 
-/// How much is touched to deal out `wanted` from it.
+/// How much memory is touched so that `wanted` can be allocated from it.
 pub fn stirred(wanted: Bytes) -> Bytes {
     most().max(Bytes(wanted.0.saturating_mul(2)))
 }
 
-/// Memory of which random pages were given back to the kernel. As long as this
-/// value lives, it keeps the others: with all of them free, they would join to
-/// large blocks again.
+/// Memory of which random pages were given back to the kernel. As long as this value
+/// lives, it keeps the others: if all were free, they would merge to large blocks
+/// again.
 pub struct Stirred {
     _kept: Mapping,
 }
 
 impl Stirred {
-    /// Touches `bytes`, and gives back as much as is `wanted`, and a quarter more
-    /// for what else is allocated meanwhile.
+    /// Touches `bytes`, and gives `wanted` back and a quarter more, for other
+    /// allocations meanwhile.
     ///
     /// # Errors
     /// If memory runs short.
@@ -44,7 +44,8 @@ impl Stirred {
         let wanted = wanted.pages(page_size());
         for &page in &order[..(wanted + wanted / 4).min(pages)] {
             let at = soup.page(page).as_ptr().cast();
-            // SAFETY: a page of `soup`, which this function owns and nobody refers to.
+            // SAFETY: a page of `soup`, which this function owns; no other code refers
+            // to it.
             let done = unsafe { libc::madvise(at, page_size().0 as usize, libc::MADV_DONTNEED) };
             if done != 0 {
                 return Err(std::io::Error::last_os_error()).context("giving a page back");
@@ -69,7 +70,7 @@ pub fn mappings(pages: usize, count: usize, seed: u64) -> anyhow::Result<Vec<Map
 mod tests {
     use super::*;
 
-    /// What was given back is not in memory any more, the rest is.
+    /// Pages that were given back are not in memory any more, the rest is.
     #[test]
     fn what_is_wanted_and_a_quarter_more_is_given_back() {
         let stirred = Stirred::new(Bytes::kib(4 * 400), Bytes::kib(4 * 100), 3).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which workloads run over which sizes, placed how.
+//! Which workloads run over which sizes, in which placements.
 
 use huepage::{topology::CacheGeometry, units::Bytes};
 
@@ -35,7 +35,7 @@ pub enum Suite {
 /// Working sets go up to this many eighths of the cache.
 const EIGHTHS: u64 = 12;
 
-/// Sizes that claims are made about, in eighths: there the controls run, too.
+/// Sizes about which claims are made, in eighths: there the controls run, too.
 pub const CLAIMED_EIGHTHS: [u64; 4] = [4, 6, 7, 8];
 
 impl Suite {
@@ -76,8 +76,8 @@ impl Suite {
         }
     }
 
-    /// How many allocations of each placement live side by side unless the user
-    /// says otherwise: fewer where each takes tens of MiB.
+    /// The default number of allocations of each placement that live side by side:
+    /// fewer if each takes tens of MiB.
     pub fn allocations(self) -> u32 {
         match self {
             Suite::WorkingSet | Suite::Repeat => 15,
@@ -85,7 +85,7 @@ impl Suite {
         }
     }
 
-    /// The placements compared unless the user says otherwise, of those offered.
+    /// The placements compared by default, of those offered.
     pub fn placements(self, offered: &[Placement]) -> Vec<Placement> {
         let wanted = |placement: &Placement| match self {
             Suite::WorkingSet => true,
@@ -95,7 +95,7 @@ impl Suite {
     }
 }
 
-/// So many eighths of the cache, in whole pages' worth of lines.
+/// `eighths` eighths of the cache, rounded to whole pages' worth of lines.
 pub fn eighths_of(cache: CacheGeometry, eighths: u64) -> Bytes {
     Bytes((cache.size().0 * eighths / 8).next_multiple_of(4096))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether balanced placement is better, in one of three words. Intervals
-//! decide: no difference is too small to be called one, if it is sure.
+//! Whether balanced placement is better, in one of three words. Intervals decide: a
+//! difference counts however small it is, if the interval excludes 1.
 
 use huepage::topology::CacheGeometry;
 use huepage_present::number::percent;
@@ -13,7 +13,7 @@ use super::{
     suite::eighths_of,
 };
 
-/// What a ratio with its interval says.
+/// The verdict on a ratio with its interval.
 pub fn judge(ratio: Option<Estimate>) -> VerdictKind {
     match ratio {
         Some(ratio) if ratio.low > 1.0 => VerdictKind::Better,
@@ -22,13 +22,13 @@ pub fn judge(ratio: Option<Estimate>) -> VerdictKind {
     }
 }
 
-/// What balanced pages are judged against: what programs get today, or else
-/// random pages of the same pool.
+/// Placements that balanced pages are compared with: those that programs get today, or
+/// else random pages of the same pool.
 pub const BASELINES: [Placement; 4] =
     [Placement::Default, Placement::Random, Placement::Stirred, Placement::Thp];
 
-/// The row that a suite's claim is about: balanced pages at seven eighths of the
-/// cache where there are many sizes, else the first size.
+/// The row that a suite's claim is about: balanced pages at seven eighths of the cache
+/// if there are many sizes, otherwise the first size.
 pub fn claimed(rows: &[Row], cache: CacheGeometry) -> Option<&Row> {
     let balanced = || rows.iter().filter(|row| row.placement == Placement::Balanced);
     balanced().find(|row| row.bytes == eighths_of(cache, 7)).or_else(|| balanced().next())

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where benchmark memory comes from, and what others do to the cache: the seam
+//! Supplies memory for benchmarks, and measures what others evict: the interface
 //! between workloads and the machine.
 
 use huepage::{
@@ -9,13 +9,14 @@ use huepage::{
 
 use super::Placement;
 
-/// Hands out memory by placement, and looks at the cache.
+/// Allocates memory by placement, and looks at the cache.
 pub trait Workbench {
-    /// The memory handed out. All its bytes are present and writable, the first is at the
-    /// start of a page. What they hold is not specified; a workload writes before it reads.
+    /// The memory allocated. All its bytes are present and writable, the first is at
+    /// the start of a page. Its contents are not specified; a workload writes before it
+    /// reads.
     type Buffer: AsMut<[u8]>;
 
-    /// One line for the report: where pages come from and how colors are told.
+    /// One line for the report: where pages come from and how colors are found.
     fn describe(&self) -> String;
 
     /// The placements this workbench can serve, in the order of tables.
@@ -40,16 +41,16 @@ pub trait Workbench {
         Ok(())
     }
 
-    /// The colors that the pages of a buffer have now; `None` where colors
-    /// cannot be told, and for single pages of which they cannot.
+    /// The present colors of the pages of a buffer; `None` if colors cannot be found,
+    /// and for single pages whose color cannot.
     ///
     /// # Errors
-    /// If colors can no longer be told.
+    /// If colors can no longer be found.
     fn colors(&mut self, _: &mut Self::Buffer) -> anyhow::Result<Option<Vec<Option<Color>>>> {
         Ok(None)
     }
 
-    /// What others take of the cache now; `None` where that cannot be told.
+    /// What others evict from the cache now; `None` if that cannot be measured.
     ///
     /// # Errors
     /// If the thread can no longer run on its CPU.

@@ -31,8 +31,8 @@ impl Unit {
         matches!(self, Unit::NsPerAccess | Unit::Milliseconds)
     }
 
-    /// A figure as something that is paid, so that less is better in every unit;
-    /// and back again.
+    /// A figure as a cost, so that less is better in every unit; applied again, it
+    /// gives the figure back.
     pub fn cost(self, figure: f64) -> f64 {
         if self.lower_is_better() { figure } else { 1.0 / figure }
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Unit {
 /// A piece of work to be timed: call it once.
 pub type Slice<'a> = &'a mut dyn FnMut() -> f64;
 
-/// A program whose speed depends on where its memory lies, cut into slices.
+/// A program whose speed depends on the placement of its memory, cut into slices.
 ///
 /// The memory may be longer than the workload needs, and other workloads may
 /// write to it between two visits.
@@ -59,18 +59,17 @@ pub trait Workload {
     /// The unit of its figure.
     fn unit(&self) -> Unit;
 
-    /// Writes what all visits to one allocation need, once.
+    /// Writes the data that all visits to one allocation need, once.
     fn prepare(&self, _memory: &mut [u8]) {}
 
-    /// One visit: writes what its slices read, works untimed until the caches are
-    /// as in the midst of work, and then hands `each` so many slices, one after
+    /// One visit: writes what its slices read, works untimed until the caches are as in
+    /// the middle of work, and then passes `slices` slices to `each`, one after
     /// another. Each slice does half a millisecond to one of the work, or the least
-    /// that it can be cut into, and returns its figure.
+    /// piece that it can be cut into, and returns its figure.
     fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice));
 
-    /// The figure that the same arithmetic has on data in the first-level cache:
-    /// no placement can give more. `None` where there is no arithmetic to speak
-    /// of.
+    /// The speed of the same arithmetic on data in the first-level cache, which no
+    /// placement can exceed. `None` for workloads with hardly any arithmetic.
     fn ceiling(&self) -> Option<f64> {
         None
     }
@@ -85,7 +84,7 @@ pub fn assert_figures(workload: &impl Workload, memory: &mut [u8], slices: usize
     assert!(figures.iter().all(|f| *f > 0.0 && f.is_finite()), "{figures:?}");
 }
 
-/// How long a call takes.
+/// The time that a call takes.
 pub fn time(call: impl FnOnce()) -> Duration {
     let start = Instant::now();
     call();

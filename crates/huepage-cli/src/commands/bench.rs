@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage bench`: what placement is worth on this machine.
+//! `huepage bench`: measures what placement gains on this machine.
 
 mod exec;
 
@@ -197,7 +197,7 @@ fn run_on<W: Workbench>(
     Ok(in_part(done, wanted, "visits", common.time_limit, samples.interrupted))
 }
 
-/// What ended a run of which not all is done, and its exit code.
+/// The reason why a run ended before all was done, and its exit code.
 fn in_part(done: usize, wanted: usize, what: &str, time_limit: u64, interrupted: bool) -> ExitCode {
     if done >= wanted {
         return ExitCode::SUCCESS;
@@ -210,8 +210,8 @@ fn in_part(done: usize, wanted: usize, what: &str, time_limit: u64, interrupted:
     ExitCode::from(3)
 }
 
-/// Runs a suite, and says what came of it, where and how. `share` is the part of the
-/// machine's cache that `cache` is.
+/// Runs a suite, and reports the result with machine and method. `share` is the part of
+/// the machine's cache that `cache` is.
 ///
 /// # Errors
 /// If memory cannot be placed.
@@ -251,8 +251,8 @@ fn write_samples(samples: &Samples, path: &Path) -> anyhow::Result<()> {
     Ok(out.flush()?)
 }
 
-/// The placements asked for, each once, in the order of tables; the suite's own
-/// choice where none is asked for.
+/// The placements asked for, each once, in the order of tables; by default the suite's
+/// own choice.
 fn chosen_placements(asked: &[Placement], suite: Suite, offered: &[Placement]) -> Vec<Placement> {
     if asked.is_empty() {
         return suite.placements(offered);

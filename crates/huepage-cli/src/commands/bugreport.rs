@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage bugreport`: what a developer asks for, in one file.
+//! `huepage bugreport`: the information that a developer needs, in one file.
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -41,12 +41,12 @@ pub struct Options {
 
 pub const SCHEMA: &str = "huepage.bugreport/1";
 
-/// What is written.
+/// The contents of the file.
 #[derive(Serialize)]
 struct BugReport {
     schema: &'static str,
     huepage: &'static str,
-    /// Of the user who wrote this.
+    /// Whether root wrote this.
     root: bool,
     features: features::FeaturesReport,
     machine: RecordedMachine,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The options that say which cache to color and how, shared by subcommands.
+//! The options that select the cache to color and the method, shared by subcommands.
 
 use anyhow::{Context, bail};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -12,7 +12,7 @@ use huepage::{
 
 use crate::advice;
 
-/// All that [`ColorsBy`] reads, for help and completions.
+/// All texts that [`ColorsBy`] reads, for help and completions.
 const COLORS_BY: [&str; 3] = ["auto", "frame-number", "measurement"];
 
 /// Which cache, and how to tell colors.
@@ -49,7 +49,7 @@ pub struct WhichCache {
 #[derive(Clone, Copy, Debug)]
 pub struct ResolvedCache {
     pub cpu: u32,
-    /// `None` where nothing believable is declared.
+    /// `None` if nothing credible is declared.
     pub geometry: Option<CacheGeometry>,
     pub seed: Option<u64>,
 }
@@ -68,7 +68,7 @@ impl WhichCache {
         Ok(ResolvedCache { cpu, geometry, seed: self.seed })
     }
 
-    /// The CPU, for an error: with what it declares if another geometry was given.
+    /// The CPU, for an error: with its declared cache if another geometry was given.
     pub fn of_cpu(&self, cpu: u32) -> String {
         let declared =
             || Topology::read(&LiveMachine::open(cpu).ok()?).ok()?.cache_to_color(cpu).ok();
@@ -88,7 +88,7 @@ impl WhichCache {
     }
 }
 
-/// The CPU that is taken where none is named.
+/// The CPU that is used by default.
 ///
 /// # Errors
 /// If the CPUs cannot be listed.
@@ -97,8 +97,8 @@ pub fn last_available_cpu() -> anyhow::Result<u32> {
     cpus.last().copied().context("the CPU affinity is empty: start with taskset -c CPU")
 }
 
-/// A geometry that is missing or cannot be believed is said to be so and left
-/// out: colors can be counted without. Other reasons need the user's word.
+/// If the geometry is missing or not credible, prints that and returns none: colors can
+/// be counted without it. For other reasons the user has to decide.
 fn declared(cpu: u32) -> anyhow::Result<Option<CacheGeometry>> {
     let topology = Topology::read(&LiveMachine::open(cpu)?)?;
     match topology.cache_to_color(cpu) {
@@ -125,8 +125,8 @@ impl ResolvedCache {
         options
     }
 
-    /// The geometry declared or given; where there is none, that which colors
-    /// and ways were measured to make up.
+    /// The geometry declared or given; if there is none, the one that follows from
+    /// measured colors and ways.
     ///
     /// # Errors
     /// If the cache cannot be measured either.

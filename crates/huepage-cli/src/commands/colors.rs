@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage colors`: finds the colors of a cache and tells those of many pages.
+//! `huepage colors`: finds the colors of a cache and classifies many pages.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -67,13 +67,13 @@ pub struct ColorsReport {
     measured_ways: Option<u32>,
     pub pages: usize,
     assigned: usize,
-    /// Null where colors come from frame numbers: these are never unsure.
+    /// Null if colors come from frame numbers, which are not measured twice.
     pub agreement: Option<f64>,
     class_sizes: Vec<usize>,
     pub seconds: Seconds,
     /// Null where frame numbers are hidden.
     pub frame_number_agreement: Option<f64>,
-    /// What frame numbers unrelated to the colors would give.
+    /// The agreement of frame numbers that are unrelated to the colors.
     frame_number_agreement_by_chance: f64,
     attempts: usize,
     evidence: Evidence,
@@ -97,8 +97,8 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The kernel grants any mapping and kills a process when pages run out, maybe
-/// another one: better to ask first.
+/// The kernel grants any mapping, and when pages run out it kills a process, maybe
+/// another one: so this is checked first.
 fn check_memory(pages: u32) -> anyhow::Result<()> {
     let wanted = Bytes(u64::from(pages) * page_size().0);
     match available_memory() {
@@ -110,10 +110,10 @@ fn check_memory(pages: u32) -> anyhow::Result<()> {
     }
 }
 
-/// Tells the colors of `pages` fresh pages, and how sure that is.
+/// Classifies `pages` fresh pages, and measures how reliable that is.
 ///
 /// # Errors
-/// If the pages cannot be had, or their colors not told.
+/// If there are no pages, or they cannot be classified.
 pub fn survey(
     chosen: &mut Chosen,
     cpu: u32,
@@ -181,8 +181,8 @@ pub fn survey(
 /// Pages surveyed between two steps of the progress bar: a second or so.
 const PART: usize = 1 << 16;
 
-/// Surveys the pages, of a mapping that outlives the call, with progress on
-/// stderr where that takes long and is a terminal.
+/// Surveys the pages, of a mapping that outlives the call, with progress on stderr if
+/// that takes long and stderr is a terminal.
 fn survey_in_parts(
     measured: &mut MeasuredOracle,
     pages: &[PageAddr],
@@ -210,8 +210,9 @@ fn survey_in_parts(
     Ok(all)
 }
 
-/// On the pages surveyed if colors were measured; but few pages have few pairs of one
-/// color: then, and where frame numbers are the choice, from the check before it.
+/// From the pages surveyed if colors were measured; from the earlier check if frame
+/// numbers were chosen, or if few pages were surveyed, since these have few pairs of
+/// one color.
 fn frame_number_agreement(
     oracle: &Oracle,
     check: Option<FrameNumberCheck>,

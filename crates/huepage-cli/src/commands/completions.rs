@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage completions`: what a shell needs to complete options.
+//! `huepage completions`: prints scripts by which a shell completes options.
 
 use huepage_present::stdout;
 use std::process::ExitCode;

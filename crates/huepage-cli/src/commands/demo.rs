@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage demo`: all of it on the machine at hand, in under two minutes.
+//! `huepage demo`: topology, colors and benchmarks on this machine, in under two
+//! minutes.
 
 mod verdict;
 
@@ -53,7 +54,7 @@ pub struct Options {
     time_limit: u64,
 }
 
-/// Pages whose colors are told.
+/// Pages that are classified.
 const PAGES: usize = 16384;
 /// Visits to each allocation of the working sets, while time is left; the small
 /// program of the second benchmark gets twice as many.
@@ -64,7 +65,7 @@ const WORKING_SET: f64 = 0.75;
 /// Runs the demo.
 ///
 /// # Errors
-/// Whatever keeps colors from being found or memory from being placed.
+/// Any error of finding colors or placing memory.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let cache = options.cache.which.resolve()?;
     make_directory(&options.out)?;
@@ -119,9 +120,9 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The picture in both formats and the figures, to be written over those of an
-/// earlier demo. What keeps them from being written is told before minutes are
-/// spent on measuring.
+/// The picture in both formats and the figures, which replace those of an earlier demo.
+/// If they cannot be written, the error is printed before minutes are spent on
+/// measuring.
 fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Destination>> {
     let files = ["svg", "png", "json"].map(|suffix| directory.join(name).with_extension(suffix));
     let outputs: Vec<Destination> = files.into_iter().filter_map(Destination::to_file).collect();
@@ -129,7 +130,7 @@ fn files(directory: &Path, name: &str) -> anyhow::Result<Vec<Destination>> {
     Ok(outputs)
 }
 
-/// Before anything is measured, since minutes would be lost after it.
+/// Before anything is measured, since an error after it would waste minutes.
 fn make_directory(path: &Path) -> anyhow::Result<()> {
     if path.exists() && !path.is_dir() {
         bail!("{} is no directory: choose another with --out", path.display());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage export`: what others' programs watch machines by.
+//! `huepage export`: files for programs that monitor machines.
 
 mod kernel;
 mod labels;
@@ -63,7 +63,7 @@ pub struct Options {
 /// # Errors
 /// If the machine cannot be read, or a file not be written.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    // Before time is spent on what goes into them.
+    // Before time is spent on their contents.
     for path in [&options.openmetrics, &options.node_features].into_iter().flatten() {
         recording::check(path, true)?;
     }
@@ -89,6 +89,6 @@ fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
     if recording::is_dash(path) {
         return Ok(stdout::print(text)?);
     }
-    // Everybody may read it.
+    // All users may read it.
     replace(path, text.as_bytes(), Some(0o644))
 }

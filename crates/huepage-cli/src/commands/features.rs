@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage features`: what needs which kernel, and what of it is here.
+//! `huepage features`: which features need which kernel, and which work here.
 
 use std::{fs, path::Path, process::ExitCode};
 
@@ -39,7 +39,7 @@ pub struct FeaturesReport {
     features: Vec<Row>,
 }
 
-/// Whether a feature is here.
+/// Whether a feature works here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "here", content = "why", rename_all = "kebab-case")]
 pub enum Here {
@@ -48,7 +48,7 @@ pub enum Here {
     No(String),
 }
 
-/// A feature, and whether it is here.
+/// A feature, and whether it works here.
 #[derive(Debug, Serialize)]
 struct Row {
     feature: &'static str,
@@ -106,7 +106,7 @@ fn rows() -> Vec<Row> {
     ]
 }
 
-/// Here if it could be used.
+/// Works here if it could be used.
 fn here<T, E: std::fmt::Display>(result: Result<T, E>) -> Here {
     match result {
         Ok(_) => Here::Yes,

@@ -111,10 +111,10 @@ pub struct Options {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever keeps the process from being found, read or shown.
+/// Any error of finding, reading or showing the process.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Destination::prepare(&mut options.output, options.json, options.force)?;
-    // Standard output is one thing: a record there must stay readable as one.
+    // Standard output holds one thing: a record there must stay readable as a record.
     if options.record.as_deref().is_some_and(recording::is_dash) {
         options.output.retain(|output| *output != Destination::Stdout);
     }
@@ -163,7 +163,7 @@ fn map(options: &Options) -> anyhow::Result<(ProcessMap, Option<BackgroundComman
     Ok((map, None))
 }
 
-/// What can be drawn: kinds are always known.
+/// The classes that can be drawn: if `by` is not known, kinds, which always are.
 fn known(by: By, map: &ProcessMap, outputs: &[Destination]) -> By {
     let picture =
         |output: &Destination| matches!(output, Destination::File(_, Format::Svg | Format::Png));
@@ -191,7 +191,7 @@ fn render(map: &ProcessMap, format: Format, by: By, all: bool) -> anyhow::Result
     })
 }
 
-/// 3 where something is missing; said here unless the text said it.
+/// Exit code 3 if something is missing, which is printed here unless the text had it.
 fn finish(map: &ProcessMap, outputs: &[Destination], json: bool) -> ExitCode {
     if map.shortfalls.is_empty() {
         return ExitCode::SUCCESS;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage merged`: what KSM merged among processes.
+//! `huepage merged`: pages that KSM merged among processes.
 
 use std::{fmt::Write, process::ExitCode};
 
@@ -58,7 +58,7 @@ pub struct Options {
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever keeps the processes from being found, read or shown.
+/// Any error of finding, reading or showing the processes.
 pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Destination::prepare(&mut options.output, options.json, options.force)?;
     let no_picture = || UsageError("there is no picture of this: write .json or .txt".into());

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage palette`: the palettes that are there; makes, publishes and removes
-//! them.
+//! `huepage palette`: shows, makes, publishes and removes palettes.
 
 mod report;
 mod text;
@@ -92,7 +91,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Does what was asked for before showing what is there.
+/// Does the action asked for, before palettes are shown.
 fn act(
     options: &Options,
     measure: &MeasureOptions,

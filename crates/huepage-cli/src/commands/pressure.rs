@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage pressure`: how much of the cache others take.
+//! `huepage pressure`: how much of the cache other programs use.
 
 mod bins;
 mod clocks;
@@ -90,9 +90,9 @@ pub struct Options {
 
 /// How long it looks without `--watch`.
 const ONCE: Duration = Duration::from_secs(3);
-/// After so long the user is told that others disturb the search for colors.
+/// After this time a message says that others disturb the search for colors.
 const UNHURRIED: Duration = Duration::from_secs(4);
-/// How long it is tried then: those who watch a neighbor have one.
+/// How long the search then goes on: users who watch a neighbor have one.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Runs the command.
@@ -101,7 +101,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// If colors cannot be measured here, or a result cannot be written.
 pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let mut outputs = options.output.clone();
-    // Where lines and JSON went, their end goes too.
+    // The final report goes where lines or JSON went.
     let on_stdout = options.json || options.watch.is_some();
     Destination::prepare(&mut outputs, on_stdout, options.force)?;
     let cache = options.cache.resolve()?;
@@ -119,7 +119,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is seen of a cache in so long.
+/// Measures for `interval` what others evict from a cache.
 ///
 /// # Errors
 /// If colors cannot be measured here; [`Interrupted`] if a signal came before the end.
@@ -132,20 +132,20 @@ pub fn once(cache: &ResolvedCache, interval: Duration) -> anyhow::Result<Pressur
     if over { Ok(report) } else { Err(Interrupted.into()) }
 }
 
-/// Finds the colors and watches; `each` gets what was seen in an interval.
+/// Finds the colors and watches; `each` gets the results of each interval.
 fn observe(
     cache: &ResolvedCache,
     plan: &Plan,
     each: impl FnMut(&PressureReport) -> io::Result<bool>,
 ) -> anyhow::Result<PressureReport> {
-    // For the whole run: the caches of another CPU are not to be warmed.
+    // For the whole run, so that no time is spent on a CPU with other caches.
     let _pinned = Pinned::to(cache.cpu)?;
     let mut oracle = discover(cache)?;
     let subject = Subject::new(cache, &oracle);
     watch::watch(&mut oracle, &subject, plan, each)
 }
 
-/// Finds the colors; where that is not possible, says what cannot be done.
+/// Finds the colors; if that fails, the error says that pressure cannot be measured.
 fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
     let mut measure = cache.measure_options();
     measure.time_limit = UNHURRIED;
@@ -159,7 +159,7 @@ fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
     };
     found
         .map_err(|error| match error {
-            // What these advise, frame numbers, helps to place and not to watch.
+            // The error advises frame numbers, which help to place but not to watch.
             ColorError::NotAvailable(architecture) => anyhow!(
                 "measuring colors is not available on {architecture}: what others evict is seen \
                  by timing, which needs the time stamp counter of x86_64"

@@ -14,7 +14,7 @@ pub fn is_dash(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads what was recorded.
+/// Reads a record.
 ///
 /// # Errors
 /// If the file cannot be read, or is no such record.
@@ -29,7 +29,7 @@ pub fn load<T, E: Error + Send + Sync + 'static>(
     parse(&json).with_context(|| format!("cannot use {name}"))
 }
 
-/// Looks whether a record may be written, before time is spent on it.
+/// Checks whether a record may be written, before time is spent on it.
 ///
 /// # Errors
 /// If the file exists and `force` is not set, or its directory does not.

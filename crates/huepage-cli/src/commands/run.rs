@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage run`: places the memory of a program that knows nothing of it.
+//! `huepage run`: places the memory of an unmodified program.
 
 pub mod backend;
 mod library;
@@ -129,7 +129,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// What was asked for and is nothing to whoever places.
+    /// Options given that have no effect with this backend.
     fn unheeded(&self, backend: Chosen) -> Vec<&'static str> {
         let kernel = backend == Chosen::Kernel;
         let asked = [
@@ -157,7 +157,7 @@ enum Only {
     Heap,
 }
 
-/// Exit codes of those who run others, as env(1) has them.
+/// Exit codes of commands that execute others, as in env(1).
 const FAILED: u8 = 125;
 const CANNOT_EXECUTE: u8 = 126;
 const NOT_FOUND: u8 = 127;
@@ -186,7 +186,8 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     command.arg0(name).args(&options.program[1..]);
     match prepare(options, &file, report, &mut command) {
         Ok(()) => {}
-        // A part of the cache was asked for: without it others are disturbed.
+        // A part of the cache was asked for: without placing, the program would use all
+        // of it.
         Err(why) if options.must || options.colors.is_some() || options.share.is_some() => {
             return Ok(fail(FAILED, &format!("{why:#}")));
         }
@@ -198,10 +199,10 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(fail(CANNOT_EXECUTE, &format!("{}: {error}", file.display())))
 }
 
-/// Where the report goes, wherever the program does.
+/// The file for the report, whatever directory the program changes to.
 ///
 /// # Errors
-/// If there can be none, before the program runs without one.
+/// If it cannot be written, before the program runs without a report.
 fn report_file(path: &Path) -> anyhow::Result<PathBuf> {
     ensure!(!recording::is_dash(path), "standard output is the program's: name a file");
     destination::check_file(path, true)?;
@@ -226,7 +227,7 @@ fn fail(code: u8, why: &str) -> ExitCode {
 /// Sets up a program that can be placed.
 ///
 /// # Errors
-/// Why it cannot.
+/// Why it cannot be placed.
 fn prepare(
     options: &Options,
     file: &Path,
@@ -236,7 +237,7 @@ fn prepare(
     let cache = WhichCache { cpu: None, cache: options.cache, seed: None }.resolve()?;
     let geometry = cache.geometry.context("no cache is declared: give one with --cache")?;
     let (backend, reason) = backend::choose(options.backend, cache.cpu, geometry)?;
-    // What is left unplaced is said in any case.
+    // A message always says that memory is left unplaced.
     let less = backend == Chosen::Heap && options.backend == Backend::Auto;
     if options.verbose || less {
         say(&reason);
@@ -264,7 +265,7 @@ fn prepare(
         }
     };
     let palettes = PaletteOptions::new();
-    // What the heap gets before there is a palette stays unplaced.
+    // Memory that malloc gives before there is a palette stays unplaced.
     let missing = backend == Chosen::Heap && !Palette::is_there(&geometry, &palettes);
     if missing || options.wait && backend != Chosen::FrameNumber {
         Palette::open(&MeasureOptions::new(cache.cpu, Some(geometry)), &palettes)?;
@@ -298,14 +299,14 @@ fn prepare(
     Ok(())
 }
 
-/// Milliseconds that a program has for itself: most are over by then. The
-/// variable is for tests.
+/// Milliseconds in which the program is not looked at, since many programs end within
+/// them. The variable is for tests.
 fn delay() -> u32 {
     const DELAY: u32 = 20;
     std::env::var("HUEPAGE_RUN_DELAY").ok().and_then(|text| text.parse().ok()).unwrap_or(DELAY)
 }
 
-/// The library before those that were to be loaded anyway.
+/// The library before those that were to be loaded in any case.
 fn first(library: &OsStr, others: Option<OsString>) -> OsString {
     let mut list = library.to_owned();
     if let Some(others) = others.filter(|others| !others.is_empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage topology`: what this machine is, declared and measured.
+//! `huepage topology`: caches and nodes of this machine, declared and measured.
 
 mod text;
 mod witness;
@@ -72,15 +72,15 @@ struct TopologyReport {
 /// The text that the subcommand prints for the running machine.
 ///
 /// # Errors
-/// Whatever keeps the machine from being described.
+/// Any error of describing the machine.
 pub fn overview(cpu: u32, cache: Option<CacheOverride>) -> anyhow::Result<String> {
     Ok(text::render(&live(cpu, cache, true)?.1))
 }
 
-/// The running machine as `--record` writes it, and what could not be read of it.
+/// The running machine as `--record` writes it, and the files that could not be read.
 ///
 /// # Errors
-/// Whatever keeps the machine from being described.
+/// Any error of describing the machine.
 pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Vec<String>)> {
     let (machine, TopologyReport { topology, .. }) = live(cpu, None, true)?;
     Ok((record(&machine, &topology)?, topology.problems))
@@ -89,17 +89,17 @@ pub fn recorded_here(cpu: u32) -> anyhow::Result<(RecordedMachine, Vec<String>)>
 /// Where the caches of the running machine end, by timing.
 ///
 /// # Errors
-/// Why that cannot be told.
+/// Why they cannot be measured.
 pub fn measured_here(cpu: u32) -> anyhow::Result<Measured> {
     let (_, TopologyReport { topology, .. }) = live(cpu, None, true)?;
-    // What was not measured is noted last.
+    // The reason why nothing was measured is the last problem.
     topology.measured.with_context(|| topology.problems.last().cloned().unwrap_or_default())
 }
 
 /// Runs the subcommand.
 ///
 /// # Errors
-/// Whatever keeps the machine from being described, read or recorded.
+/// Any error of describing, reading or recording the machine.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let report = match &options.input {
         Some(path) => recorded(&recording::load(path, machine_in)?, &options)?,
@@ -164,7 +164,7 @@ fn record(machine: &LiveMachine, topology: &Topology) -> anyhow::Result<Recorded
     Ok(RecordedMachine::record(machine, note(machine, topology), curve)?)
 }
 
-/// Adds the curve, or why there is none.
+/// Adds the curve, or the reason why there is none.
 fn measure(cpu: u32, cache_to_color: &Choice, topology: &mut Topology) {
     let l2 = cache_to_color.geometry.filter(|cache| cache.level() == 2);
     let plan = CurvePlan::for_l2(l2.map(|cache| cache.size()));
@@ -178,7 +178,7 @@ fn measure(cpu: u32, cache_to_color: &Choice, topology: &mut Topology) {
     }
 }
 
-/// What a record says of its origin.
+/// The origin of a record, as a sentence.
 fn note(machine: &dyn MachineSource, topology: &Topology) -> String {
     let model = topology.model.as_deref().unwrap_or("processor without a name");
     let below = match &topology.virtualization {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What tests of the real binary share.
+//! Code that tests of the real binary share.
 
 // Each test binary uses its own part of this.
 #![allow(dead_code)]
@@ -31,7 +31,7 @@ pub fn huepage(arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs a command whose standard output nobody reads.
+/// Runs a command whose standard output is closed.
 pub fn unread(command: &mut Command) -> Output {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -56,13 +56,13 @@ pub fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {output:?}"))
 }
 
-/// Asserts that all was done, and nothing said.
+/// Asserts that the command succeeded, and printed nothing on standard error.
 #[track_caller]
 pub fn assert_silent(output: &Output) {
     assert_eq!((code(output), stderr(output)), (Some(0), String::new()));
 }
 
-/// Asserts that it was done, or done in part: not every kernel and user may see everything.
+/// Asserts that it succeeded, or in part: not every kernel and user may see everything.
 #[track_caller]
 pub fn assert_done(output: &Output) {
     assert!(matches!(code(output), Some(0 | 3)), "{output:?}");
@@ -89,8 +89,8 @@ pub fn assert_expected(file: &str, text: &str) {
     assert_eq!(text, wanted, "{}", path.display());
 }
 
-/// Asserts that a command says which recorded files it cannot use, and why: `good` is one
-/// that it can, `more` is what it says of others.
+/// Asserts that a command reports which recorded files it cannot use, and why: `good`
+/// is one that it can use, `more` is its message about others.
 pub fn assert_unusable(command: &str, good: &Path, record: &str, more: &[(&str, &str)]) {
     let directory = tempfile::tempdir().unwrap();
     let good = fs::read_to_string(good).unwrap();
@@ -112,7 +112,7 @@ pub fn assert_unusable(command: &str, good: &Path, record: &str, more: &[(&str, 
 }
 
 /// Asserts that a command ended with an exit code and a message, and printed nothing;
-/// returns all that it said.
+/// returns all of its standard error.
 #[track_caller]
 pub fn assert_refused(output: &Output, exit: i32, message: impl AsRef<str>) -> String {
     let text = stderr(output);
@@ -121,20 +121,20 @@ pub fn assert_refused(output: &Output, exit: i32, message: impl AsRef<str>) -> S
     text
 }
 
-/// What a command that needs colors printed; `None`, with what it says printed as the
-/// reason to skip a test, where it says itself that there are none to measure here.
+/// The output of a command that needs colors; `None`, with its message printed as the
+/// reason to skip a test, if it reports that there are none to measure here.
 pub fn measured(command: &mut Command) -> Option<Output> {
     Some(command.output().unwrap()).filter(|output| !no_colors_here(output))
 }
 
-/// Held by tests that measure: two at a time on one CPU would see each other.
+/// Held by tests that measure, since two at a time on one CPU would disturb each other.
 pub fn alone() -> MutexGuard<'static, ()> {
     static MEASURING: Mutex<()> = Mutex::new(());
     MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the binary itself says that there are no colors to measure here;
-/// prints what it says, as the reason to skip a test.
+/// Whether the binary reports that there are no colors to measure here; prints its
+/// message, as the reason to skip a test.
 pub fn no_colors_here(output: &Output) -> bool {
     let text = stderr(output);
     let reasons = [
@@ -243,7 +243,7 @@ pub fn integer(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("no whole number: {value}"))
 }
 
-/// A share of a report: from none to all.
+/// A share of a report, from 0 to 1.
 pub fn share(value: &Value) -> f64 {
     let share = value.as_f64().unwrap_or_else(|| panic!("no number: {value}"));
     assert!((0.0..=1.0).contains(&share), "{share}");

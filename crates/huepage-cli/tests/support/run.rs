@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What tests of `huepage run` share.
+//! Code that tests of `huepage run` share.
 
 use std::{
     fs,
@@ -37,15 +37,15 @@ pub fn heap(options: &[&str]) -> Command {
     command
 }
 
-/// Exchanging all pages over and over, colors or not: what placing may do to a
-/// program at the worst.
+/// Exchanges all pages over and over, whatever their colors: the worst that placing may
+/// do to a program.
 pub fn restless(options: &[&str]) -> Command {
     let mut command = run(&["--budget", "100%"]);
     command.args(options).env("HUEPAGE_RUN_RESTLESS", "1").env("HUEPAGE_RUN_DELAY", "0");
     command
 }
 
-/// Where the libraries are. They are nobody's dependencies, so cargo does not build
+/// The directory of the libraries. No crate depends on them, so cargo does not build
 /// them for tests.
 pub fn libraries() -> &'static Path {
     static LIBRARIES: OnceLock<PathBuf> = OnceLock::new();
@@ -81,8 +81,8 @@ pub fn compile(name: &str, directory: &Path, options: &[&str]) -> PathBuf {
     program
 }
 
-/// Whether programs can be placed here; prints why not, as the reason to skip a
-/// test.
+/// Whether programs can be placed here; prints the reason if not, as the reason to skip
+/// a test.
 pub fn can_place() -> bool {
     let output = run(&["--must", "true"]).output().unwrap();
     let placed = output.status.success();
@@ -92,8 +92,8 @@ pub fn can_place() -> bool {
     placed
 }
 
-/// Held by tests that need to be alone with programs that are placed; `None`, with why
-/// not printed, where none can be placed.
+/// Held by tests that need to be alone with placed programs; `None`, with the reason
+/// printed, if none can be placed.
 pub fn placing() -> Option<MutexGuard<'static, ()>> {
     let alone = alone();
     can_place().then_some(alone)

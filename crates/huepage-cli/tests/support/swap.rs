@@ -3,7 +3,7 @@
 
 use std::{io, process::Command};
 
-/// Small: what others have swapped there must come back soon.
+/// Small, since pages of other programs that are swapped there must come back soon.
 const BYTES: usize = 32 << 20;
 
 /// The system swaps to it until it is dropped.
@@ -11,7 +11,7 @@ pub struct SwapFile(tempfile::NamedTempFile);
 
 impl SwapFile {
     /// # Errors
-    /// Why that cannot be had, for instance without privilege.
+    /// Why it cannot be set up, for instance without privilege.
     pub fn new() -> Result<Self, String> {
         let failed = |error: io::Error| error.to_string();
         // In memory it could not be swapped to.

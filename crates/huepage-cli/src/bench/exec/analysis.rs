@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From runs to figures. Text, picture and verdict all take theirs from here.
+//! Computes figures from runs. Text, picture and verdict all use these.
 
 use super::{
     Arm, Cost, ProgramRun,
@@ -34,11 +34,11 @@ pub fn arms(runs: &[ProgramRun], seed: u64) -> Vec<ArmReport> {
         .collect()
 }
 
-/// Seconds of user time that can be compared: the kernel tells it from system time by what
-/// runs at its ticks, which are a hundredth of a second apart at most.
+/// Seconds of user time that can be compared: the kernel separates user from system
+/// time by what runs at its ticks, which are a hundredth of a second apart at most.
 const LEAST_USER: f64 = 0.02;
 
-/// Those of which less than `least` is not compared.
+/// Figures below `least` are not compared.
 fn figures(runs: &[ProgramRun], figure: fn(&Cost) -> f64, least: f64, seed: u64) -> Vec<Figures> {
     let quiet = summaries(runs, |run| run.quiet.then(|| figure(&run.cost)), least, seed);
     let all = summaries(runs, |run| Some(figure(&run.cost)), least, seed);
@@ -65,8 +65,8 @@ impl Sample {
     }
 }
 
-/// One for each arm that was run; nothing for those with too few runs of which
-/// `figure` has something to say.
+/// One summary for each arm that was run; none for arms with too few runs for which
+/// `figure` has a value.
 fn summaries(
     runs: &[ProgramRun],
     figure: impl Fn(&ProgramRun) -> Option<f64>,
@@ -80,8 +80,8 @@ fn summaries(
         of.clone().next().map(|_| Sample { arm, values })
     };
     let samples: Vec<Sample> = Arm::ALL.into_iter().filter_map(sample).collect();
-    // Rounds are drawn for all arms together: what a moment did to all of them falls
-    // out of their ratios.
+    // Rounds are drawn for all arms together, so a disturbance that met all of them
+    // cancels out of the ratios.
     let mut rng = fastrand::Rng::with_seed(seed);
     let draws: Vec<Vec<Vec<f64>>> = (0..DRAWS)
         .map(|_| {
@@ -102,7 +102,7 @@ fn summaries(
             let estimate = |of: &dyn Fn(&[f64]) -> f64| {
                 Estimate::new(of(&values), draws.iter().map(|draw| of(&draw[at])).collect(), n)
             };
-            // Of the medians of default and of this.
+            // Of the medians of the default arm and of this arm.
             let compared = |of: fn(f64, f64) -> f64| {
                 let base = base.filter(|&base| base != at && enough(base))?;
                 let medians = [median(&samples[base].drawn(&once)), median(&values)];
@@ -117,7 +117,7 @@ fn summaries(
             Some(Summary {
                 runs: n,
                 median: estimate(&median),
-                // Of a program that takes no user time at all, say.
+                // Not a number for a program that uses no user time at all.
                 spread: Some(estimate(&spread)).filter(is_number),
                 saved: compared(|base, this| base - this).filter(|_| ratio.is_some()),
                 ratio,

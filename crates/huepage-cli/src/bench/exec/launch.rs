@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs the program once, in memory that was stirred, and looks at the cache
-//! before and after.
+//! Runs the program once, in stirred memory, and looks at the cache before and after.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -34,15 +33,15 @@ use crate::{
 pub struct Program {
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// What placed runs are started by: `huepage run` and its options.
+    /// The command that starts placed runs: `huepage run` and its options.
     pub placed_by: Vec<OsString>,
-    /// Its standard input; nothing where there is none.
+    /// Its standard input; empty if `None`.
     pub input: Option<PathBuf>,
-    /// Whether what it prints is to be seen.
+    /// Whether the output of the program is shown.
     pub show_output: bool,
-    /// Whether a run that fails counts as others do.
+    /// Whether a run that fails counts like the others.
     pub ignore_failure: bool,
-    /// For a shell, before each run.
+    /// A command for a shell, before each run.
     pub prepare: Option<OsString>,
     /// The CPUs that it runs on.
     pub cpus: Vec<u32>,
@@ -54,26 +53,26 @@ pub struct Launcher {
     watch: Watch,
     /// Looks at the cache.
     palette: Option<Palette>,
-    /// What it said on standard error in the last run.
+    /// Its standard error in the last run.
     said: File,
     /// The most memory that a warm-up run had.
     memory: Bytes,
     rng: fastrand::Rng,
-    /// What became of the last placed run that was asked to report.
+    /// The report of the last placed run that was asked for one.
     pub placing: Option<PlacerSum>,
 }
 
 /// Exit code of `huepage run` for its own failures.
 const NOT_PLACED: i32 = 125;
-/// Memory that is taken for that of a program which had no warm-up run.
+/// Memory that is assumed for a program without a warm-up run.
 const UNKNOWN: Bytes = Bytes::mib(64);
-/// So many times the program's memory is stirred: where a fifth to a third is given
-/// back, few pages have a free neighbor to join with.
+/// The memory that is stirred, as a multiple of the program's: if only a fifth to a
+/// third is given back, few free pages have a free neighbor to merge with.
 const TIMES: u64 = 4;
 
 impl Launcher {
     /// # Errors
-    /// If there is no file for what programs say.
+    /// If there is no file for standard error of programs.
     pub fn new(program: Program, palette: Option<Palette>, seed: u64) -> anyhow::Result<Self> {
         let flags = rustix::fs::MemfdFlags::CLOEXEC;
         let said = rustix::fs::memfd_create("stderr", flags).context("memory for messages")?;
@@ -88,15 +87,15 @@ impl Launcher {
         })
     }
 
-    /// The most memory that a run had, or is taken to have, and how much is stirred
-    /// for it.
+    /// The most memory that a run had, or is assumed to have, and how much memory is
+    /// stirred for it.
     pub fn memory(&self) -> (Bytes, Bytes) {
         let memory = if self.memory == Bytes(0) { UNKNOWN } else { self.memory };
         (memory, Bytes(memory.0.saturating_mul(TIMES)).min(stir::most()))
     }
 
-    /// Stirs memory. Half of it stays with this process at least: it is to lie
-    /// between what a program gets.
+    /// Stirs memory. At least half of it stays allocated, so that it lies between the
+    /// pages that a program gets.
     fn stir(&mut self) -> anyhow::Result<Stirred> {
         let (memory, stirred) = self.memory();
         Stirred::new(stirred, memory.min(Bytes(stirred.0 * 2 / 5)), self.rng.u64(..))
@@ -139,7 +138,7 @@ impl Launcher {
         Ok(command)
     }
 
-    /// The last lines that the program said.
+    /// The last lines that the program printed on standard error.
     fn last_words(&self) -> String {
         const LINES: usize = 8;
         let mut text = Vec::new();
@@ -154,7 +153,7 @@ impl Launcher {
     }
 
     /// # Errors
-    /// What a run that ended so is to the user; nothing if it counts.
+    /// The error for a run that ended with `status`; none if the run counts.
     fn judge(&self, arm: Arm, status: ExitStatus) -> anyhow::Result<()> {
         let not_placed = arm == Arm::Placed && status.code() == Some(NOT_PLACED);
         if status.success() || self.program.ignore_failure && !not_placed {
@@ -183,8 +182,8 @@ impl Launch for Launcher {
             shell("--prepare", prepare, self.program.show_output)?;
         }
         let directory = match arm {
-            // A report is written while the program runs and waited for at its end: not
-            // in runs that count.
+            // A report is written while the program runs and waited for at its end, so
+            // only runs that do not count have one.
             Arm::Placed if !recorded => {
                 Some(tempfile::tempdir().context("a directory for the report of huepage run")?)
             }
@@ -192,8 +191,9 @@ impl Launch for Launcher {
         };
         let report = directory.as_ref().map(|directory| directory.path().join("report.json"));
         let mut command = self.command(arm, report.as_deref())?;
-        // How much memory a program takes is told by runs before any stirring: a child
-        // begins as a copy of this process, and the kernel counts that as its own.
+        // The memory of a program is measured in runs before any stirring: a child
+        // begins as a copy of this process, and the kernel counts that copy as memory
+        // of the child.
         let stirred = recorded.then(|| self.stir()).transpose()?;
         let before = self.look()?;
         let begun = self.watch.begin();
@@ -228,15 +228,15 @@ impl Launch for Launcher {
     }
 }
 
-/// Runs a command to its end; how that was, and what it took.
+/// Runs a command to its end; returns its status, and its resource usage.
 fn run(command: &mut Command) -> io::Result<(ExitStatus, libc::rusage)> {
     let pid = command.spawn()?.id() as libc::pid_t;
     // SAFETY: all fields of the structure are integers, for which zero is valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let mut status = 0;
     loop {
-        // SAFETY: both pointers are to structures of the types asked for. The child
-        // is waited for here alone: nobody keeps its handle.
+        // SAFETY: both pointers are to structures of the types asked for. The child is
+        // waited for only here, and its handle is not kept.
         if unsafe { libc::wait4(pid, &mut status, 0, &mut usage) } == pid {
             return Ok((ExitStatus::from_raw(status), usage));
         }
@@ -278,7 +278,7 @@ mod tests {
     fn launcher(line: &str, change: impl FnOnce(&mut Program)) -> Launcher {
         let mut program = Program {
             command: ["sh", "-c", line].map(OsString::from).into(),
-            // Stands for huepage run: what follows -- is the command.
+            // Replaces huepage run: the words after -- are the command.
             placed_by: ["sh", "-c", "shift; PLACED=1 exec \"$@\"", "run"]
                 .map(OsString::from)
                 .into(),
@@ -329,7 +329,7 @@ mod tests {
         assert!(!ignoring.launch(Arm::Placed, true).unwrap().0.succeeded);
     }
 
-    /// Else a comparison of default with default would be called one with placed.
+    /// Otherwise a comparison of default with default would be called one with placed.
     #[test]
     fn what_cannot_be_placed_is_an_error_though_failures_are_ignored() {
         let mut launcher = launcher("exit 125", |program| program.ignore_failure = true);
@@ -364,7 +364,8 @@ mod tests {
         let (memory, stirred) = launcher.memory();
         assert!(memory > Bytes::kib(500) && memory < Bytes::mib(1000), "{memory}");
         assert_eq!(stirred, limited(Bytes(TIMES * memory.0)));
-        // What is stirred is not taken for the program's, else it would grow and grow.
+        // Stirred memory does not count as the program's; otherwise it would grow with
+        // each run.
         for _ in 0..3 {
             launcher.launch(Arm::Default, true).unwrap();
         }

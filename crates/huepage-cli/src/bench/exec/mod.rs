@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What placement is worth to a program as it is: runs of it by default and by
-//! `huepage run`, in turns.
+//! Measures what placement gains for an unmodified program: runs of it by default and
+//! by `huepage run`, in turns.
 //!
-//! A run is an allocation and a visit in one: its pages are new, and are gone when
-//! it ends. So what varies between runs of one arm is placement and moment
-//! together, and quiet moments alone tell these apart.
+//! A run is an allocation and a visit in one: its pages are new, and are freed when it
+//! ends. So runs of one arm vary by placement and by the moment together, and only
+//! quiet moments separate these.
 
 mod analysis;
 mod launch;
@@ -34,7 +34,7 @@ use super::{Look, moment::Moment};
 /// How the report looks.
 pub const LOOK: Look<ExecReport> = Look { text: text::text, svg: picture::svg };
 
-/// What is compared.
+/// An arm of the comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arm {
@@ -42,8 +42,7 @@ pub enum Arm {
     Default,
     /// The same by `huepage run`.
     Placed,
-    /// The program as it is once more: against the other such runs there is
-    /// nothing to be found.
+    /// The unmodified program once more: it does not differ from the default arm.
     Control,
 }
 
@@ -85,8 +84,8 @@ pub struct ProgramRun {
     /// What it took.
     #[serde(flatten)]
     pub cost: Cost,
-    /// Whether nothing was seen of others.
+    /// Whether no disturbance by others was seen.
     pub quiet: bool,
-    /// What was seen around it.
+    /// The state of CPU and cache around it.
     pub moment: Moment,
 }

@@ -26,7 +26,7 @@ pub fn svg(report: &ExecReport) -> anyhow::Result<String> {
         panel(report, "elapsed time", |cost| cost.elapsed, |arm| &arm.elapsed),
         panel(report, "user time", |cost| cost.user, |arm| &arm.user),
     ];
-    // A program that uses no user time has nothing to show of it.
+    // A program that uses no user time has no panel for it.
     let panels: Vec<Panel> = panels
         .into_iter()
         .filter(|panel| panel.strips.iter().any(|strip| strip.dots.iter().any(|dot| dot.p5 > 0.0)))
@@ -76,7 +76,7 @@ fn panel(
     }
 }
 
-/// As elsewhere: what the kernel deals out is black, balanced pages are blue.
+/// As elsewhere: the kernel's own placement is black, balanced pages are blue.
 fn color(arm: Arm) -> &'static str {
     use crate::bench::Placement;
     style::color(match arm {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `huepage run` did, by its own reports: that the placed arm was placed.
+//! Adds up the reports of `huepage run`, to check that the placed arm was placed.
 
 use std::{fs, path::Path};
 
 use huepage::{run::RunReport, units::Bytes};
 use serde::Serialize;
 
-/// All processes of a run together, as each was when it was last looked at.
+/// All processes of a run together, each by its last report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PlacerSum {
     /// Processes that wrote a report.

@@ -15,7 +15,7 @@ use crate::bench::{
 /// The version of the format.
 pub const SCHEMA: &str = "huepage.bench-exec/1";
 
-/// Everything that follows from the runs, and the runs.
+/// All results of the analysis, and the runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExecReport {
     /// [`SCHEMA`].
@@ -26,13 +26,13 @@ pub struct ExecReport {
     pub command: String,
     /// The program and its arguments.
     pub program: Vec<String>,
-    /// What placed runs are started by.
+    /// The command that starts placed runs.
     pub placed_by: Vec<String>,
     /// Where it ran.
     pub machine: Host,
     /// The CPUs that the program ran on, as a list.
     pub cpus: String,
-    /// The cache that pages are placed for; null where none is declared.
+    /// The cache that pages are placed for; null if none is declared.
     pub cache: Option<CacheGeometry>,
     /// How the cache was looked at, or why not.
     pub looks: String,
@@ -44,7 +44,7 @@ pub struct ExecReport {
     pub warm: usize,
     /// Rounds in which each arm ran once.
     pub rounds: usize,
-    /// What was seen of others.
+    /// Shares of runs by the kind of disturbance.
     pub moments: Moments,
     /// What `huepage run` did in the last warm-up run; null without any.
     pub placing: Option<PlacerSum>,
@@ -67,7 +67,7 @@ pub struct ArmReport {
     pub runs: usize,
     /// Of these, those that failed.
     pub failures: usize,
-    /// The share of them in which nothing was seen of others.
+    /// The share of them without a disturbance by others.
     pub quiet_share: f64,
     /// Seconds from start to end.
     pub elapsed: Figures,
@@ -86,20 +86,20 @@ pub struct Figures {
     pub all: Option<Summary>,
 }
 
-/// What runs have in common.
+/// A summary of some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// How many they are.
     pub runs: usize,
     /// Their median.
     pub median: Estimate,
-    /// p95 / p5 - 1; null where that is no number.
+    /// p95 / p5 - 1; null if that is not a number.
     pub spread: Option<Estimate>,
-    /// How many times as fast as `default`; null for that itself, and where that
-    /// had too few runs.
+    /// How many times as fast as `default`; null for `default` itself, and if it had
+    /// too few runs.
     pub ratio: Option<Estimate>,
-    /// How many seconds less than `default`, below zero if it takes more; null where
-    /// `ratio` is.
+    /// How many seconds less than `default`, below zero if it takes more; null if
+    /// `ratio` is null.
     pub saved: Option<Estimate>,
 }
 

@@ -13,7 +13,7 @@ use crate::{
 
 /// How often to run, and how long at most.
 pub struct Plan {
-    /// Runs of each arm; and so many in quiet moments, while time is left.
+    /// Runs of each arm; and as many in quiet moments, while time is left.
     pub runs: usize,
     /// Runs of each arm before, which do not count.
     pub warm: usize,
@@ -21,21 +21,21 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// No round begins after this time. The first always runs.
     pub time_limit: Duration,
-    /// Of the order of runs.
+    /// Seed of the order of runs.
     pub seed: u64,
 }
 
-/// What runs a program once: the seam between the order of runs and the machine.
+/// Runs a program once: the interface between the order of runs and the machine.
 pub trait Launch {
-    /// Runs it to its end. What is not recorded may take longer.
+    /// Runs it to its end. A run that is not recorded may take longer.
     ///
     /// # Errors
     /// If it cannot be run, or fails.
     fn launch(&mut self, arm: Arm, recorded: bool) -> anyhow::Result<(Cost, Moment)>;
 }
 
-/// Runs all arms in rounds, and tells what was quiet; and whether Ctrl-C ended it, as the
-/// time does.
+/// Runs all arms in rounds, and decides which runs were quiet; also returns whether
+/// Ctrl-C ended the rounds, as the time limit does.
 ///
 /// # Errors
 /// The first run that failed; [`Interrupted`] if Ctrl-C came before the first round was over.
@@ -62,7 +62,7 @@ pub fn measure(launch: &mut impl Launch, plan: &Plan) -> anyhow::Result<(Vec<Pro
         for &arm in &order {
             let begin = start.elapsed().as_secs_f64();
             let launched = launch.launch(arm, true);
-            // The program has got it, too.
+            // The program has received the signal, too.
             if signals.came() {
                 interrupted = true;
                 break 'rounds;
@@ -89,7 +89,7 @@ fn quick(runs: &[ProgramRun]) -> f64 {
     quantile_of(runs.iter().map(|run| run.moment.arithmetic as f64), 0.1)
 }
 
-/// What all runs were seen to be, before any of their times is looked at.
+/// The shares of runs by the kind of disturbance, whatever their times are.
 ///
 /// # Panics
 /// If there are none.
@@ -101,7 +101,7 @@ pub fn moments(runs: &[ProgramRun]) -> Moments {
 mod tests {
     use super::*;
 
-    /// Notes what it was asked for; runs of these numbers lose their CPU.
+    /// Records the requested runs; runs of these numbers lose their CPU.
     #[derive(Default)]
     struct Fake {
         launched: Vec<(Arm, bool)>,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The analysis on simulated machines, whose truth is known: runs differ by the luck
-//! of their pages, a neighbor comes and goes, the clock changes.
+//! Tests of the analysis on simulated machines with known results: runs differ by the
+//! frames that they get, a neighbor comes and goes, the clock rate changes.
 
 use fastrand::Rng;
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::bench::{VerdictKind, moment::Moment, report::Verdict, stats::normal};
 
-/// What a machine is like, and what the program takes on it.
+/// The properties of a machine, and the times of the program on it.
 #[derive(Clone, Copy)]
 struct HostModel {
     /// Median seconds of placed runs, and their deviation as a share of it; the same
@@ -24,8 +24,8 @@ struct HostModel {
     missed: f64,
     /// How much slower the slow clock is; it changes about every tenth run.
     slow_clock: f64,
-    /// How much longer the second of two default runs takes for a reason that is
-    /// not in their pages: what a control is there to find.
+    /// How much longer the second of two default runs takes for a reason other than its
+    /// pages: a control has to find this.
     flaw: f64,
     /// Runs of each arm in quiet moments.
     runs: usize,
@@ -77,7 +77,7 @@ impl Launch for World {
             seconds *= 1.1 + fitted * self.rng.f64();
         }
         let seen = self.neighbor && !missed;
-        // Where nothing is ever quiet it has to end, too: these rounds are cut off.
+        // If no round is ever quiet the run has to end, too: these rounds are cut off.
         let moment = Moment {
             elapsed: 1000,
             cpu: 1000,
@@ -110,8 +110,9 @@ impl HostModel {
         (arms, verdict)
     }
 
-    /// Of a hundred runs: in how many the true ratio lay in its interval, in how many
-    /// the control's true ratio did, and how many verdicts of each kind there were.
+    /// Of a hundred runs: in how many the interval contained the true ratio, in how
+    /// many the control's interval contained its true ratio, and how many verdicts of
+    /// each kind there were.
     fn hundred(self) -> Counts {
         let truth = self.default.0 / self.placed.0;
         let mut counts = Counts::default();
@@ -153,7 +154,7 @@ fn the_known_effect_is_inside_its_interval_and_called_better() {
         let counts = machine.hundred();
         assert!(counts.covered >= 92 && counts.control >= 92, "{counts:?}");
         assert_eq!(counts.not_better, 0, "{counts:?}");
-        // Where default's own luck is as large as the effect, some cannot tell.
+        // If default runs differ by as much as the effect, some runs cannot decide.
         let least = if machine.default.1 > 0.15 { 70 } else { 95 };
         assert!(counts.better >= least, "{counts:?}");
     }
@@ -176,8 +177,9 @@ fn what_has_no_effect_is_seldom_called_better_or_worse() {
     }
 }
 
-/// The check can fail: a method that makes differences of nothing is found out by
-/// its control, and a difference no larger than that counts for nothing.
+/// A test of the check: with a method that shows differences where there are none, the
+/// control shows them too, and a difference no larger than the control's does not
+/// count.
 #[test]
 fn a_method_with_a_flaw_is_found_out_by_its_control() {
     let side = (1.0, 0.005);
@@ -200,8 +202,7 @@ fn a_neighbor_that_never_rests_leaves_nothing_to_tell() {
     }
 }
 
-/// The check can fail: with all runs taken for quiet, the neighbor is in the
-/// figures.
+/// A test of the check: if all runs count as quiet, the figures contain the neighbor.
 #[test]
 fn without_quiet_moments_told_apart_the_neighbor_is_in_the_figures() {
     let machine = HostModel { neighbor: 0.7, ..NOISY };

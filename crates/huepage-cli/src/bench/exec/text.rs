@@ -14,14 +14,14 @@ use super::{
 };
 use crate::bench::{bootstrap::Estimate, cache_text};
 
-/// A figure of an arm, and what it is called.
+/// A figure of an arm, and its name.
 type Named = (&'static str, fn(&ArmReport) -> &Figures);
 
 const LEGEND: &str = "median of the runs and its 95 % interval; spread: p95/p5 - 1 of the runs; \
      x default: times as fast as that. quiet: nobody else took CPU, cache or clock, by what was \
      seen before and after.";
 
-/// The whole report: what ran where, tables, and what they say.
+/// The whole report: program and machine, tables, and findings.
 pub fn text(report: &ExecReport) -> String {
     let mut text = wrap(&head(report), "");
     text.push_str(&wrap(&format!("{} runs, {}", report.moments.slices, report.moments), ""));
@@ -52,7 +52,7 @@ pub fn line(report: &ExecReport) -> String {
     short(&report.program)
 }
 
-/// Words that fit a line together, for which there may be no place to break it.
+/// Words joined by no-break spaces if they fit a line together.
 fn short(words: &[String]) -> String {
     const WIDTH: usize = 70;
     escape::shorten(&escape::printable(&words.join(" ")), WIDTH)
@@ -119,7 +119,7 @@ fn times(ratio: f64) -> String {
     if ratio < 9.9995 { format!("{ratio:.3}") } else { format!("{ratio:.1}") }
 }
 
-/// What is told of all runs without an interval.
+/// Figures of all runs, without intervals.
 fn others(report: &ExecReport) -> String {
     let mut table = Table::new(["all runs", "system, s", "quiet", "failed"]);
     for arm in &report.arms {

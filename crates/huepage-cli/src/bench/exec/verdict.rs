@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Whether placed runs are better, in one of three words. Intervals decide, and
-//! the control has a say: where it finds a difference that is not there, a
-//! difference has to be beyond that.
+//! Whether placed runs are better, in one of three words. Intervals decide. If the
+//! control shows a difference, which cannot be real, a difference of placed runs must
+//! be larger.
 
 use huepage_present::number::{figure, percent};
 
@@ -49,7 +49,7 @@ pub fn verdict(
     Verdict { kind, text }
 }
 
-/// What a ratio says beside that of the control, which is 1 in truth.
+/// The verdict on a ratio, given that of the control, which is 1 in truth.
 fn decide(ratio: Option<Estimate>, control: Option<Estimate>) -> VerdictKind {
     let (Some(ratio), Some(control)) = (ratio, control.filter(failed)) else {
         return judge(ratio);
@@ -61,7 +61,7 @@ fn decide(ratio: Option<Estimate>, control: Option<Estimate>) -> VerdictKind {
     }
 }
 
-/// Whether a control found what is not there.
+/// Whether the control shows a difference.
 fn failed(control: &Estimate) -> bool {
     control.low > 1.0 || control.high < 1.0
 }
@@ -95,14 +95,14 @@ fn in_quiet(
     )
 }
 
-/// What a ratio is in time: of a program that does nothing, what it costs to start.
+/// A ratio as a time: for a program that does nothing, the cost of the start.
 fn less_or_more(saved: Option<Estimate>) -> String {
     let Some(saved) = saved else { return String::new() };
     let word = if saved.value < 0.0 { "more" } else { "less" };
     format!(", {} s {word}", figure(saved.value.abs()))
 }
 
-/// Why nothing is said of quiet runs, and what to do.
+/// Why there is no result for quiet runs, and what to do.
 fn why_not(
     name: &str,
     placed: Option<&Figures>,
@@ -126,8 +126,8 @@ fn why_not(
     )
 }
 
-/// Whether it is idle for longer than a quiet run may lose, and too short for the ticks that
-/// idle time is counted in: then no run counts as quiet.
+/// Whether the program is idle for longer than a quiet run may lose, and too short for
+/// the ticks that idle time is counted in: then no run counts as quiet.
 fn waits_shortly(arm: &ArmReport) -> bool {
     let (Some(elapsed), Some(user)) = (arm.elapsed.all, arm.user.all) else { return false };
     let elapsed = elapsed.median.value;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is seen of others while a program runs, without looking at how long it took.
+//! Detects disturbances by other programs while a program runs, whatever time it took.
 //!
-//! Switches do not count here: a program's own threads take turns, and the one that
-//! places its pages is among them, so that placed runs would look less quiet than
-//! others. What counts is the time that its CPU gave to somebody else.
+//! Context switches do not count here: a program's own threads take turns, and so does
+//! the one that places its pages, so placed runs would look less quiet than others. The
+//! time that its CPUs gave to other programs counts.
 
 use std::time::{Duration, Instant};
 
@@ -28,7 +28,7 @@ pub struct Begun {
 }
 
 impl Watch {
-    /// Of these CPUs.
+    /// A watch on these CPUs.
     pub fn of(cpus: &[u32]) -> Self {
         Watch { cpus: cpus.iter().map(|&cpu| Clocks::of(cpu)).collect() }
     }
@@ -60,8 +60,8 @@ impl Watch {
     }
 }
 
-/// The share of the time of so many CPUs that nobody else had: it was the
-/// program's own, or idle. What is neither went to others, or to the hypervisor.
+/// The share of the time of `cpus` CPUs that other programs did not use: it was the
+/// program's own, or idle. The rest went to others, or to the hypervisor.
 fn kept(elapsed: Duration, cpus: usize, own: Duration, idle_ticks: u64) -> f64 {
     use crate::bench::moment::TICK;
     let all = elapsed.as_secs_f64() * cpus as f64;
@@ -91,7 +91,7 @@ mod tests {
         let watch = Watch::of(&huepage::topology::allowed_cpus().unwrap());
         let begun = watch.begin();
         std::thread::sleep(Duration::from_millis(30));
-        // More than all CPUs could do: others had none of it.
+        // More than all CPUs could do: other programs had no time.
         let moment = watch.end(begun, Duration::from_secs(1000));
         assert!(moment.elapsed >= 30_000_000 && moment.arithmetic > 0, "{moment:?}");
         assert_eq!(moment.cpu, moment.elapsed, "{moment:?}");

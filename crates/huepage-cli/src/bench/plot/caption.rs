@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands above every picture: title, machine, and how to read it.
+//! The text above every picture: title, machine, and how to read it.
 
 use huepage_present::{
     chart::{INK, PALE},

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::bench::{BenchReport, Placement, report::Row, stats::quantile_of, suite::eighths_of};
 
-/// Of the curves, with caption and legend.
+/// Height of the curves with caption and legend.
 const HEIGHT: f64 = 640.0;
 const LEGEND: f64 = 56.0;
 /// Around the frame of a panel: heading, labels of y, labels of x.
@@ -82,7 +82,7 @@ impl Series {
             (placement, points)
         };
         let mut placements = report.placements();
-        // What is drawn last lies on top.
+        // The curve drawn last is on top.
         placements.sort_by_key(|placement| *placement == Placement::Balanced);
         Series {
             x_label: format!("working set / cache size ({})", report.cache.size()),

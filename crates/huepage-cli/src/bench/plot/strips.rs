@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every allocation as a row: a dot for its speed in quiet moments, a thin line
-//! for its range over time. What sets dots apart is placement; what makes lines
-//! long is others. Runs of whole programs are dots without lines.
+//! Every allocation as a row: a dot for its speed in quiet moments, a thin line for its
+//! range over time. Dots differ by placement; lines are long if other programs disturb.
+//! Runs of whole programs are dots without lines.
 
 use huepage_present::{
     axis::Axis,
@@ -45,14 +45,14 @@ pub struct Panel {
     pub strips: Vec<Strip>,
 }
 
-/// What has a row for each of its dots.
+/// A row of dots for each allocation or run of one kind.
 pub struct Strip {
     /// To the left of the dots.
     pub name: String,
     /// Of name and dots.
     pub color: &'static str,
-    /// A dot where there is something quiet to show, a line where there is a range,
-    /// a ring where there is neither.
+    /// A dot for a speed in quiet moments, a line for a range, a ring if there is
+    /// neither.
     pub dots: Vec<Dot>,
     /// To the right of them.
     pub figures: [String; 3],
@@ -158,8 +158,8 @@ impl Panel {
         end
     }
 
-    /// All dots and lines, and at least 4 % around them: noise is not to fill the
-    /// picture.
+    /// The range of all dots and lines, and at least 4 % around them, so that noise
+    /// does not fill the picture.
     fn range(&self) -> (f64, f64) {
         let dots = || self.strips.iter().flat_map(|strip| &strip.dots);
         let ends = dots().flat_map(|dot| [dot.p5, dot.p95].into_iter().chain(dot.quiet));
@@ -177,7 +177,7 @@ fn is_wide(lo: f64, hi: f64) -> bool {
     lo > 0.0 && hi / lo > WIDE
 }
 
-/// What stands beside a placement: its speed, and how it varies and compares.
+/// The figures beside a placement: its speed, and how it varies and compares.
 fn figures(row: &Row) -> [String; 3] {
     let (Some(quiet), Some(between)) = (row.quiet, row.between) else {
         let few = if row.each.len() < LEAST_ALLOCATIONS { "allocations" } else { "quiet moments" };

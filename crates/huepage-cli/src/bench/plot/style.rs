@@ -27,7 +27,7 @@ pub fn color(placement: Placement) -> &'static str {
 }
 
 /// The corners of a placement's marker around a point: a shape per placement, for
-/// readers who do not see the colors.
+/// readers who cannot distinguish the colors.
 pub fn marker(placement: Placement, (x, y): (f64, f64)) -> Vec<(f64, f64)> {
     const R: f64 = 5.0;
     let corners = match placement {

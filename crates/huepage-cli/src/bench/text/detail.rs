@@ -15,8 +15,8 @@ use crate::bench::{
     suite::{CLAIMED_EIGHTHS, eighths_of},
 };
 
-/// The sizes that get tables of their own: where there are many, those that
-/// claims are about.
+/// The sizes that get tables of their own: if there are many, those about which claims
+/// are made.
 pub fn sizes_worth_detail(report: &BenchReport, sizes: &[Bytes]) -> Vec<Bytes> {
     if sizes.len() <= 3 {
         return sizes.to_vec();
@@ -73,7 +73,7 @@ fn ratios(rows: &[&Row]) -> String {
     let mut table = Table::wide(&["times as fast"], head);
     for row in rows {
         let ratio = |to: &Placement| match row.ratio_to(*to) {
-            // Two digits that count are enough from ten on.
+            // From ten on, two significant digits are enough.
             Some(r) if r.high >= 9.95 => format!("{:.1} {:.1}-{:.1}", r.value, r.low, r.high),
             Some(r) => format!("{:.2} {:.2}-{:.2}", r.value, r.low, r.high),
             None => "-".to_owned(),

@@ -25,7 +25,7 @@ pub fn speeds(report: &BenchReport, bench: &str, sizes: &[Bytes]) -> String {
     format!("{bench}: {unit} in quiet moments, {direction} is better\n{}", table.render())
 }
 
-/// Eight columns have to fit beside the size.
+/// Short names, so that eight columns fit beside the size.
 pub fn short(placement: Placement) -> String {
     match placement {
         Placement::ShuffledLabels => "shuffled".to_owned(),
@@ -33,7 +33,7 @@ pub fn short(placement: Placement) -> String {
     }
 }
 
-/// `7/8` where it is a whole number of eighths, else `2.25`.
+/// `7/8` for a whole number of eighths, otherwise `2.25`.
 pub fn share_of_cache(bytes: Bytes, cache: Bytes) -> String {
     let eighths = bytes.0 as f64 * 8.0 / cache.0 as f64;
     if (eighths - eighths.round()).abs() < 0.02 && eighths < 12.5 {

@@ -8,7 +8,7 @@ use huepage_present::paragraph::wrap;
 
 use super::{BenchReport, cache_text, findings::findings};
 
-/// The whole report: what ran where, tables, and what they say.
+/// The whole report: benchmark and machine, tables, and findings.
 pub fn text(report: &BenchReport) -> String {
     let mut text = wrap(&head(report), "");
     text.push_str(&wrap(&moments(report), ""));

@@ -40,9 +40,9 @@ impl Cycle {
 
 /// Follows pointers through every cache line of the buffer in random order.
 ///
-/// Random over all pages, so that no prefetcher guesses the next line. The
-/// price is that first-level TLB misses are part of the figure; they are the
-/// same in all placements of base pages, and fewer with huge pages.
+/// Random over all pages, so that no prefetcher guesses the next line. The figure
+/// therefore includes first-level TLB misses; they are the same in all placements of
+/// base pages, and fewer with huge pages.
 pub struct PointerChase(Cycle);
 
 const SEED: u64 = 0x6875_6570;
@@ -51,8 +51,8 @@ const SEED: u64 = 0x6875_6570;
 /// where all lines are in the L2, one and a half where none is.
 const ACCESSES: usize = 1 << 15;
 
-/// Cycles before the first slice. Replacement is not LRU: it takes a few to
-/// settle.
+/// Cycles before the first slice: since replacement is not LRU, the cache needs a few
+/// to settle.
 const WARM: usize = 3;
 
 impl PointerChase {

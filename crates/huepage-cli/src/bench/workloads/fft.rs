@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fast Fourier transform by a library that users have.
+//! Fast Fourier transform by a common library.
 
 use std::{hint::black_box, sync::Arc};
 
@@ -9,9 +9,8 @@ use rustfft::FftPlanner;
 
 use crate::bench::workload::{Slice, Unit, Workload, time};
 
-/// One forward transform in place. Data and scratch lie in the memory given;
-/// the plan's table of roots does not (the library owns it) and is the same for
-/// all placements.
+/// One forward transform in place. Data and scratch are in the memory given; the plan's
+/// table of roots is not (the library owns it) and is the same for all placements.
 pub struct Fft {
     name: &'static str,
     plan: Arc<dyn rustfft::Fft<f64>>,
@@ -28,8 +27,8 @@ impl Fft {
         Self::new("fft-1m", 1 << 20)
     }
 
-    /// The largest power of two of points whose data and scratch fit the cache:
-    /// what placement can help, where 64k points are too many.
+    /// The largest power of two of points whose data and scratch fit the cache, for
+    /// caches that 64k points do not fit.
     pub fn fitting(cache: Bytes) -> Option<Self> {
         const NAMES: [(usize, &str); 7] = [
             (18, "fft-256k"),
@@ -53,14 +52,14 @@ impl Fft {
         let points: &mut [Complex64] = bytemuck::cast_slice_mut(memory);
         let (data, rest) = points.split_at_mut(self.plan.len());
         let scratch = &mut rest[..self.plan.get_inplace_scratch_len()];
-        // A transform of a transform of a transform would overflow.
+        // Repeated transforms of the same data would overflow.
         fill(data);
         let elapsed = time(|| self.plan.process_with_scratch(data, scratch));
         black_box(data);
         elapsed.as_secs_f64()
     }
 
-    /// Operations as the field counts them: 5 N log2 N
+    /// Operations as usually counted: 5 N log2 N
     /// (M. Frigo and S. Johnson, "The Design and Implementation of FFTW3", 2005).
     fn operations(&self) -> f64 {
         let points = self.plan.len() as f64;

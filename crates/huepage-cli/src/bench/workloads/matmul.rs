@@ -7,11 +7,11 @@ use huepage::units::Bytes;
 
 use crate::bench::workload::{Slice, Unit, Workload, time};
 
-/// C = A × B for square matrices of doubles, by the scheme of K. Goto and R. van
-/// de Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008): a block
-/// of A is packed and stays in the L2 while all of B streams past it.
+/// C = A × B for square matrices of doubles, by the scheme of K. Goto and R. van de
+/// Geijn ("Anatomy of High-Performance Matrix Multiplication", 2008): a block of A is
+/// packed and stays in the L2 while all of B streams past it.
 ///
-/// Both packed tiles and all three matrices lie in the memory given.
+/// Both packed tiles and all three matrices are in the memory given.
 pub struct Matmul {
     n: usize,
     block_rows: usize,
@@ -32,8 +32,8 @@ const OPERATIONS: f64 = 2e7;
 const PAGE_WORDS: usize = 4096 / size_of::<f64>();
 
 impl Matmul {
-    /// For `n` × `n` matrices on a machine with an L2 of `cache` bytes. The
-    /// packed block of A takes 7/8 of it: the rest is for what streams past.
+    /// For `n` × `n` matrices on a machine with an L2 of `cache` bytes. The packed
+    /// block of A takes 7/8 of it: the rest is for the data that streams past.
     pub fn new(n: usize, cache: Bytes) -> Self {
         let rows = cache.0 as usize / 8 * 7 / (DEPTH * size_of::<f64>());
         let block_rows = (rows / MR * MR).clamp(MR, n.next_multiple_of(MR));
@@ -225,7 +225,7 @@ impl Workload for Matmul {
     /// Packing, a few percent of the whole product, is not in the figure.
     fn visit(&self, memory: &mut [u8], slices: usize, each: &mut dyn FnMut(Slice)) {
         let mut parts = self.parts(memory);
-        // Blocks at the edges of A are smaller, and fit whatever their placement.
+        // Blocks at the edges of A are smaller, and fit in any placement.
         let whole = self.blocks().filter(|block| {
             block.rows == self.block_rows.min(self.n) && block.depth == DEPTH.min(self.n)
         });

@@ -9,12 +9,12 @@ use crate::bench::workload::{Slice, Unit, Workload, time};
 
 /// Sums the first bytes of an allocation up, front to back, again and again.
 pub struct Read {
-    /// How many.
+    /// How many bytes.
     pub bytes: Bytes,
 }
 
-/// Bytes read in one slice, rounded up to whole passes: enough that reading the
-/// clock does not count, less than a millisecond from any L2.
+/// Bytes read in one slice, rounded up to whole passes: enough that the time for
+/// reading the clock is negligible, less than a millisecond from any L2.
 const VOLUME: usize = 16 << 20;
 /// Passes before the first slice.
 const WARM: usize = 2;
@@ -45,7 +45,8 @@ impl Workload for Read {
 /// Reads all words `passes` times.
 pub fn read(words: &[u64], passes: usize) {
     for _ in 0..passes {
-        // Without the black boxes the passes are one pass, or none.
+        // Without the black boxes the compiler would merge the passes into one, or
+        // none.
         black_box(sum(black_box(words)));
     }
 }

@@ -8,9 +8,9 @@ use crate::bench::{
     workloads::{chase::Cycle, read::read},
 };
 
-/// A working set near the size of the cache, looked up at random and swept in
-/// order: what an in-memory index or a graph walk does between two results. The
-/// work is fixed, the figure is its time.
+/// Lookups at random in a working set near the size of the cache, and sweeps over it in
+/// order, as in an in-memory index or a graph walk between two results. The work is
+/// fixed, the figure is its time.
 pub struct Repeat(Cycle);
 
 const SEED: u64 = 0x7061_6765;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `huepage bench exec`: what placement is worth to a program as it is.
+//! `huepage bench exec`: measures what placement gains for an unmodified program.
 
 use std::{ffi::OsString, path::PathBuf, process::ExitCode, time::Duration};
 
@@ -133,7 +133,7 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     let which = WhichCache { cpu: options.cpu, cache: None, seed: options.seed };
     let resolved = which.resolve()?;
     let cpus = if options.all_cpus { allowed_cpus()? } else { vec![resolved.cpu] };
-    // What is started here stays here.
+    // Programs started here inherit the affinity.
     let _pinned = (!options.all_cpus).then(|| Pinned::to(resolved.cpu)).transpose()?;
     if let Some(setup) = &options.setup {
         shell("--setup", setup, options.show_output)?;
@@ -185,8 +185,8 @@ pub fn run(mut options: Options) -> anyhow::Result<ExitCode> {
     Ok(super::in_part(report.rounds, plan.runs, "runs", options.time_limit, interrupted))
 }
 
-/// Looks at the cache before and after each run, by the palette that `huepage run`
-/// places by, which is made now where there is none; and what to say of it.
+/// The palette for looks at the cache before and after each run, which is the one that
+/// `huepage run` places by; it is made now if there is none. Also a sentence about it.
 fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
     match Palette::open(&resolved.measure_options(), &PaletteOptions::new()) {
         Ok(palette) => {
@@ -209,7 +209,7 @@ fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
     }
 }
 
-/// This command as `huepage run`; what cannot be placed is an error there.
+/// This command as `huepage run`; a program that cannot be placed is an error there.
 fn placed_by(options: &[OsString]) -> anyhow::Result<Vec<OsString>> {
     let own = std::env::current_exe().context("where this command is")?;
     let words = [own.into_os_string(), "run".into(), "--must".into()];

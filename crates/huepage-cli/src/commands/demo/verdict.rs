@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A few sentences on what the demo saw, good or bad.
+//! Sentences about the results of the demo, good or bad.
 
 use huepage::color::Method;
 
@@ -10,7 +10,7 @@ use crate::{
     commands::colors,
 };
 
-/// What was found, what it is worth, and whether it is real.
+/// What was found, what it gains, and whether the controls confirm it.
 pub fn verdict(
     survey: &colors::ColorsReport,
     working_set: &BenchReport,
@@ -39,8 +39,8 @@ fn found(survey: &colors::ColorsReport) -> String {
     }
 }
 
-/// If colors were not real, a quarter of them would not be slow, and labels dealt
-/// out at random would be as good as true ones.
+/// If colors were wrong, pages of a quarter of the colors would not be slow, and
+/// randomly permuted labels would be as good as true ones.
 fn real(report: &BenchReport) -> String {
     let quarter = slower_in_a_quarter(report);
     let shuffled = chase(report, 7, Placement::ShuffledLabels).and_then(|row| row.ratio);

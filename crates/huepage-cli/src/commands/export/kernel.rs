@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the kernel counts: its coloring, huge pages it could give, pages it merged.
+//! Counters of the kernel: its coloring, huge pages it could give, pages it merged.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::commands::run::backend;
 
-/// Counters and states; what this kernel does not have is left out.
+/// Counters and states; those that this kernel does not have are left out.
 #[derive(Debug, Default, PartialEq, Serialize)]
 pub struct KernelState {
     /// `None` without the page_color patches.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What Node Feature Discovery labels a node by: one `name=value` a line, and until when.
+//! Labels for Node Feature Discovery: one `name=value` a line, and when they expire.
 
 use std::{
     collections::BTreeMap,
@@ -15,7 +15,7 @@ use huepage::{
 use super::kernel::KernelState;
 use crate::commands::cache_options::ResolvedCache;
 
-/// In the domain `huepage.io/`, and why one is missing.
+/// The labels of the domain `huepage.io/`; also the reason for each missing one.
 pub fn labels(
     cache: &ResolvedCache,
 ) -> anyhow::Result<(BTreeMap<&'static str, String>, Option<String>)> {
@@ -70,7 +70,7 @@ fn side_cache(largest: Option<&MemorySideCache>) -> BTreeMap<&'static str, Strin
     labels
 }
 
-/// The file, which holds for so long.
+/// The file, whose labels expire after `valid`.
 pub fn text(labels: &BTreeMap<&'static str, String>, valid: Duration) -> String {
     let until = humantime::format_rfc3339_seconds(SystemTime::now() + valid);
     let mut text = format!("# +expiry-time={until}\n");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was seen as metrics. Units are Prometheus' base units, seconds and bytes; shares
-//! are ratios from 0 to 1.
+//! The observations as metrics. Units are Prometheus' base units, seconds and bytes;
+//! shares are ratios from 0 to 1.
 
 use std::fmt::Debug;
 
@@ -16,7 +16,7 @@ use crate::commands::{
 /// All metrics in the text format that node_exporter's textfile collector reads.
 ///
 /// # Errors
-/// If a name or label is none; tests see to it that there is no such.
+/// If a name or label is invalid; tests check that none is.
 pub fn text(seen: &Seen) -> anyhow::Result<String> {
     let metrics = Metrics(Registry::new());
     let version = [([env!("CARGO_PKG_VERSION")], 1.0)];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One look at all that is exported; what fails does not keep the rest from it.
+//! Collects everything that is exported; if a part fails, the others are still
+//! collected.
 
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use crate::commands::{
 };
 use crate::signals::Interrupted;
 
-/// What was seen, or why not.
+/// The parts, each a result or an error.
 pub struct Seen {
     pub cpu: u32,
     pub cache: Option<CacheGeometry>,
@@ -25,7 +26,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Each part by its name, and what kept it from being seen.
+    /// Each part by its name, with its error if there is one.
     pub fn parts(&self) -> [(&'static str, Option<&anyhow::Error>); 3] {
         [
             ("pressure", self.pressure.as_ref().err()),
@@ -34,14 +35,14 @@ impl Seen {
         ]
     }
 
-    /// What is missing, for people.
+    /// The missing parts, for people.
     pub fn missing(&self) -> Vec<String> {
         let parts = self.parts().into_iter();
         parts.filter_map(|(name, why)| Some(format!("{name}: {:#}", why?))).collect()
     }
 }
 
-/// Looks for so long at what others evict, and once at the rest.
+/// Measures for `look` what others evict, and collects the rest once.
 ///
 /// # Errors
 /// [`Interrupted`] only.

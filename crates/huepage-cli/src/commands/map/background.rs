@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs a command that goes on after its map was made: for servers, which do not end.
+//! Runs a command that goes on after it was mapped: for servers, which do not end.
 
 use std::{
     ffi::OsString,
@@ -14,7 +14,7 @@ use huepage::map::ProcessMap;
 use super::{launch::to_standard_error, read::Reader};
 use crate::signals::{LeftToCommand, ends_with_us};
 
-/// How often to look whether the command has ended.
+/// How often to check whether the command has ended.
 const STEP: Duration = Duration::from_millis(20);
 
 /// A command that was mapped and runs on.
@@ -62,7 +62,7 @@ impl BackgroundCommand {
         Ok(self.child.try_wait().context("waiting for the command")?.is_some())
     }
 
-    /// Stays until the command ends, by itself or by Ctrl-C.
+    /// Waits until the command ends, by itself or by Ctrl-C.
     ///
     /// # Errors
     /// If it cannot be waited for.

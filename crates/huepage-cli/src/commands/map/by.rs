@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the cells of a picture are colored by: classes of pages.
+//! The classes of pages by which cells of a picture are colored.
 
 use huepage::map::{Cell, Kind, ProcessMap};
 
@@ -27,11 +27,11 @@ pub struct Part {
     pub pages: u64,
 }
 
-/// The most runs that are told apart: those of 2^12 pages (16 MiB) and longer
-/// look alike.
+/// The number of run lengths that are distinguished: runs of 2^12 pages (16 MiB) and
+/// longer look alike.
 const LONGEST: u32 = 12;
 
-/// The class of pages of which this way of coloring knows nothing.
+/// The class of pages for which this way of coloring has no information.
 pub const UNKNOWN: usize = usize::MAX;
 
 impl By {
@@ -79,7 +79,7 @@ impl By {
         }
     }
 
-    /// The words for a class.
+    /// The name of a class.
     pub fn label(self, class: usize, map: &ProcessMap) -> String {
         if class == UNKNOWN {
             return match self {
@@ -101,7 +101,7 @@ impl By {
         }
     }
 
-    /// What stands before the legend.
+    /// The heading of the legend.
     pub fn heading(self) -> &'static str {
         match self {
             By::Kind => "kind of page",
@@ -111,7 +111,7 @@ impl By {
         }
     }
 
-    /// Whether a map says anything about it.
+    /// Whether a map has information about it.
     pub fn is_known(self, map: &ProcessMap) -> bool {
         let mut cells = map.areas.iter().flat_map(|area| &area.cells.cells);
         match self {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The process that a PID or a name means.
+//! Finds the process of a PID or a name.
 
 use std::{fs, path::Path};
 
@@ -12,14 +12,13 @@ use crate::usage::UsageError;
 /// The most processes that an error lists.
 const LISTED: usize = 8;
 
-/// A process that goes by the name asked for.
+/// A process with the name asked for.
 struct Candidate {
     pid: u32,
     command: String,
 }
 
-/// The process `target`: a PID, or the name of exactly one process but this
-/// one.
+/// The process `target`: a PID, or the name of exactly one process other than this one.
 ///
 /// # Errors
 /// [`UsageError`] if there is none, or more than one.
@@ -27,7 +26,7 @@ pub fn find(target: &str) -> Result<u32, UsageError> {
     numbered(target).unwrap_or_else(|| choose(target, named(target)))
 }
 
-/// The process of that number, if it is one.
+/// The process with that number, if `target` is a number.
 ///
 /// # Errors
 /// [`UsageError`] if there is none.
@@ -65,15 +64,16 @@ fn choose(name: &str, found: Vec<Candidate>) -> Result<u32, UsageError> {
     }
 }
 
-/// All processes of that name but this one, by PID. One that ends meanwhile is
-/// none.
+/// All processes of that name but this one, by PID. A process that ends meanwhile is
+/// left out.
 fn named(name: &str) -> Vec<Candidate> {
     let own = std::process::id();
     let others = proc::find(name).unwrap_or_default().into_iter().filter(|&pid| pid != own);
     others.filter_map(|pid| Some(Candidate { pid, command: command(pid)? })).collect()
 }
 
-/// What was started; of a thread of the kernel its name, as `ps` writes it.
+/// The command that was started; for a thread of the kernel its name, as `ps` prints
+/// it.
 fn command(pid: u32) -> Option<String> {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words: Vec<u8> = words.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();

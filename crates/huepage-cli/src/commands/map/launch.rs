@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Runs a command and stops it as it ends, its memory still in place.
 //!
-//! A traced process stops early in `exit`, before its address space goes
+//! A traced process stops early in `exit`, before its address space is removed
 //! (`PTRACE_O_TRACEEXIT`, ptrace(2)). Tracing one's own child takes no privilege.
-//! Signals pass through to the command. A terminal's stop does not stop it, since
-//! only `PTRACE_SEIZE` tells that apart.
+//! Signals pass through to the command. A stop signal of the terminal does not stop it,
+//! since only `PTRACE_SEIZE` distinguishes such stops.
 
 use std::{
     ffi::OsString,
@@ -33,14 +33,14 @@ pub struct Launched {
     _signals: LeftToCommand,
 }
 
-/// A status of the traced command, as wait(2) tells it.
+/// A status of the traced command, as reported by wait(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stop {
     /// It is about to end; its memory is still there.
     Ending,
-    /// It may go on, and gets this signal; 0 is none.
+    /// It may go on, and is given this signal; 0 is none.
     Passing(libc::c_int),
-    /// It is gone.
+    /// It has ended.
     Gone,
 }
 
@@ -63,7 +63,7 @@ impl Launched {
         Ok(launched)
     }
 
-    /// From the stop that follows exec.
+    /// Takes over at the stop that follows exec.
     fn take_over(&mut self) -> io::Result<()> {
         if self.next_stop()? == Stop::Gone {
             return Err(io::ErrorKind::UnexpectedEof.into());
@@ -81,7 +81,7 @@ impl Launched {
     /// Lets it run until it is about to end.
     ///
     /// # Errors
-    /// If it went without stopping.
+    /// If it ended without stopping.
     pub fn run_to_end(&mut self) -> anyhow::Result<()> {
         loop {
             match self.next_stop().context("waiting for the command")? {
@@ -95,7 +95,7 @@ impl Launched {
         }
     }
 
-    /// Lets it end, and says in words how it did if that was not well.
+    /// Lets it end; returns in words how it ended if that was not normally.
     ///
     /// # Errors
     /// If it cannot be waited for.
@@ -116,7 +116,7 @@ impl Launched {
         }
     }
 
-    /// Not by `Child::wait`, which would take a stop for an end.
+    /// Not by `Child::wait`, which would take a stop for the end.
     fn wait(&mut self) -> io::Result<libc::c_int> {
         let mut status = 0;
         loop {
@@ -154,7 +154,8 @@ impl Launched {
         }
     }
 
-    /// Tells a signal on its way from the stop that follows SIGSTOP and its kin.
+    /// Distinguishes a signal on its way from the stop that follows SIGSTOP and the
+    /// like.
     fn delivers_signal(&self) -> bool {
         // SAFETY: zeroes are a siginfo, and it is valid for writing.
         unsafe {
@@ -168,7 +169,7 @@ impl Launched {
 
 impl Drop for Launched {
     fn drop(&mut self) {
-        // Not let go of by `finish`: whatever failed, no stopped process stays.
+        // `finish` was not called: after any error, no stopped process stays.
         if !self.gone && self.child.kill().is_ok() {
             let _ = self.end();
         }
@@ -188,7 +189,7 @@ pub fn to_standard_error(words: &[OsString]) -> anyhow::Result<(Command, String)
     Ok((command, printable(&program.to_string_lossy())))
 }
 
-/// What the C library takes for requests of ptrace(2): an int, or an enumeration.
+/// The type of ptrace(2) requests in the C library: an int, or an enumeration.
 #[cfg(target_env = "musl")]
 type Request = libc::c_int;
 #[cfg(not(target_env = "musl"))]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A map as a picture: a row per mapping, a cell per so many pages.
+//! A map as a picture: a row per mapping, a cell for a number of pages.
 
 mod balance;
 mod head;
@@ -50,7 +50,7 @@ pub fn svg(map: &ProcessMap, by: By) -> String {
     let mut y = head::head(&mut svg, map, MARGIN);
     y = legend::legend(&mut svg, map, by, y);
     y = head::columns(&mut svg, map, y);
-    // Fewer rows, higher ones.
+    // With fewer rows, these are higher.
     let height = if rows.shown.len() <= 12 { 46.0 } else { 34.0 };
     y = row::total(&mut svg, map, by, y, height);
     for row in &rows.shown {

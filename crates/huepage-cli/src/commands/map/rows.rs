@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which mappings are shown one by one, and which together.
+//! Selects mappings that are shown one by one, and those that are shown together.
 
 use std::{cmp::Reverse, collections::HashMap};
 
@@ -11,13 +11,13 @@ pub struct Row<'a> {
     pub name: String,
     /// By address; never empty.
     pub areas: Vec<&'a Area>,
-    /// All of them added up; the balances are apart.
+    /// All of them added up, without the balances.
     pub placement: PageSummary,
-    /// Per cache; `None` where it cannot be told of all of them together.
+    /// Per cache; `None` if there is no balance of all of them together.
     pub balances: Vec<Option<Balance>>,
 }
 
-/// What a map is cut down to.
+/// The rows that are shown.
 pub struct Rows<'a> {
     /// Fullest first.
     pub shown: Vec<Row<'a>>,
@@ -25,8 +25,8 @@ pub struct Rows<'a> {
     pub folded: Option<Row<'a>>,
 }
 
-/// The areas of one name together, as a program maps each library several
-/// times; largest first.
+/// The areas of one name together, since a program maps each library several times;
+/// largest first.
 pub fn by_name(map: &ProcessMap) -> Vec<Row<'_>> {
     let mut groups: Vec<(String, Vec<&Area>)> = Vec::new();
     let mut found = HashMap::new();
@@ -55,8 +55,8 @@ pub struct Limits {
     pub most: usize,
 }
 
-/// Folds into one row what shows next to nothing. Large areas stay, also those
-/// that hold little.
+/// Joins rows that show almost nothing into one. Large areas are kept, even if they
+/// hold few pages.
 pub fn fold<'a>(map: &'a ProcessMap, rows: Vec<Row<'a>>, limits: Limits) -> Rows<'a> {
     if rows.len() <= limits.enough {
         return Rows { shown: rows, folded: None };
@@ -92,8 +92,8 @@ fn row<'a>(map: &ProcessMap, name: String, areas: Vec<&'a Area>) -> Row<'a> {
     Row { name, areas, placement, balances }
 }
 
-/// The balances of all `areas` added up, one per cache; `None` where one of them
-/// has no histogram to add.
+/// The balances of all `areas` added up, one per cache; `None` if one of them has no
+/// histogram to add.
 fn balances(map: &ProcessMap, areas: &[&Area]) -> Vec<Option<Balance>> {
     let caches = map.caches.iter().enumerate();
     caches
@@ -108,8 +108,8 @@ fn balances(map: &ProcessMap, areas: &[&Area]) -> Vec<Option<Balance>> {
         .collect()
 }
 
-/// The placements of all `areas`, added up but for their balances. A frame that
-/// two of them map counts twice; how many distinct ones there are is unknown.
+/// The placements of all `areas`, added up except for their balances. A frame that two
+/// of them map counts twice; how many distinct ones there are is unknown.
 fn placement(areas: &[&Area]) -> PageSummary {
     if let [one] = areas {
         return one.placement.clone();
@@ -131,8 +131,8 @@ fn largest_first(mut rows: Vec<Row<'_>>) -> Vec<Row<'_>> {
     rows
 }
 
-/// The cache that stands for all where there is room for one: that of the cells;
-/// `None` where nothing is known of colors.
+/// The cache that is shown if there is room for one: that of the cells; `None` if no
+/// colors are known.
 pub fn main_cache(map: &ProcessMap) -> Option<(usize, &MappedCache)> {
     let index = map.cell_cache.unwrap_or(0);
     let cache = map.caches.get(index)?;
@@ -145,7 +145,7 @@ fn name(area: &Area) -> String {
     match area.backing {
         _ if !area.name.is_empty() => area.name.to_string(),
         Backing::File => "file without a name".to_owned(),
-        // Told apart by where they are.
+        // Distinguished by their addresses.
         _ if area.placement.pages.present > 0 => format!("anonymous {:x}", area.start),
         _ => "anonymous, untouched".to_owned(),
     }

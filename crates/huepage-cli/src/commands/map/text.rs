@@ -32,7 +32,7 @@ pub fn render(map: &ProcessMap, all: bool) -> String {
     caches::registered(&mut out, map);
     mappings::mappings(&mut out, map, all);
     end(&mut out, map);
-    // Names are safe already; a record's other texts may not be.
+    // Names are safe already; other texts of a record may not be.
     escape::lines(&out)
 }
 
@@ -81,12 +81,12 @@ fn head(out: &mut String, map: &ProcessMap) {
 /// Seconds since 1970 as a date and time.
 fn time(seconds: u64) -> String {
     const END_OF_9999: u64 = 253_402_300_799;
-    // A hostile record may say anything.
+    // A hostile record may hold any number.
     let time = UNIX_EPOCH + Duration::from_secs(seconds.min(END_OF_9999));
     humantime::format_rfc3339_seconds(time).to_string().replace('T', " ").replace('Z', " UTC")
 }
 
-/// What is missing and what changed.
+/// Prints what is missing and what changed.
 fn end(out: &mut String, map: &ProcessMap) {
     let mut heading = "\n";
     for change in &map.changes {
@@ -138,7 +138,7 @@ pub fn shortfall_text(shortfall: &huepage::map::Shortfall) -> String {
     }
 }
 
-/// Why colors by frame number are not those of a cache; nothing where they are.
+/// Why colors by frame number are not those of a cache; `None` if they are.
 pub fn doubt(map: &ProcessMap, trust: Trust) -> Option<String> {
     match trust {
         Trust::Plain => None,

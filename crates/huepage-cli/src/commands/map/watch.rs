@@ -14,7 +14,7 @@ use huepage_present::{escape::columns, stdout};
 use super::{read::Reader, text};
 use crate::{signals::Signals, usage::UsageError};
 
-/// Redraws until the process ends or a signal asks to end.
+/// Redraws until the process ends or a signal ends this program.
 ///
 /// # Errors
 /// If standard output is no terminal, or the process cannot be read.
@@ -63,15 +63,15 @@ fn size() -> (usize, usize) {
     size.map_or((24, 80), |size| (some(size.ws_row, 24), some(size.ws_col, 80)))
 }
 
-/// As much of a line as is shorter than the terminal is wide: in its last column some
-/// terminals clear the letter before the cursor.
+/// The part of a line that is shorter than the terminal is wide: in the last column
+/// some terminals clear the letter before the cursor.
 fn cut(line: &str, width: usize) -> &str {
     let ends = line.char_indices().map(|(at, letter)| at + letter.len_utf8());
     &line[..ends.take_while(|&end| columns(&line[..end]) < width).last().unwrap_or(0)]
 }
 
-/// What redraws the screen: from the top, each line and the rest cleared, so that
-/// nothing flickers. Lines that do not fit are counted, and longer ones cut.
+/// The bytes that redraw the screen: from the top, with each line and the rest cleared,
+/// so that nothing flickers. Lines that do not fit are counted, and longer ones cut.
 fn screen(heading: &str, text: &str, clear: bool, (rows, width): (usize, usize)) -> String {
     let lines: Vec<&str> = std::iter::once(heading).chain(text.lines()).collect();
     // The last line stays free for the cursor.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `huepage palette` prints, as data.
+//! The output of `huepage palette`, as data.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -40,7 +40,7 @@ pub enum Action {
     NothingToRemove,
 }
 
-/// A palette, or the place where none is.
+/// A palette, or the place where one could be.
 #[derive(Debug, Serialize)]
 pub struct Entry {
     pub audience: Audience,
@@ -52,7 +52,7 @@ pub struct Entry {
     pub palette: Option<Details>,
 }
 
-/// What the record of a palette says.
+/// The contents of the record of a palette.
 #[derive(Debug, Serialize)]
 pub struct Details {
     pub owner: u32,
@@ -71,7 +71,7 @@ pub struct Details {
 }
 
 impl Entry {
-    /// Looks at the palettes that programs look for.
+    /// Checks the palettes that programs look for.
     ///
     /// # Errors
     /// If colors cannot be measured here.
@@ -79,7 +79,7 @@ impl Entry {
         Entry::look_in(&cache.measure_options(), &PaletteOptions::new())
     }
 
-    /// Looks at the palette for all users and then at the user's own.
+    /// Checks the palette for all users and then the user's own.
     ///
     /// # Errors
     /// If colors cannot be measured here.

@@ -84,7 +84,7 @@ fn row(out: &mut String, head: &str, what: &str) {
     let _ = write!(out, "{head:<width$}{}", &text[INDENT.len()..], width = INDENT.len());
 }
 
-/// In the largest unit of which there is one.
+/// The age in the largest unit that fits.
 fn age(seconds: u64) -> String {
     let (number, unit) = match seconds {
         0..60 => (seconds, "s"),

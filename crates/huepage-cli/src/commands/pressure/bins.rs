@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A run of any length as a bounded number of bins: when there are too many,
-//! each two become one.
+//! A run of any length as a bounded number of bins: when there are too many, neighbors
+//! are joined in pairs.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use huepage::color::Pressure;
 
 use super::tally::Look;
 
-/// More bins than this are not told apart in a picture.
+/// More bins than this cannot be distinguished in a picture.
 const MOST: usize = 800;
 
 /// Some looks in a row.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What became of the CPU's time: taken by the hypervisor, and by this program.
+//! The use of the CPU's time: stolen by the hypervisor, and used by this program.
 
 use std::{
     fs,
@@ -24,8 +24,8 @@ pub struct Spent {
     pub elapsed: Duration,
     /// Share of it that this program ran.
     pub own: f64,
-    /// Share of the CPU's time that the hypervisor gave to others; `None` where
-    /// the kernel does not tell.
+    /// Share of the CPU's time that the hypervisor gave to others; `None` if the kernel
+    /// does not count it.
     pub stolen: Option<f64>,
 }
 
@@ -42,7 +42,7 @@ impl Clocks {
         Clocks { at: Instant::now(), own: own(), stat }
     }
 
-    /// From this moment to a later one.
+    /// The time from this moment to a later one.
     pub fn until(&self, later: &Clocks) -> Spent {
         let elapsed = later.at - self.at;
         let ran = later.own.saturating_sub(self.own);

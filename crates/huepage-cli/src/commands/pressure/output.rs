@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where lines and reports go.
+//! Prints lines and writes reports.
 
 use std::io::{self, IsTerminal, stdout};
 
@@ -26,7 +26,7 @@ impl Lines {
         Lines { json, terminal: stdout().is_terminal(), printed: 0 }
     }
 
-    /// Prints one more; false if nobody reads it any more.
+    /// Prints one more line; false if the reader has closed standard output.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -48,7 +48,7 @@ impl Lines {
 /// Writes the run everywhere.
 ///
 /// # Errors
-/// The outputs that could not be written; the others are.
+/// The outputs that could not be written; the others have been.
 pub fn write(
     report: &PressureReport,
     outputs: &[Destination],
@@ -56,7 +56,7 @@ pub fn write(
 ) -> anyhow::Result<()> {
     let stdout = if options.json { Format::Json } else { Format::Text };
     Destination::write_all(outputs, stdout, options.force, |output, format| {
-        // One line among lines, and below other lines.
+        // One line among the lines of intervals, and below the lines of text.
         let watched = options.watch.is_some() && *output == Destination::Stdout;
         Ok(match format {
             Format::Text if watched => format!("\n{}", text::summary(report)).into_bytes(),

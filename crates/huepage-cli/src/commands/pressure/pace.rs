@@ -3,31 +3,32 @@
 
 use std::time::Duration;
 
-/// The most of the CPU that looks may take, below the 2 % that are promised: a
-/// line printed comes on top, and so does what follows.
+/// The most of the CPU that looks may take, below the 2 % that are promised: printing a
+/// line and the following constants come on top.
 const MOST: f64 = 0.013;
-/// The most that it may take to find out anew what tells hits from misses and, beside
-/// a neighbor, what is gone on a quiet machine. That takes as long as many looks.
+/// The share for measuring anew the limit between hits and misses and, beside a
+/// neighbor, how many lines are gone on a quiet machine. That takes as long as many
+/// looks.
 pub const UPKEEP: f64 = 0.003;
 /// The least pause, which most pauses are near.
 pub const LEAST: Duration = Duration::from_millis(50);
-/// In seconds, drawn at random above that: looks in step with something that happens ten
-/// times a second would see it always or never.
+/// Seconds of a random addition to the pause: looks in step with something that happens
+/// ten times a second would see it always or never.
 const MORE: f64 = 0.05;
 
-/// So many times the costliest look yet may the next one cost: after a pause less of
-/// what it reads is in any cache.
+/// The factor by which the next look may cost more than the costliest so far: after a
+/// pause less of what it reads is in any cache.
 const SURPRISE: u32 = 8;
 
-/// When looks come, from what those before them took of the CPU.
+/// The times of looks, computed from the CPU time of the looks before.
 #[derive(Debug, Default)]
 pub struct Pace {
     costliest: Duration,
 }
 
 impl Pace {
-    /// When the next look may begin after one that took `cost` of the CPU and ended at
-    /// `now` since the watch began, of which this program ran `spent`.
+    /// When the next look may begin after one that took `cost` of CPU time and ended at
+    /// `now` since the watch began, in which this program used `spent`.
     pub fn next_look(
         &mut self,
         cost: Duration,
@@ -40,10 +41,10 @@ impl Pace {
         self.payable(spent).max(now + usual.max(cost.div_f64(MOST)))
     }
 
-    /// When a run that has taken `spent` could pay for another look: a watch may end
-    /// right after it, and beside a neighbor some take fifty times the usual. Where it
-    /// costs much to wake up, lines printed often leave little for looks. At once as long
-    /// as no look took more than the usual pause pays for.
+    /// When a run that has used `spent` could afford another look, since a watch may
+    /// end right after it, and beside a neighbor some looks take fifty times the usual.
+    /// If waking up costs much, frequent lines leave little for looks. Zero as long as
+    /// no look took more than the usual pause covers.
     pub fn payable(&self, spent: Duration) -> Duration {
         if self.costliest.div_f64(MOST) <= LEAST + Duration::from_secs_f64(MORE) {
             return Duration::ZERO;
@@ -58,7 +59,8 @@ mod tests {
 
     use super::*;
 
-    /// Each look of a run: when it began and ended, and what the run had taken by then.
+    /// Each look of a run: when it began and ended, and the CPU time of the run by
+    /// then.
     fn looks(costs: impl IntoIterator<Item = Duration>) -> Vec<[Duration; 3]> {
         let mut rng = fastrand::Rng::with_seed(1);
         let mut pace = Pace::default();
@@ -86,13 +88,14 @@ mod tests {
         }
     }
 
-    /// Whenever a run ends, and however its looks' costs change: but for a look
-    /// that costs more than any before, no run has taken more than its share.
+    /// Whenever a run ends, and however the costs of its looks change: unless the last
+    /// look costs more than any before, the run has not used more than its share.
     #[test]
     fn a_run_that_ends_with_a_costly_look_has_not_taken_more() {
         let costs = |look: u64| Duration::from_micros(if look % 7 == 6 { 40_000 } else { 900 });
         let looks = looks((0..100).map(costs));
-        // The first looks are most of their time, and the first costly one is a surprise.
+        // The first looks are most of their time, and the first costly one is
+        // unexpected.
         let later = looks.iter().filter(|[_, ends, _]| *ends > Duration::from_secs(1));
         assert!(later.clone().count() > 90);
         for [_, ends, spent] in later {
@@ -101,8 +104,8 @@ mod tests {
         }
     }
 
-    /// Beside a neighbor that never pauses: what a look costs that renews is a surprise
-    /// the first time, but not too early.
+    /// Beside a neighbor that never pauses: the cost of a look that renews the canary
+    /// is unexpected the first time, but does not come too early.
     #[test]
     fn renewing_and_looking_take_less_than_two_percent_together() {
         for renewal in [0.02, 0.05, 0.1, 0.4] {
@@ -123,9 +126,9 @@ mod tests {
         }
     }
 
-    /// Costs that grow from look to look, each a surprise, as a watch beside a
-    /// neighbor had them: what is spent after 3.5 seconds, in which a pause of
-    /// each look's own cost alone allowed 2.2 %.
+    /// Costs that grow from look to look, each unexpected, as in a watch beside a
+    /// neighbor: the CPU time after 3.5 seconds, in which a pause by each look's own
+    /// cost alone allowed 2.2 %.
     #[test]
     fn surprises_do_not_add_up() {
         let millis = [0.4, 0.95, 1.0, 1.6, 1.7, 1.4, 1.5, 11.5, 19.0, 40.0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A run as a picture: time from left to right; the share that others evicted of
-//! all lines as a line, and of each color as a heat map.
+//! A run as a picture: time from left to right; the share of all lines that others
+//! evicted as a line, and that of each color as a heat map.
 
 mod heat;
 
@@ -72,7 +72,7 @@ fn shares(report: &PressureReport) -> impl Iterator<Item = f64> {
     report.series.iter().flat_map(|point| &point.color_shares).flatten().copied()
 }
 
-/// What it is a picture of, and how to read it; the end of it.
+/// Draws what the picture shows, and how to read it; returns where that ends.
 fn head(svg: &mut Svg, report: &PressureReport) -> f64 {
     let subject = &report.subject;
     let title = format!("What others take of the {}", subject.cache_name());
@@ -127,7 +127,7 @@ fn line(svg: &mut Svg, report: &PressureReport, time: &Time, y: f64) -> f64 {
         let label = percent(share);
         svg.text((LEFT - 8.0, height(share) + 4.0), 12, PALE, Anchor::End, &label);
     }
-    // A look says something of the stretch that it ends: as wide as that.
+    // A look covers the time that it ends: drawn as wide as that.
     let points: Vec<(f64, f64)> = report
         .series
         .iter()
@@ -140,7 +140,7 @@ fn line(svg: &mut Svg, report: &PressureReport, time: &Time, y: f64) -> f64 {
     y + LINE
 }
 
-/// Marks where looks were of some kind, as high as the share of them.
+/// Marks where there were looks of a kind, as high as their share.
 fn strip(
     svg: &mut Svg,
     report: &PressureReport,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was seen in an interval, or in a whole run, as data.
+//! The results of an interval, or of a whole run, as data.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// The running machine; what it does not tell is left out.
+    /// The running machine; unknown facts are left out.
     pub fn new(cache: &ResolvedCache, oracle: &MeasuredOracle) -> Self {
         let Host { model, cpu, kernel } = Host::here(cache.cpu);
         Subject {
@@ -48,7 +48,7 @@ impl Subject {
         ColorCount::new(self.colors).expect("colors were counted, so there are some")
     }
 
-    /// `L2 of 2 MiB`, or without a size where none is declared.
+    /// `L2 of 2 MiB`, or without a size if none is declared.
     pub fn cache_name(&self) -> String {
         match &self.cache {
             Some(cache) => format!("L{} of {}", cache.level(), cache.size()),
@@ -57,7 +57,7 @@ impl Subject {
     }
 }
 
-/// What a report is about.
+/// The time that a report covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covers {
@@ -80,8 +80,8 @@ pub struct PressureReport {
     /// Seconds from the beginning of the run to that of the interval.
     pub at: f64,
     pub seconds: f64,
-    /// How long lines were left alone, in the mean: longer than asked for where
-    /// looks were interrupted.
+    /// How long lines were left alone, in the mean: longer than planned if looks were
+    /// interrupted.
     wait: f64,
     pub looks: u64,
     pub quiet_looks: u64,
@@ -90,7 +90,7 @@ pub struct PressureReport {
     /// `None` if no look saw any line.
     pub evicted: Option<Evicted>,
     pub color_shares: Vec<Option<f64>>,
-    /// `None` where the kernel does not tell.
+    /// `None` if the kernel does not count it.
     pub steal: Option<f64>,
     pub cpu_share: f64,
     /// Of a whole run only.
@@ -120,7 +120,7 @@ pub struct Point {
 }
 
 impl PressureReport {
-    /// What `tally` and `bins` hold, which began `at` after the run did.
+    /// The contents of `tally` and `bins`, which began `at` after the run did.
     pub fn new(
         subject: &Subject,
         covers: Covers,
@@ -163,7 +163,7 @@ impl PressureReport {
         (self.looks > 0).then(|| self.quiet_looks as f64 / self.looks as f64)
     }
 
-    /// The color that lost most, with its share; `None` where none lost any.
+    /// The color that lost most, with its share; `None` if none lost any.
     pub fn most(&self) -> Option<(usize, f64)> {
         let shares = self.color_shares.iter().enumerate();
         let seen = shares.filter_map(|(color, share)| Some((color, (*share)?)));
@@ -189,7 +189,7 @@ fn color_shares(sum: &Pressure) -> Vec<Option<f64>> {
     sum.colors.iter().map(|held| held.share().map(to_millionth)).collect()
 }
 
-/// Microseconds, and less than one line of those looked at in a run.
+/// To millionths: microseconds, and less than one line of those looked at in a run.
 fn to_millionth(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }

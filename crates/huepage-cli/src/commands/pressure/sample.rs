@@ -43,8 +43,8 @@ pub fn subject(colors: u32) -> Subject {
     }
 }
 
-/// A minute with a neighbor from second 20 to 40, who takes most of the first
-/// quarter of the colors; every hundredth look lost its CPU.
+/// A minute with a neighbor from second 20 to 40 that evicts most of the first quarter
+/// of the colors; every hundredth look lost its CPU.
 pub fn run(colors: u32) -> PressureReport {
     let subject = subject(colors);
     let mut tally = Tally::none(subject.color_count());

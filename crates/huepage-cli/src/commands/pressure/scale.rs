@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Round numbers along time, and ends for shares.
+//! Round numbers on the axis of time, and upper ends for shares.
 
 /// Steps of time that people count in, in seconds.
 const STEPS: [f64; 22] = [
@@ -24,7 +24,7 @@ pub fn times(seconds: f64, wanted: u32) -> Vec<(f64, String)> {
         .collect()
 }
 
-/// The least round share that none exceeds, so that little is seen too.
+/// The least round share that none exceeds, so that small shares are visible too.
 pub fn top(shares: impl Iterator<Item = f64>) -> f64 {
     let most = shares.fold(0.0, f64::max);
     [0.1, 0.2, 0.5].into_iter().find(|&top| most <= top).unwrap_or(1.0)

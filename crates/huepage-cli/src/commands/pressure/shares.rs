@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Many shares, summed up in a room that does not grow with their number.
+//! Sums up many shares in bounded memory.
 
-/// Steps that quantiles are told in: a look has fewer lines than that.
+/// Resolution of quantiles: a look has fewer lines than that.
 const STEPS: usize = 1000;
 
 /// How often each share was seen, to a thousandth.

@@ -38,7 +38,8 @@ pub fn watch(
     mut each: impl FnMut(&PressureReport) -> io::Result<bool>,
 ) -> anyhow::Result<PressureReport> {
     let mut rng = plan.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-    // The first look finds out what is gone on a quiet machine, and takes long.
+    // The first look measures how many lines are gone on a quiet machine, and takes
+    // long.
     oracle.pressure(Pressure::WAIT)?;
     let signals = Signals::hold();
     let began = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -61,7 +62,7 @@ pub fn watch(
         if signals.wait(next_look.min(end).saturating_sub(begin.elapsed())) {
             break;
         }
-        // Lines printed meanwhile have taken their part; to wake up takes little.
+        // Lines printed meanwhile have used their part; waking up takes little.
         let payable = pace.payable(clocks::own().saturating_sub(own_before));
         if next_look < end && payable > begin.elapsed() + LEAST {
             next_look = payable;
@@ -86,7 +87,7 @@ pub fn watch(
         go_on = each(&report)?;
         done += 1;
         (last, last_clocks) = (begin.elapsed(), clocks);
-        // Intervals that a stopped program slept through are one.
+        // Intervals during which the program was stopped are joined.
         while end <= last {
             end += plan.interval;
         }

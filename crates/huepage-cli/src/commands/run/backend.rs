@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How a program's pages are placed: by the kernel, by a thread that tells colors
-//! by frame number or by timing, or by a malloc that does so.
+//! How a program's pages are placed: by the kernel, by a thread that finds colors by
+//! frame number or by timing, or by a malloc whose memory is placed that way.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -41,10 +41,10 @@ pub enum Chosen {
     Heap,
 }
 
-/// What a kernel with page_color shows of this task.
+/// The file in which a kernel with page_color shows the colors of this task.
 const PAGE_COLORS: &str = "/proc/self/page_colors";
 
-/// Which one to take, and why, as a sentence.
+/// Which backend to use, and why, as a sentence.
 ///
 /// # Errors
 /// If the machine cannot be read.
@@ -91,10 +91,10 @@ fn by_frame_number_or_time(cpu: u32, geometry: CacheGeometry) -> anyhow::Result<
     Ok((by, format!("colors by {}", chosen.reason)))
 }
 
-/// How many colors the kernel places by.
+/// How many colors the kernel uses for placement.
 ///
 /// # Errors
-/// If it does not.
+/// If it does not place by color.
 pub fn kernel_colors() -> anyhow::Result<ColorCount> {
     kernel_colors_in(Path::new("/sys"))
 }
@@ -111,7 +111,7 @@ fn kernel_colors_in(sysfs: &Path) -> anyhow::Result<ColorCount> {
     if is_on != "1" {
         bail!("the kernel's own placement is off: echo 1 > {}", enabled.display());
     }
-    // A set may have the colors of the node that has the most.
+    // A set may contain all colors of the node that has the most.
     let most = match &*read(&folder.join("colors"))? {
         "mixed" => colors_of_nodes(sysfs).into_values().max(),
         count => count.parse().ok(),
@@ -120,7 +120,8 @@ fn kernel_colors_in(sysfs: &Path) -> anyhow::Result<ColorCount> {
     count.with_context(|| format!("{}: no cache to color for", folder.display()))
 }
 
-/// By how many colors the kernel places pages of each node that has a cache to color for.
+/// The number of colors by which the kernel places pages, for each node that has a
+/// cache to color for.
 pub fn colors_of_nodes(sysfs: &Path) -> BTreeMap<String, u64> {
     let nodes = fs::read_dir(sysfs.join("devices/system/node")).into_iter().flatten();
     let colors = nodes.filter_map(|node| {
@@ -132,7 +133,7 @@ pub fn colors_of_nodes(sysfs: &Path) -> BTreeMap<String, u64> {
     colors.collect()
 }
 
-/// Gives this task its colors, which the program keeps.
+/// Gives this task its set of colors, which the program keeps after exec.
 ///
 /// # Errors
 /// If the kernel refuses.
@@ -143,7 +144,7 @@ pub fn color_by_kernel(colors: Option<&[Color]>) -> anyhow::Result<()> {
         .with_context(|| format!("{PAGE_COLORS} (writing needs CAP_SYS_ADMIN)"))
 }
 
-/// Whether memory in use may be placed here, and after the program was executed.
+/// Whether memory in use may be placed here, also after the program was executed.
 ///
 /// # Errors
 /// What is missing.
@@ -164,7 +165,7 @@ pub fn may_place() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Who is not root keeps only ambient capabilities when executing a program.
+/// A user other than root keeps only ambient capabilities when executing a program.
 fn is_ambient(status: &str) -> bool {
     const CAP_SYS_PTRACE: u64 = 1 << 19;
     let mask = status.lines().find_map(|line| line.strip_prefix("CapAmb:"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where the libraries are that programs are to load.
+//! Finds the libraries that programs are to load.
 
 use std::{
     os::unix::ffi::OsStrExt,
@@ -11,8 +11,8 @@ use huepage::run::Way;
 
 use super::program;
 
-/// The variable that names the library, for those who keep it elsewhere, and the
-/// package that it is built from.
+/// The variable that names the library, for installations elsewhere, and the package
+/// that it is built from.
 fn names(way: Way) -> (&'static str, &'static str) {
     match way {
         Way::Live => ("HUEPAGE_PRELOAD", "huepage-preload"),
@@ -21,11 +21,12 @@ fn names(way: Way) -> (&'static str, &'static str) {
 }
 
 /// # Errors
-/// If there is none, with where it was looked for, or if programs here cannot load it.
+/// If there is none, with the places searched, or if programs here cannot load it.
 pub fn find(way: Way) -> anyhow::Result<PathBuf> {
     let (variable, package) = names(way);
     let path = path(way)?;
-    // The loader takes what comes behind one for another library, in the current directory.
+    // The loader would take the part after such a byte for another library, in the
+    // current directory.
     let splits = |byte: &u8| byte.is_ascii_whitespace() || *byte == b':';
     if path.as_os_str().as_bytes().iter().any(splits) {
         bail!(
@@ -62,14 +63,14 @@ fn path(way: Way) -> anyhow::Result<PathBuf> {
             beside[0].display(),
             beside[1].display(),
             beside[2].parent().unwrap_or(Path::new("/")).display(),
-            // Cargo leaves it beside a command for the same target only.
+            // Cargo leaves it beside the command only if both have the same target.
             if cfg!(target_env = "musl") { " and copy it there" } else { "" }
         ),
     }
 }
 
-/// Beside the command, as cargo leaves it; in the libraries; in a folder there, as packages
-/// do with what nobody links.
+/// Beside the command, as cargo leaves it; in the library directory; in a directory
+/// there, where packages install libraries that no program links.
 fn places(directory: &Path, name: &str) -> [PathBuf; 3] {
     let libraries = directory.join("../lib");
     [directory.join(name), libraries.join(name), libraries.join("huepage").join(name)]

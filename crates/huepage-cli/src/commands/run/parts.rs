@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Parts of the cache: their syntax, and which program has which.
+//! Parts of the cache: their syntax, and which program uses which part.
 
 use huepage_present::{
     escape, stdout,
@@ -17,7 +17,7 @@ use huepage::{
 /// Reads `1%`, `0.5%` or `0.01`.
 ///
 /// # Errors
-/// What it is not, as a sentence.
+/// Why the text is no share, as a sentence.
 pub fn share(text: &str) -> Result<f64, String> {
     let (number, unit) = match text.strip_suffix('%') {
         Some(number) => (number, 100.0),
@@ -25,7 +25,7 @@ pub fn share(text: &str) -> Result<f64, String> {
     };
     let share: f64 = number.trim().parse().map_err(|_| "no share: write 1% or 0.01".to_owned())?;
     match share / unit {
-        // Who writes 1 mostly means 1%.
+        // 1 without a unit is mostly meant as 1%.
         share if share >= 1.0 && unit == 1.0 => Err(format!("is that {number}%? Write the %")),
         share if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("a share is above 0 and at most 100%".to_owned()),
@@ -35,7 +35,7 @@ pub fn share(text: &str) -> Result<f64, String> {
 /// Reads `1/4` or `25%`.
 ///
 /// # Errors
-/// What it is not, as a sentence.
+/// Why the text is no part, as a sentence.
 pub fn part(text: &str) -> Result<f64, String> {
     let Some((part, whole)) = text.split_once('/') else { return share(text) };
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
@@ -48,19 +48,20 @@ pub fn part(text: &str) -> Result<f64, String> {
 /// No cache has more colors.
 const MOST: u32 = 1 << 24;
 
-/// Reads `0-7,16`; whether the cache has these colors is known later.
+/// Reads `0-7,16`; whether the cache has these colors is checked later.
 ///
 /// # Errors
-/// What it is not, as a sentence.
+/// Why the text is no list, as a sentence.
 pub fn listed(text: &str) -> Result<String, String> {
     list::parse(text, MOST).map(|_| text.to_owned()).map_err(|error| error.to_string())
 }
 
-/// The colors that the program is to use: those listed, or as many as the part
-/// takes of those that nobody has; `None` for all. Notes who has them.
+/// The colors that the program is to use: those listed, or of the colors that no
+/// program has as many as the part takes; `None` for all. Records that the program has
+/// them.
 ///
 /// # Errors
-/// If the list is none, or too few are free.
+/// If the list is invalid, or too few colors are free.
 pub fn colors(
     listed: Option<&str>,
     part: Option<f64>,
@@ -75,8 +76,8 @@ pub fn colors(
         numbers.sort_unstable();
         numbers.dedup();
         let colors: Vec<Color> = numbers.into_iter().map(Color).collect();
-        // Only for others to see: what keeps it from being noted is no reason
-        // not to run.
+        // The record only informs others: if it cannot be written, the program still
+        // runs.
         if let Err(error) = shares().and_then(|shares| shares.note(colors.clone(), &program)) {
             super::say(&format!("not listed: {error}"));
         }
@@ -87,12 +88,12 @@ pub fn colors(
     Ok(Some(shares()?.take(wanted, count, &program)?))
 }
 
-/// At least one color: a part of none would be all.
+/// At least one color, since an empty set would mean all colors.
 fn wanted(part: f64, count: ColorCount) -> usize {
     ((part * f64::from(count.get())).round() as usize).clamp(1, count.get() as usize)
 }
 
-/// Prints who has which colors.
+/// Prints which program uses which colors.
 ///
 /// # Errors
 /// If the list cannot be read.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a command would execute, and whether that loads a library it is asked to.
+//! The file that a command would execute, and whether it loads a preloaded library.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -17,7 +17,7 @@ use object::{
     read::elf::{FileHeader, ProgramHeader},
 };
 
-/// Why nothing can be executed.
+/// Why no file can be executed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NotRunnable {
     /// There is no such program.
@@ -45,10 +45,10 @@ pub enum NotPlaced {
     Unreadable(PathBuf, String),
 }
 
-/// What programs and libraries of this machine are for.
+/// The ELF machine of programs and libraries on this machine.
 const MACHINE: u16 = if cfg!(target_arch = "aarch64") { EM_AARCH64 } else { EM_X86_64 };
 
-/// Scripts of scripts of scripts, as far as the kernel follows them.
+/// Scripts whose interpreters are scripts, as far as the kernel follows them.
 const DEPTH: usize = 5;
 
 /// Finds the file as `execvp(3)` does.
@@ -78,13 +78,12 @@ pub fn find(command: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, NotRunnabl
 
 fn may_execute(path: &Path) -> bool {
     use rustix::fs::{Access, access};
-    // To root all is permitted that somebody may execute.
+    // Root may execute a file that any user may execute.
     access(path, Access::EXEC_OK).is_ok()
         && fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0)
 }
 
-/// Whether the program, or the interpreter of the script, loads a library it
-/// is asked to.
+/// Whether the program, or the interpreter of the script, loads a preloaded library.
 ///
 /// # Errors
 /// [`NotPlaced`] with the file it fails for.
@@ -105,7 +104,7 @@ pub fn check(program: &Path) -> Result<(), NotPlaced> {
     Ok(())
 }
 
-/// The headers that say how a file is executed lie in its first pages.
+/// The headers that determine how a file is executed are in its first pages.
 fn beginning(file: &Path) -> io::Result<Vec<u8>> {
     use io::Read;
     let mut bytes = Vec::new();
@@ -118,7 +117,7 @@ fn interpreter(bytes: &[u8]) -> Option<PathBuf> {
     let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
     let word = line.trim_ascii().split(|byte| byte.is_ascii_whitespace()).next()?;
     let first = PathBuf::from(OsString::from_vec(word.to_vec()));
-    // `env` executes what it finds by name; it is dynamic like most.
+    // `env` executes a program by name, which like most is dynamic.
     (!word.is_empty()).then_some(first)
 }
 
@@ -130,7 +129,7 @@ fn changes_privileges(file: &Path) -> bool {
         metadata.mode() & 0o2000 != 0 && metadata.gid() != rustix::process::getegid().as_raw();
     let mut value = [0u8; 64];
     let capabilities = rustix::fs::getxattr(file, "security.capability", &mut value);
-    // Nothing is gained by root.
+    // Root gains nothing from them.
     other_user || other_group || capabilities.is_ok() && !rustix::process::geteuid().is_root()
 }
 
@@ -139,7 +138,7 @@ fn check_elf(file: &Path, bytes: &[u8]) -> Result<(), NotPlaced> {
     match FileKind::parse(bytes) {
         Ok(FileKind::Elf64) => {}
         Ok(FileKind::Elf32) => return Err(NotPlaced::Architecture(file.into())),
-        // A script without a first line: execvp(3) has the shell run it.
+        // A script without `#!`: execvp(3) has the shell run it.
         _ => return Ok(()),
     }
     let (header, endian) = elf_header(bytes).map_err(unreadable)?;
@@ -167,7 +166,7 @@ fn is_musl(loader: &[u8]) -> bool {
 }
 
 /// Whether a file is a shared library that a program of this machine can load; the
-/// loader would run the program without it.
+/// loader ignores other files and runs the program without them.
 pub fn is_library(file: &Path) -> io::Result<bool> {
     let bytes = beginning(file)?;
     Ok(elf_header(&bytes).is_ok_and(|(header, endian)| {

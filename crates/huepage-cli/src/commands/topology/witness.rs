@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who tells whether a neighbor is in the cache while it is measured.
+//! Detects a neighbor in the cache while the curve is measured.
 
 use std::time::{Duration, Instant};
 
@@ -8,15 +8,15 @@ use huepage::{
     topology::CacheGeometry,
 };
 
-/// Discovery that has not succeeded by now is given up: the curve matters more.
+/// After this time discovery is given up: the curve is more important.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// Sees what others evict, where the colors of the cache can be measured.
+/// Measures what others evict, if the colors of the cache can be measured.
 pub struct Witness(Option<MeasuredOracle>);
 
 impl Witness {
-    /// Finds the colors, of the cache as it is said to be or, if that is not
-    /// true, as it is.
+    /// Finds the colors of the cache as declared or, if that fails, without a declared
+    /// geometry.
     pub fn new(cpu: u32, geometry: Option<CacheGeometry>) -> Self {
         let begin = Instant::now();
         let discover = |geometry| {
@@ -29,7 +29,7 @@ impl Witness {
         Witness(discover(geometry).or_else(|| as_it_is().flatten()))
     }
 
-    /// Whether no neighbor is seen at the moment; `None` if that cannot be told.
+    /// Whether no neighbor is seen at the moment; `None` if that cannot be measured.
     pub fn is_quiet(&mut self) -> Option<bool> {
         Some(self.0.as_mut()?.pressure(Pressure::WAIT).ok()?.is_quiet())
     }

@@ -23,7 +23,7 @@ pub fn balance(svg: &mut Svg, y: f64, height: f64, balance: &Balance, cache: &st
     let imbalance = if balance.imbalance == 0 { paint::INK } else { paint::OUT };
     let share = number::percent(balance.share());
     let (text, below) = match balance.imbalance {
-        // All of the cache is in use: there was nothing to balance.
+        // All of the cache is in use: no placement could be better.
         0 if balance.frames > balance.held => {
             ("0".to_owned(), svg::fit(&format!("fills {cache}"), 11, 72.0))
         }
@@ -36,8 +36,8 @@ pub fn balance(svg: &mut Svg, y: f64, height: f64, balance: &Balance, cache: &st
     svg.text((column::FIGURE, middle + 11.0), 11, paint::PALE, Anchor::Start, &below);
 }
 
-/// A bar per color or per so many neighbors. What the cache does not hold stands
-/// out, where the pages would all fit.
+/// A bar per color or per group of neighboring colors. Pages that the cache does not
+/// hold are highlighted if it has room for all pages.
 fn histogram(svg: &mut Svg, y: f64, height: f64, balance: &Balance, ways: u32) {
     if balance.histogram.len() < 2 {
         return;

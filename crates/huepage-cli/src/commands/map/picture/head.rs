@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What stands above and below the rows.
+//! The text above and below the rows.
 
 use huepage::map::ProcessMap;
 
@@ -20,7 +20,8 @@ use super::{
 const SIZE: u32 = 12;
 const LINE: f64 = 18.0;
 
-/// Which process, where, and how to read the picture; the end of it.
+/// Draws which process it is, where, and how to read the picture; returns where that
+/// ends.
 pub fn head(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
     let title = format!(
         "{}, PID {}: {} present of {} reserved",
@@ -68,7 +69,7 @@ pub fn columns(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
     y + 30.0
 }
 
-/// What is missing.
+/// Draws what is missing.
 pub fn foot(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
     let mut y = y + 10.0;
     for change in &map.changes {

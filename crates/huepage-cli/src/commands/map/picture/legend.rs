@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the fills mean.
+//! The meaning of the fills.
 
 use huepage::map::{Area, ProcessMap};
 
@@ -35,7 +35,7 @@ pub fn legend(svg: &mut Svg, map: &ProcessMap, by: By, y: f64) -> f64 {
             continue;
         }
         let fill = paint::fill(by, part.class, classes);
-        // Shares of sixteen colors would be sixteen times the same.
+        // The shares of sixteen colors would all be about a sixteenth.
         let label = match by {
             By::Color if part.class != UNKNOWN => part.class.to_string(),
             _ => format!("{} {}", by.label(part.class, map), share(part.pages, all)),

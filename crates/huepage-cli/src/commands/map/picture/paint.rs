@@ -15,7 +15,7 @@ pub const HOLE: &str = "#ececec";
 pub const HUGE: &str = "#111";
 /// Pages that a cache does not hold.
 pub const OUT: &str = "#d55e00";
-/// Pages of which nothing is known.
+/// Pages without information.
 const NOTHING: &str = "#9a9a9a";
 
 /// The palette of M. Okabe and K. Ito ("Color Universal Design", 2008), which
@@ -33,14 +33,14 @@ pub fn fill(by: By, class: usize, classes: usize) -> String {
     match by {
         By::Kind => KINDS[class].to_owned(),
         By::Node if classes <= NODES.len() => NODES[class].to_owned(),
-        // Neighbors differ in lightness too: hues alone are too near.
+        // Neighbors differ in lightness too, since hues alone are too similar.
         By::Node | By::Color => {
             let (part, odd) = (class as f64 / classes as f64, class % 2 == 1);
             let lightness = if classes > 8 && odd { 0.60 } else { 0.76 };
             oklch(lightness, 0.13, 360.0 * part + 20.0)
         }
         By::Run => {
-            // From light and yellowish, a page alone, to dark blue.
+            // From light yellow for a single page to dark blue.
             let part = class as f64 / (classes - 1) as f64;
             oklch(0.86 - 0.58 * part, 0.14, 90.0 + 190.0 * part)
         }

@@ -72,7 +72,7 @@ pub fn folded(svg: &mut Svg, map: &ProcessMap, by: By, row: &Row<'_>, y: f64, he
     y + height
 }
 
-/// Memory of which the program itself tells the colors.
+/// Memory whose colors the program itself has registered.
 pub fn registered(
     svg: &mut Svg,
     map: &ProcessMap,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The cells of one row.
 //!
-//! A cell is a column as high as the share of its pages that are there, stacked
-//! by class. Neighbors that look alike become one rectangle.
+//! A cell is a column as high as the share of its pages that are present, stacked by
+//! class. Neighbors that look alike become one rectangle.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const CELL: f64 = 4.0;
 pub const MOST: u64 = (column::STRIP_WIDTH / CELL) as u64;
 /// Height of the mark of huge pages.
 const MARK: f64 = 2.0;
-/// What is there is seen, however little it is.
+/// Least height of a class with pages, so that few pages are visible too.
 const LEAST: f64 = 2.0;
 /// The most classes of a stack that can be told apart.
 const STACK: usize = 16;
@@ -34,7 +34,7 @@ struct Bin {
     parts: BTreeMap<usize, u64>,
 }
 
-/// The cells of a range of so many pages, and what a bin of them holds.
+/// The cells of a range of pages, and how many pages a bin of them holds.
 pub struct Strip {
     bins: Vec<Bin>,
     /// Pages that a cell of the picture stands for.
@@ -69,7 +69,7 @@ impl Strip {
         Strip { bins, pages_each, count: pages.div_ceil(pages_each), range: pages }
     }
 
-    /// The width of a cell: wider where the map keeps few cells of a large area.
+    /// The width of a cell: wider if the map has few cells for a large area.
     fn cell(&self) -> f64 {
         let mut times = 1;
         while self.pages_each > 1 && 2 * times * self.count <= MOST {
@@ -116,8 +116,8 @@ impl Strip {
     }
 }
 
-/// Classes bottom up; neighbors of many taken together, under the one in their
-/// middle.
+/// Classes from bottom to top; if there are many, neighbors are joined under the one in
+/// their middle.
 fn stacked(parts: &BTreeMap<usize, u64>, classes: usize) -> Vec<(usize, u64)> {
     let each = if parts.len() > STACK { classes.div_ceil(STACK).max(1) } else { 1 };
     let mut stack: BTreeMap<usize, u64> = BTreeMap::new();

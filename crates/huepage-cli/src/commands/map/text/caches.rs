@@ -48,7 +48,7 @@ fn line(out: &mut String, cache: &MappedCache, balance: &Balance) {
     histogram(out, balance);
 }
 
-/// The histogram, where there is one, and its ends.
+/// The histogram, if there is one, and its ends.
 fn histogram(out: &mut String, balance: &Balance) {
     if balance.frames == 0 {
         return;
@@ -90,7 +90,7 @@ fn doubts(out: &mut String, map: &ProcessMap) {
     }
 }
 
-/// What the program told of its own memory.
+/// Memory whose colors the program itself has registered.
 pub fn registered(out: &mut String, map: &ProcessMap) {
     if map.registered.is_empty() {
         return;

@@ -20,7 +20,7 @@ const LIMITS: Limits = Limits { enough: 24, most: 24 };
 /// Columns of a name.
 const NAME: usize = 27;
 
-/// All mappings; of many the smaller ones are folded unless `all` is asked for.
+/// All mappings; if there are many, the smaller ones are joined unless `all` is set.
 pub fn mappings(out: &mut String, map: &ProcessMap, all: bool) {
     let groups = rows::by_name(map);
     let count = map.areas.len();
@@ -62,7 +62,7 @@ pub fn mappings(out: &mut String, map: &ProcessMap, all: bool) {
     footnote(out, map);
 }
 
-/// What the figures of the last column are.
+/// Explains the figures of the last column.
 fn footnote(out: &mut String, map: &ProcessMap) {
     if let Some((_, cache)) = main_cache(map) {
         let text = format!(

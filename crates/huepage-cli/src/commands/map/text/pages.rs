@@ -43,7 +43,7 @@ pub fn of_kind(pages: &PageCounts, kind: Kind) -> u64 {
     }
 }
 
-/// A line per kind, then what else pages are.
+/// A line per kind, then other properties of pages.
 pub fn kinds(out: &mut String, map: &ProcessMap) {
     let pages = &map.total.pages;
     out.push_str("\nPages                             count      size   share\n");
@@ -73,7 +73,7 @@ pub fn kinds(out: &mut String, map: &ProcessMap) {
     }
 }
 
-/// What the kernel counts itself.
+/// The kernel's own counts.
 fn kernel(out: &mut String, counts: &KernelCounts) {
     let mut text = format!("counts Rss {}, Pss {}", size(counts.rss), size(counts.pss));
     let others = [

@@ -9,7 +9,7 @@ use huepage_present::{
 
 use super::{super::report::PressureReport, GRID, INK, LEFT, MARGIN, PALE, RIGHT, Time};
 
-/// Fills that are told apart.
+/// Number of fills that can be distinguished.
 const LEVELS: usize = 32;
 /// The height of all rows, as near as whole pixels allow.
 const HEIGHT: f64 = 416.0;
@@ -17,14 +17,14 @@ const HEIGHT: f64 = 416.0;
 const ROW: f64 = 20.0;
 /// The least height that a label needs.
 const LABEL: f64 = 13.0;
-/// Looks that saw nothing.
+/// Looks without samples.
 const NOTHING: &str = "#c8c8c8";
 
-/// Draws a row per color; the end of them.
+/// Draws a row per color; returns where they end.
 pub fn map(svg: &mut Svg, report: &PressureReport, time: &Time, top: f64, y: f64) -> f64 {
     let colors = report.subject.colors as usize;
     let exact = (HEIGHT / colors as f64).min(ROW);
-    // Whole pixels where there is room for them: no seams between rows.
+    // Whole pixels if there is room for them, so that there are no gaps between rows.
     let row = if exact >= 1.0 { exact.floor() } else { exact };
     let height = row * colors as f64;
     svg.rectangle((LEFT, y), (RIGHT - LEFT, height), &fill(0));
@@ -82,11 +82,11 @@ pub fn legend(svg: &mut Svg, top: f64, y: f64) -> f64 {
 /// Which fill a share has.
 pub fn level(share: f64, top: f64) -> usize {
     let level = (LEVELS as f64 * (share / top).clamp(0.0, 1.0)).round() as usize;
-    // What is there is seen, however little it is.
+    // A share above zero is visible, however small it is.
     level.max(usize::from(share > 0.0))
 }
 
-/// From white by yellow to a dark red; darker for each step, so that it is read
+/// From white through yellow to dark red; darker for each step, so that it can be read
 /// without colors too.
 pub fn fill(level: usize) -> String {
     let part = level as f64 / LEVELS as f64;

@@ -55,7 +55,7 @@ fn described(cache: &Cache) -> String {
     }
 }
 
-/// Whether CPUID says the same.
+/// Whether CPUID agrees.
 pub fn cpuid(out: &mut String, topology: &Topology) {
     let Some(check) = &topology.cpuid else { return };
     let about = format!("leaf {} on CPU {}", check.leaf, check.cpu);

@@ -47,7 +47,7 @@ fn range(end: &CacheEnd) -> String {
     format!("{} to {}", end.at_least, end.at_most)
 }
 
-/// Where it is not known which moments were quiet.
+/// For a curve without knowledge of which moments were quiet.
 fn now(out: &mut String, topology: &Topology, measured: &Measured) {
     let _ = writeln!(out, "        declared  measured");
     let mut sentences = Vec::new();
@@ -118,7 +118,7 @@ fn in_quiet_moments(out: &mut String, topology: &Topology, measured: &Measured, 
     }
 }
 
-/// What a verdict means, where a word does not say it.
+/// The meaning of a verdict, if it needs more than a word.
 fn sentence(name: &str, verdict: Option<SizeVerdict>) -> Option<String> {
     match verdict? {
         SizeVerdict::FitsWhenQuiet => {
@@ -135,7 +135,7 @@ fn sentence(name: &str, verdict: Option<SizeVerdict>) -> Option<String> {
     }
 }
 
-/// Latencies inside and outside of each cache whose end was seen.
+/// Latencies inside and outside of each cache whose end was measured.
 fn times(out: &mut String, head: &str, l1: Option<CacheEnd>, l2: Option<CacheEnd>) {
     let of = |(level, kind, end): (u8, CacheKind, Option<CacheEnd>)| {
         let CacheEnd { nanoseconds_inside, nanoseconds_outside, .. } = end?;

@@ -19,7 +19,7 @@ pub fn nodes(out: &mut String, topology: &Topology) {
         return;
     }
     out.push_str("\nNUMA nodes\n");
-    // Many nodes are mostly alike: neighbors with as much memory and as many
+    // Large machines have many similar nodes: neighbors with as much memory and as many
     // CPUs share a line.
     let many = topology.nodes.len() > 8;
     let alike =
@@ -45,7 +45,7 @@ pub fn nodes(out: &mut String, topology: &Topology) {
     }
 }
 
-/// A table where it fits the width, else nodes with the same view share a line.
+/// A table if it fits the width, otherwise nodes with the same view share a line.
 fn distances(out: &mut String, nodes: &[NumaNode]) {
     if 8 + 4 * nodes.len() <= WIDTH {
         let cells = |cells: Vec<u32>| {
