@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Boots a kernel with one guest program and collects what it says.
+//! Boots a kernel with one guest program and collects its results.
 
 mod case;
 mod console;

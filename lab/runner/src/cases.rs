@@ -21,11 +21,11 @@ use crate::{
     workspace::Workspace,
 };
 
-/// To be raised by whoever changes what the rows of a boot are made of.
+/// To be raised with each change of the code that makes rows from a boot.
 const RECIPE: &str = "1";
 const SCHEMA: &str = "huepage.lab.case/1";
 
-/// What came of a boot.
+/// The rows of a boot that succeeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     schema: String,
@@ -44,8 +44,8 @@ impl Outcome {
     }
 }
 
-/// The names of cases, in their order: a hash of the program that asks, of the sources of
-/// kernel, guest and model with the compiler, and of the machine and what is set. No
+/// The names of cases, in their order: a hash of this program, of the sources of
+/// kernel, guest and model with the compiler, and of the machine and the settings. No
 /// kernel is built for it.
 pub fn ids(
     workspace: &Workspace,
@@ -104,7 +104,7 @@ impl Kept {
     /// In this folder, which is made.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it cannot be made.
     pub fn at(folder: impl Into<PathBuf>) -> anyhow::Result<Self> {
         let folder = folder.into();
         fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
@@ -135,7 +135,8 @@ impl Kept {
     /// that keep the same one at the same time do not disturb each other.
     pub fn put(&self, outcome: &Outcome) -> anyhow::Result<()> {
         let what = || format!("write {}", self.path(&outcome.id).display());
-        // As the umask has it: others may merge what ran here.
+        // With the permissions of the umask, since other users may merge boots that ran
+        // here.
         let mut file = tempfile::Builder::new();
         let file = file.permissions(Permissions::from_mode(0o666)).tempfile_in(&self.0);
         let mut file = file.with_context(what)?;

@@ -27,14 +27,15 @@ pub fn of(experiment: &Experiment, results: &Results, page: &Page) -> String {
     text + &format!("\n## What this means\n\n{}\n", experiment.remarks())
 }
 
-/// Boots without rows and checks that do not hold, below a heading; nothing if there are none.
-/// Boots that differ in the seed alone are one line.
+/// Boots without rows and checks that failed, below a heading; empty if there are none.
+/// Boots that differ only in the seed are one line.
 pub fn failures(level: &str, results: &Results) -> String {
     let all: String = by_seeds(&results.failed).map(|failed| format!("- {failed}\n")).collect();
     if all.is_empty() { all } else { format!("\n{level} What failed\n\n{all}") }
 }
 
-/// One for all that are the same but for the seed, in the order of the first ones.
+/// One entry for all that are the same except for the seed, in the order of the first
+/// ones.
 fn by_seeds(failed: &[Failed]) -> impl Iterator<Item = Failed> {
     let mut groups: Vec<(Failed, Vec<String>)> = Vec::new();
     for one in failed {

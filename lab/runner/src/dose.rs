@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How memory ages: what a day of other people's work does to it (`lab/guest/age.h`).
+//! How memory ages: the effect of a day of other programs' work (`lab/guest/age.h`).
 
 use crate::experiment::arguments;
 

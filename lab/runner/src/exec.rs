@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs any program in a guest under the modelled hierarchy: what its accesses came to,
-//! by cache and by mapping, and how its pages share the cache's colors.
+//! Runs any program in a guest under the modelled hierarchy: its accesses and misses by
+//! cache and by mapping, and how its pages share the cache's colors.
 //!
-//! The guest has the files of this machine, to be read; what it writes goes to its own
-//! memory.
+//! The guest reads the files of this machine; it writes only to its own memory.
 
 mod guest;
 mod mappings;
@@ -38,13 +37,13 @@ pub struct Job {
     pub environment: Vec<(OsString, OsString)>,
     /// The folder that is its root.
     pub root: PathBuf,
-    /// What the kernel and the program are built for.
+    /// The architecture of kernel and program.
     pub arch: Arch,
     /// The caches.
     pub model: Model,
     /// CPUs of the guest.
     pub cpus: u32,
-    /// Memory of the guest, which holds what the program writes to files, too.
+    /// Memory of the guest, which also holds the files that the program writes.
     pub memory: Bytes,
     /// The seed of the work that ages memory.
     pub seed: u64,
@@ -54,16 +53,16 @@ pub struct Job {
     pub limit: Duration,
 }
 
-/// One way to run it.
+/// One combination of policy and age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Who decides where pages land.
+    /// The policy by which pages are placed.
     pub policy: Placement,
-    /// What memory went through before.
+    /// The use of memory before.
     pub age: Age,
 }
 
-/// What memory went through before the program runs.
+/// The use of memory before the program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Age {
     /// Nothing since the boot.
@@ -98,8 +97,8 @@ impl std::str::FromStr for Age {
     }
 }
 
-/// The caches if nothing else is said: an L1 of 32 KiB whose way is a page, and an L2 of
-/// 2 MiB with 16 ways, 32 colors.
+/// The default caches: an L1 of 32 KiB whose way is a page, and an L2 of 2 MiB with 16
+/// ways, 32 colors.
 pub fn default_model() -> Model {
     let tree = Replacement::TreePlru;
     Model {

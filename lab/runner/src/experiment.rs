@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an experiment is: data and the reading of its results. Each is one file in
-//! `experiments/` with its remarks beside it; docs/lab.md tells how to add one.
+//! Describes an experiment by data and by functions that read its results. Each is one
+//! file in `experiments/` with its remarks beside it; docs/lab.md says how to add one.
 
 use serde_json::{Map, Value};
 
@@ -18,14 +18,14 @@ pub const PAGE: u64 = 4096;
 /// How large an experiment is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// As the source did, as far as that is stated.
+    /// As in the source, as far as that is stated there.
     Full,
     /// The same code paths within seconds, for tests.
     Quick,
 }
 
 impl Case {
-    /// What was found in this boot, with what was set.
+    /// A row of this boot, with its settings.
     pub fn row(&self, (more, metrics): Found) -> Row {
         let mut settings = self.settings.clone();
         settings.extend(more);
@@ -48,23 +48,23 @@ pub struct Experiment {
     /// What the figures mean and what the model leaves out: Markdown, after a line with the
     /// licence.
     pub remarks: &'static str,
-    /// What can be set.
+    /// The settings.
     pub settings: &'static [Setting],
-    /// The boots that settings amount to. A setting that makes no sense is an error that
+    /// The boots for these settings. A setting that makes no sense is an error that
     /// names it.
     pub cases: fn(&Settings, Variant) -> anyhow::Result<Vec<Case>>,
-    /// The rows of one boot. An error says what is missing in the report, or which check
-    /// does not hold.
+    /// The rows of one boot. An error says what is missing in the report, or which
+    /// check failed.
     pub rows: fn(&Case, &Report) -> anyhow::Result<Vec<Found>>,
-    /// Adds what is known only from several boots, and checks across them. After an error
-    /// rows are what they were.
+    /// Adds figures that need several boots, and checks across them. An error changes
+    /// no row.
     pub finish: fn(&mut Vec<Row>) -> anyhow::Result<()>,
-    /// What people get to see of results.
+    /// The presentation of the results.
     pub page: fn(&Results) -> Page,
 }
 
 impl Experiment {
-    /// What is run in this size.
+    /// The settings for this size.
     pub fn settings(&self, scale: Scale) -> Settings {
         let values = |&(name, full, quick): &Setting| match scale {
             Scale::Full => (name, full),
@@ -89,7 +89,7 @@ pub fn arguments<'a, V: ToString>(
 /// A boot for each point of the grid of these settings.
 ///
 /// # Errors
-/// That of the first point whose settings make no sense.
+/// The error of the first point whose settings make no sense.
 pub fn case_of_each(
     settings: &Settings,
     names: &[&str],

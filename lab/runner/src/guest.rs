@@ -25,7 +25,8 @@ pub fn initramfs(workspace: &Workspace, arch: Arch, name: &str) -> anyhow::Resul
     if up_to_date(&packed, &sources)? {
         return Ok(packed);
     }
-    // Several runs may build at once: each its own file, renamed when whole.
+    // Several runs may build at the same time: each has its own file, renamed when
+    // complete.
     let unique = format!("{name}.{}.{:?}", std::process::id(), std::thread::current().id());
     let archive = initramfs::archive(&program(workspace, arch, name)?);
     let whole = folder.join(format!("{unique}.cpio"));

@@ -10,13 +10,13 @@ const DIRECTORY: u32 = 0o040_755;
 const PROGRAM: u32 = 0o100_755;
 const DEVICE: u32 = 0o020_600;
 
-/// An archive with `/init`, and `/dev/console` for its first words.
+/// An archive with `/init`, and `/dev/console` for its first messages.
 pub fn archive(init: &[u8]) -> Vec<u8> {
     archive_with(init, &BTreeMap::new())
 }
 
-/// The same, and further files that may be run, by their path without a slash before
-/// it; with the directories they are in.
+/// The same with further executable files, by their path without a leading slash, and
+/// with their directories.
 pub fn archive_with(init: &[u8], files: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     let bytes = files.values().map(Vec::len).sum::<usize>() + init.len();
     let mut archive = Vec::with_capacity(bytes + 1024 * (files.len() + 1));

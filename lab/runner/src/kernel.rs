@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Kernels: from Debian's source, our changes and a configuration to an image
+//! Builds kernels: from Debian's source, our changes and a configuration to an image
 //! that boots.
 //!
 //! [`ensure`] gives the image of a [`Request`] and builds it if any of its inputs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The modelled memory hierarchy: what it is made of, as options of the QEMU
-//! plugin in `lab/model`, and the counts the plugin reports.
+//! The modelled memory hierarchy: its parts, as options of the QEMU plugin in
+//! `lab/model`, and the counts that the plugin reports.
 
 mod check;
 mod counts;

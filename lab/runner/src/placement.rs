@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who decides where pages land: the stock kernel as it is or with an option of its
-//! own, or the kernel variant that colors pages.
+//! The policies by which pages are placed: the stock kernel, unchanged or with an
+//! option of its own, or the kernel variant that colors pages.
 
 use huepage::units::Bytes;
 
@@ -9,9 +9,9 @@ use crate::{boot::Machine, kernel::Variant};
 /// A way of placing pages, as experiments set it by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
-    /// The kernel that was asked for, without further options.
+    /// The kernel that was requested, without further options.
     Stock,
-    /// The kernel that was asked for, with free blocks shuffled at boot.
+    /// The kernel that was requested, with free blocks shuffled at boot.
     Shuffle,
     /// The kernel variant huepage with coloring off.
     Off,
@@ -39,8 +39,8 @@ impl Placement {
         self == Placement::On
     }
 
-    /// The kernel it takes. `Off` beside `Stock` tells what our changes cost where they are
-    /// not turned on, so these are two kernels.
+    /// The kernel it needs. `Off` beside `Stock` shows what our changes cost if they
+    /// are not turned on, so these are two kernels.
     pub fn variant(self) -> Variant {
         match self {
             Placement::Stock | Placement::Shuffle => Variant::Stock,
@@ -48,8 +48,9 @@ impl Placement {
         }
     }
 
-    /// Adds the kernel's option, and arguments that tell the guest program what to expect:
-    /// `coloring_check()` of `lab/guest/coloring.h` fails where the kernel does something else.
+    /// Adds the kernel's option, and arguments with the expected state for the guest
+    /// program: `coloring_check()` of `lab/guest/coloring.h` fails if the kernel is in
+    /// another state.
     pub fn apply(
         self,
         cache: Bytes,

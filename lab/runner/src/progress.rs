@@ -9,7 +9,7 @@ use std::{
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Who is told how far long work has come.
+/// The output for progress of long work.
 #[derive(Debug)]
 pub struct Progress(Shown);
 
@@ -21,7 +21,7 @@ enum Shown {
 }
 
 impl Progress {
-    /// On stderr, as suits it.
+    /// On stderr, as a changing line on a terminal, otherwise as lines.
     pub fn stderr() -> Self {
         Progress(if stderr().is_terminal() {
             let bar = ProgressBar::new_spinner();
@@ -48,14 +48,14 @@ impl Progress {
         }
     }
 
-    /// Something within a stage, of which there are hundreds.
+    /// A step within a stage, of which there are hundreds.
     pub fn step(&self, text: impl FnOnce() -> String) {
         if let Shown::Bar(bar) = &self.0 {
             bar.set_message(text());
         }
     }
 
-    /// Something that stays on the screen.
+    /// A line that stays on the screen.
     pub fn note(&self, text: &str) {
         match &self.0 {
             Shown::Bar(bar) => bar.suspend(|| eprintln!("{text}")),

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Results as they are written: JSON for programs, a table and a picture for
-//! people.
+//! Writes results: JSON for programs, a table and a picture for people.
 
 mod boots;
 mod plot;
@@ -40,19 +39,19 @@ pub struct Results {
     pub command: String,
     /// The kernels that ran.
     pub kernel: Kernel,
-    /// The modelled hierarchy; by name where the experiment has several.
+    /// The modelled hierarchy; by name if the experiment has several.
     pub model: Value,
     /// One per point of the grid.
     pub rows: Vec<Row>,
-    /// Boots that gave no rows, and checks across boots that do not hold; left out if
-    /// there are none.
+    /// Boots that gave no rows, and checks across boots that failed; left out if there
+    /// are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<Failed>,
 }
 
-/// What people get to see of results.
+/// The presentation of results.
 pub struct Page {
-    /// What the source reports, beside what was found here: heading and table.
+    /// The source's figures beside the corresponding ones here: heading and table.
     pub source: (String, Table),
     /// Further tables with their headings.
     pub tables: Vec<(String, Table)>,
@@ -60,10 +59,10 @@ pub struct Page {
     pub plot: Plot,
 }
 
-/// A boot that gave no rows, or a check that does not hold.
+/// A boot that gave no rows, or a check that failed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Failed {
-    /// What was set in the boot; empty for a check across boots.
+    /// The settings of the boot; empty for a check across boots.
     pub settings: Map<String, Value>,
     /// Why, in a line.
     pub reason: String,
@@ -85,9 +84,9 @@ pub struct Kernel {
 pub struct Row {
     /// The kernel's variant.
     pub variant: String,
-    /// What was set.
+    /// The settings.
     pub settings: Map<String, Value>,
-    /// What came of it.
+    /// The results.
     pub metrics: Map<String, Value>,
 }
 
@@ -141,7 +140,8 @@ impl Results {
         self.write_shown(folder, table, picture)
     }
 
-    /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`; else there is none after it.
+    /// Writes `EXPERIMENT.md` and, if there is a picture, `.svg`; otherwise removes an
+    /// old one.
     pub fn write_shown(
         &self,
         folder: &Path,
@@ -151,7 +151,7 @@ impl Results {
         self.write_file(folder, "md", table)?;
         match picture {
             Some(picture) => self.write_file(folder, "svg", picture),
-            // One of earlier results would be taken for theirs.
+            // A picture of earlier results would seem to belong to these.
             None => remove(&folder.join(format!("{}.svg", self.experiment))),
         }
     }

@@ -24,19 +24,20 @@ use crate::{
 pub struct Run<'a> {
     /// Where the lab is.
     pub workspace: &'a Workspace,
-    /// Whose boots they are.
+    /// The experiment.
     pub experiment: &'a Experiment,
     /// Boots at once.
     pub jobs: usize,
-    /// Where outcomes are kept, and the names of the cases, if they are.
+    /// Where outcomes are kept, with the names of the cases; `None` if they are not
+    /// kept.
     pub kept: Option<(Kept, Vec<String>)>,
 }
 
-/// What came of a case, if it has been run.
+/// The outcome of a case, if it has been run.
 pub type Tried = Option<anyhow::Result<Outcome>>;
 
 impl Run<'_> {
-    /// What is kept of these cases.
+    /// The kept outcomes of these cases.
     pub fn kept(&self, cases: &[Case]) -> anyhow::Result<Vec<Tried>> {
         let Some((kept, ids)) = &self.kept else {
             return Ok(cases.iter().map(|_| None).collect());
@@ -44,8 +45,7 @@ impl Run<'_> {
         ids.iter().map(|id| Ok(kept.find(id)?.map(Ok))).collect()
     }
 
-    /// Builds what is needed, boots every case that has no outcome, and keeps what comes of
-    /// it.
+    /// Builds the kernels, boots every case without an outcome, and keeps the outcomes.
     ///
     /// # Errors
     /// If a kernel does not build. A boot that fails is an outcome, not an error.
@@ -78,8 +78,8 @@ impl Run<'_> {
         Ok(tried)
     }
 
-    /// Puts the outcomes together. A boot that failed, or a check across boots that does not
-    /// hold, takes no rows away: it is named in the results, as is a case without outcome.
+    /// Merges the outcomes. A boot that failed, or a check across boots that failed,
+    /// removes no rows: it is named in the results, as is a case without an outcome.
     ///
     /// # Errors
     /// If every boot failed.
@@ -135,7 +135,7 @@ fn parted(cases: &[Case], tried: Vec<Tried>) -> anyhow::Result<(Vec<Row>, Vec<Fa
     }
 }
 
-/// Progress of boots: how many are over, and what the guests say.
+/// Progress of boots: how many are done, and the guests' messages.
 struct Boots<'a> {
     shown: Progress,
     name: &'a str,
@@ -217,7 +217,7 @@ fn all<T: Send>(count: usize, jobs: usize, work: impl Fn(usize) -> T + Sync) -> 
     results.into_iter().map(|result| result.expect("every case was worked on")).collect()
 }
 
-/// The model, or, where cases differ, all of them.
+/// The model; if cases differ, all models.
 fn model(cases: &[Case]) -> Value {
     let model = |case: &Case| serde_json::to_value(&case.model).expect("a model is plain data");
     let mut models = distinct(cases.iter().map(model));

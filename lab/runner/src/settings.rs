@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What an experiment varies: names with lists of values, in a stated order.
+//! The settings that an experiment varies: names with lists of values, in a given
+//! order.
 
 use std::{
     fmt::{self, Display},
@@ -117,7 +118,7 @@ impl Point {
     /// The setting `seed`.
     ///
     /// # Errors
-    /// What is no number, or 0.
+    /// A value that is no number, or 0.
     pub fn seed(&self) -> anyhow::Result<u64> {
         let seed = self.parsed("seed")?;
         ensure!(seed > 0, "setting seed=0: the generator has no such seed");

@@ -17,14 +17,15 @@ use crate::{
     workspace::Workspace,
 };
 
-/// How long, and by which seed.
+/// Duration and seed of a stress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stress {
     /// How long, at least.
     pub seconds: u64,
-    /// How often it is disturbed, at least.
+    /// Disturbances, at least.
     pub rounds: u64,
-    /// Of what each process does; when it does it hangs on how they run.
+    /// Of the actions of each process; their times depend on the scheduling of the
+    /// processes.
     pub seed: u64,
     /// Processes that use memory.
     pub workers: u64,
@@ -32,7 +33,7 @@ pub struct Stress {
     pub pages: u64,
 }
 
-/// What was done.
+/// Counts of what the stress did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
     /// How long it was stressed.
@@ -41,13 +42,13 @@ pub struct Done {
     pub pages_written: u64,
     /// Pages found to hold it.
     pub pages_verified: u64,
-    /// Pages that were read before anybody wrote to them, and were zero.
+    /// Pages that were read before they were written, and were zero.
     pub zeros_read: u64,
     /// Areas of memory that were mapped.
     pub areas: u64,
-    /// Children that copied what their parent had.
+    /// Children that copied the memory of their parent.
     pub forks: u64,
-    /// Processes that the kernel killed for the memory they took.
+    /// Processes that the kernel killed for lack of memory.
     pub killed: u64,
     /// Compactions of all memory.
     pub compact: u64,
@@ -55,21 +56,21 @@ pub struct Done {
     pub drop: u64,
     /// Blocks of memory taken offline.
     pub offline: u64,
-    /// Blocks that the kernel kept.
+    /// Blocks that the kernel refused to take offline.
     pub offline_refused: u64,
-    /// Blocks that came back.
+    /// Blocks taken online again.
     pub online: u64,
     /// Runs of pages taken from an area for contiguous memory, and given back.
     pub contiguous: u64,
     /// Such runs that the kernel could not clear of users' pages.
     pub contiguous_refused: u64,
-    /// Times that a CPU went and came back.
+    /// Times that a CPU was taken offline and online again.
     pub cpu: u64,
     /// Faults that got a huge page.
     pub huge: u64,
     /// Huge pages that khugepaged allocated.
     pub collapsed: u64,
-    /// Whether the kernel has page coloring; what follows is of it.
+    /// Whether the kernel has page coloring; the fields below are about it.
     pub coloring: bool,
     /// Times that it was turned on,
     pub enabled: u64,
@@ -83,11 +84,11 @@ pub struct Done {
     pub sets: u64,
 }
 
-/// Boots the kernel and stresses it. `heard` gets each line of the console.
+/// Boots the kernel and stresses it. `heard` is called with each line of the console.
 ///
 /// # Errors
-/// A kernel that does not build; any report of the kernel about itself; a page that
-/// does not hold what was written.
+/// A kernel that does not build; any report of the kernel about its own faults; a page
+/// that does not hold what was written.
 pub fn run(
     workspace: &Workspace,
     request: &Request,
@@ -103,7 +104,7 @@ pub fn run(
         machine.kernel_options.push("zero_pages=8".into());
     }
     if request.arch == Arch::X86_64 {
-        // Above, memory is of a kind that can be taken offline.
+        // Memory above this can be taken offline.
         machine.kernel_options.push("kernelcore=256M".into());
     }
     let arguments = arguments([

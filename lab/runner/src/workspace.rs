@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Where things are: the repository, and the directory for what the lab makes.
+//! Directories: the repository, and the one for files that the lab makes.
 
 use std::{
     env, fs,
@@ -17,11 +17,11 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// The checkout around the current directory, else what a package installed beside
-    /// this program, else the checkout it was built in. What the lab makes goes to
-    /// `target/lab` in a checkout, to the user's cache directory with a package, or to
-    /// the directory in `HUEPAGE_LAB_DIR`: names are hashes of their inputs, so that
-    /// several checkouts may share it.
+    /// The checkout around the current directory; otherwise the files that a package
+    /// installed beside this program; otherwise the checkout in which it was built.
+    /// Files that the lab makes go to `target/lab` in a checkout, to the user's cache
+    /// directory with a package, or to the directory in `HUEPAGE_LAB_DIR`: names are
+    /// hashes of their inputs, so several checkouts may share it.
     pub fn find() -> anyhow::Result<Self> {
         let here = env::current_dir().context("current directory")?;
         let built_in = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -44,12 +44,12 @@ impl Workspace {
             None if root == installed => cache()?.join("huepage-lab"),
             None => root.join("target/lab"),
         };
-        // What a package installed is not the user's.
+        // The user cannot write to the directory of a package.
         let results = if root == installed { &lab } else { &root }.join("results");
         Ok(Workspace { root, lab, results })
     }
 
-    /// A checkout at `root` that makes its things in `lab`.
+    /// A checkout at `root` that makes its files in `lab`.
     pub fn at(root: impl Into<PathBuf>, lab: impl Into<PathBuf>) -> Self {
         let root = root.into();
         Workspace { results: root.join("results"), root, lab: lab.into() }
@@ -60,12 +60,12 @@ impl Workspace {
         &self.root
     }
 
-    /// For what the lab makes and can make again.
+    /// The directory of files that the lab makes and can make again.
     pub fn lab(&self) -> &Path {
         &self.lab
     }
 
-    /// Where results are, where no folder is named.
+    /// The default directory of results.
     pub fn results(&self) -> &Path {
         &self.results
     }
@@ -110,7 +110,8 @@ pub(crate) fn files(folder: &Path, endings: &[&str]) -> anyhow::Result<Vec<PathB
     Ok(files)
 }
 
-/// Where a package keeps what a checkout has: `../share/huepage-lab` of the program.
+/// Where a package keeps the files of a checkout: `../share/huepage-lab` of the
+/// program.
 fn installed() -> Option<PathBuf> {
     Some(env::current_exe().ok()?.parent()?.parent()?.join("share/huepage-lab"))
 }

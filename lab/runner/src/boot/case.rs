@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! One boot: the kernel, the machine, the guest program, and what is counted.
+//! One boot: the kernel, the machine, the guest program, and the model.
 
 use std::time::Duration;
 
@@ -28,19 +28,19 @@ pub struct Case {
     pub guest: &'static str,
     /// Its arguments.
     pub arguments: Vec<(String, String)>,
-    /// The modelled hierarchy; without one nothing is counted, and it is faster.
+    /// The modelled hierarchy; without one nothing is counted, which is faster.
     pub model: Option<Model>,
     /// Regions that the program must mark at least once.
     pub regions: Vec<u32>,
-    /// What is set in this boot; every row of it gets these, and may add to them.
+    /// The settings of this boot; each of its rows has these and may have more.
     pub settings: Map<String, Value>,
     /// After this long it is stopped; generous, as machines are shared.
     pub limit: Duration,
 }
 
 impl Case {
-    /// A boot of a guest program, of which nothing is set yet: of the stock kernel on x86_64,
-    /// with nothing counted, for an hour at most.
+    /// A boot of a guest program with default settings: the stock kernel on x86_64,
+    /// without a model, for an hour at most.
     pub fn of(guest: &'static str, machine: Machine) -> Self {
         Case {
             arch: Arch::X86_64,
@@ -56,20 +56,20 @@ impl Case {
         }
     }
 
-    /// The same of this kernel.
+    /// The same with another kernel.
     pub fn on(self, &Request { arch, variant, config }: &Request) -> Self {
         Case { arch, variant, config, ..self }
     }
 
-    /// The kernel that it takes.
+    /// The kernel that it needs.
     pub fn request(&self) -> Request {
         Request { arch: self.arch, variant: self.variant, config: self.config }
     }
 
-    /// What the guest is told under a name.
+    /// The value of an argument of the guest.
     ///
     /// # Errors
-    /// If it is not told.
+    /// If there is no such argument.
     pub fn argument(&self, name: &str) -> anyhow::Result<&str> {
         let argument = self.arguments.iter().find(|(have, _)| have == name);
         argument.map(|(_, value)| value.as_str()).with_context(|| format!("no argument {name}"))

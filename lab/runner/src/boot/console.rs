@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the lines of a guest's console mean.
+//! Interprets the lines of a guest's console.
 
 use std::collections::VecDeque;
 
@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::BootError;
 
-/// How many lines are shown of a boot that failed: the last ones, and as many before the
-/// kernel's first report about itself and after it, since what it says of a page or of a
-/// lock comes first.
+/// How many lines are shown of a boot that failed: the last ones, and as many before
+/// the first report of a fault by the kernel and after it, since the kernel prints
+/// details of a page or a lock first.
 const SHOWN: usize = 30;
 
-/// How the kernel announces that it is broken, besides a panic. All of these
-/// are followed by more lines that tell where.
+/// The beginnings of reports of a fault in the kernel, besides a panic. Each is
+/// followed by lines with details.
 const FAULTS: [&str; 16] = [
     "Oops:",
     "BUG:",
@@ -30,7 +30,7 @@ const FAULTS: [&str; 16] = [
     "Internal error:",
     "Unable to handle kernel",
     "INFO: task ",
-    // Whatever the guest measures from there on, it is not what was asked for.
+    // From there on the guest does not measure what was asked for.
     KILLED,
 ];
 
@@ -42,7 +42,7 @@ pub(super) struct Console {
     last: VecDeque<String>,
     /// Around the first report.
     around: Vec<String>,
-    /// Lines after those.
+    /// Number of lines after those.
     later: usize,
     pub results: Vec<Value>,
     pub notes: Vec<String>,
@@ -67,7 +67,7 @@ impl Console {
                 self.later += 1;
             }
         }
-        // A kernel message may run into a line of the program.
+        // A kernel message may be printed before a result on the same line.
         if let Some((_, json)) = line.split_once("LAB {") {
             match serde_json::from_str(&format!("{{{json}")) {
                 Ok(value) => self.results.push(value),
@@ -89,7 +89,7 @@ impl Console {
         }
     }
 
-    /// Whether nothing that matters can follow.
+    /// Whether no further line can matter.
     pub fn over(&self) -> bool {
         self.done || self.failed.is_some()
     }
@@ -112,7 +112,7 @@ impl Console {
         shown.trim_end().to_owned()
     }
 
-    /// The error that the lines amount to, if they do.
+    /// The error that the lines report, if any.
     pub fn error(&self) -> Option<BootError> {
         let console = self.shown();
         if let Some(reason) = self.fault.clone() {
@@ -131,8 +131,8 @@ impl Console {
     }
 }
 
-/// What a line of the console reports as broken in the kernel, if it does. A process that
-/// was killed for want of memory is no fault of the kernel.
+/// The fault in the kernel that a line reports, if any. A process killed for lack of
+/// memory is no fault of the kernel.
 pub fn report(line: &str) -> Option<&str> {
     let message = message(line.trim_end());
     let panic = message.starts_with("Kernel panic - not syncing: ");
@@ -148,12 +148,12 @@ pub fn message(line: &str) -> &str {
     }
 }
 
-/// What the guest says to people, if the line is for them.
+/// The message of the guest for people, if the line is one.
 pub fn note(line: &str) -> Option<String> {
     line.trim_end().strip_prefix("lab: ").map(printable)
 }
 
-/// A line with its control characters replaced, since a terminal would obey them.
+/// A line with its control characters replaced, since a terminal would execute them.
 pub fn printable(line: &str) -> String {
     line.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }

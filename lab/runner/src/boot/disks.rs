@@ -38,7 +38,8 @@ impl Disk {
     }
 }
 
-/// The options for all disks; `file` tells the file of one that has one, by its number.
+/// The options for all disks; `file` gives the file of a disk by its number, if it has
+/// one.
 pub(super) fn options(
     disks: &[Disk],
     file: &dyn Fn(usize, &Content) -> anyhow::Result<PathBuf>,
@@ -55,7 +56,8 @@ pub(super) fn options(
         let known = controllers.iter().position(|(limit, _)| *limit == segments);
         let controller = known.unwrap_or_else(|| {
             let controller = controllers.len();
-            // Requests are taken where they are made: counts vary less.
+            // Requests are processed in the thread that makes them, so counts vary
+            // less.
             let device = format!(
                 "virtio-scsi-pci,id=s{controller},num_queues=1,virtqueue_size={},\
                  seg_max_adjust=on,ioeventfd=off",

@@ -25,7 +25,7 @@ pub enum BootError {
         /// The last lines.
         console: String,
     },
-    /// Nothing was heard for too long.
+    /// The console was silent for too long.
     #[error(
         "the guest was stopped after {} s, its limit; its last line came {} s before\n{console}",
         .limit.as_secs(), .silent.as_secs()
@@ -38,7 +38,7 @@ pub enum BootError {
         /// The last lines.
         console: String,
     },
-    /// The guest program says that it failed.
+    /// The guest program reported that it failed.
     #[error("the guest program failed: {reason}\n{console}")]
     Guest {
         /// Its reason.

@@ -60,10 +60,10 @@ impl std::str::FromStr for Kind {
 }
 
 impl FileSystem {
-    /// The image, made unless it has been.
+    /// The image, which is made unless it exists.
     ///
     /// # Errors
-    /// No `mke2fs`, its own message, or no room.
+    /// `mke2fs` is missing or fails, or there is no room.
     pub fn image(&self, workspace: &Workspace) -> anyhow::Result<PathBuf> {
         let folder = workspace.lab().join("disks");
         fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
@@ -71,7 +71,8 @@ impl FileSystem {
         if image.exists() {
             return Ok(image);
         }
-        // Whoever is first names it; others make the same in vain.
+        // The program that finishes first names the image; the images of others are
+        // dropped.
         let scratch = tempfile::tempdir_in(&folder).context("make a scratch directory")?;
         let content = scratch.path().join("content");
         fs::create_dir(&content).context("make a scratch directory")?;
@@ -99,7 +100,7 @@ impl FileSystem {
         let size = self.file.0 + (self.file.0 >> 6) + (4 << 20);
         let file = File::create(image).with_context(|| format!("make {}", image.display()))?;
         file.set_len(size).context("make an image")?;
-        // The same image from the same settings.
+        // The same settings give the same image.
         let id = "00000000-0000-4000-8000-000000000001";
         let path = std::env::var("PATH").unwrap_or_default();
         let output = Command::new("mke2fs")

@@ -9,13 +9,13 @@ use serde::Serialize;
 use super::Disk;
 use crate::{arch::Arch, kernel::Config};
 
-/// Nanoseconds of the guest's clock for an instruction, where instructions are counted. With
-/// less, loops that wait for a time are long.
+/// Nanoseconds of the guest's clock for an instruction, if time is counted in
+/// instructions. With fewer, loops that wait for a time execute many instructions.
 pub const NS_PER_INSTRUCTION: u32 = 8;
 
 /// A virtual machine. The same machine with the same program executes the same
-/// instructions, run after run: one thread emulates all CPUs, time is counted in
-/// instructions, random numbers have a seed. Unless its time is the host's.
+/// instructions in every run, unless its time is the host's: one thread emulates all
+/// CPUs, time is counted in instructions, random numbers have a seed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Machine {
     /// Number of CPUs.
@@ -29,7 +29,7 @@ pub struct Machine {
     /// How its CPUs run.
     #[serde(skip_serializing_if = "Running::is_counted")]
     pub running: Running,
-    /// Its disks; what the guest asks of them is reported.
+    /// Its disks; requests of the guest to them are reported.
     pub disks: Vec<Disk>,
     /// Further words for the kernel's command line.
     pub kernel_options: Vec<String>,
@@ -44,16 +44,16 @@ pub enum Running {
     /// In turn, in one thread, and time is counted in instructions.
     Counted,
     /// In turn, and time is the host's: for programs that wait for a time, or for each
-    /// other. Nothing can be counted, and no two runs are the same.
+    /// other. Instructions cannot be counted, and no two runs are the same.
     InTurn,
-    /// As `InTurn`, but at the same time, each in a thread: so that races are found. Not
-    /// for kernels that change their own code (`CONFIG_JUMP_LABEL`): QEMU 7.2 may
-    /// keep what another CPU translated while the code was changed.
+    /// As `InTurn`, but at the same time, each in a thread, so that races are found.
+    /// Not for kernels that change their own code (`CONFIG_JUMP_LABEL`): QEMU 7.2 may
+    /// keep a translation by another CPU from before the change.
     AtOnce,
 }
 
 impl Running {
-    /// The host's time, and CPUs at once where the kernel's code never changes.
+    /// The host's time, and CPUs at the same time if the kernel's code never changes.
     pub fn freely(config: Config) -> Self {
         match config {
             Config::Plain | Config::Lockstat | Config::Programs | Config::Mte | Config::Lab => {
@@ -93,12 +93,12 @@ impl Machine {
         }
     }
 
-    /// As the kernels of a purpose want it where nothing is counted: time is the host's
-    /// ([`Running::freely`]), and there is the hardware that the purpose is about.
+    /// Sets the machine up for kernels of a purpose if nothing is counted: time is the
+    /// host's ([`Running::freely`]), and it has the hardware that the purpose needs.
     pub fn run_freely(&mut self, config: Config) {
         self.running = Running::freely(config);
         if config == Config::Mte {
-            // The last of two that say the same counts.
+            // QEMU uses the last of two options of the same name.
             let options = ["-machine", "mte=on", "-cpu", "max"];
             self.qemu_options.extend(options.map(str::to_owned));
         }
@@ -123,7 +123,7 @@ impl Machine {
         let (machine, cpu) = match arch {
             // No random numbers from the CPU: they have no seed.
             Arch::X86_64 => ("q35", "max,-rdrand,-rdseed,-la57"),
-            // The default interrupt controller knows no more than eight CPUs.
+            // The default interrupt controller supports eight CPUs only.
             Arch::Arm64 if self.cpus > 8 => ("virt,gic-version=3", "cortex-a72"),
             Arch::Arm64 => ("virt", "cortex-a72"),
         };
@@ -154,7 +154,7 @@ impl Machine {
             Arch::X86_64 => "console=ttyS0",
             Arch::Arm64 => "console=ttyAMA0",
         };
-        // A broken kernel stops at once and says why.
+        // A broken kernel stops at once and prints the reason.
         let mut words = vec![console.to_owned()];
         let fixed = ["panic=-1", "oops=panic", "nokaslr", "norandmaps", "random.trust_cpu=off"];
         words.extend(fixed.map(str::to_owned));
@@ -165,8 +165,8 @@ impl Machine {
         words.join(" ")
     }
 
-    /// Nodes with CPUs are sockets of their own, where they have equally many: Linux
-    /// warns of a socket on several nodes.
+    /// Nodes with CPUs are sockets of their own, if they have equally many: Linux warns
+    /// about a socket on several nodes.
     fn processors(&self) -> String {
         let sockets = self.nodes.iter().filter(|node| node.cpus.is_some()).count() as u32;
         if sockets > 1 && self.cpus.is_multiple_of(sockets) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Runs QEMU and listens to it.
+//! Runs QEMU and reads its console.
 
 use std::{
     collections::BTreeMap,
@@ -25,33 +25,35 @@ use crate::{
     workspace::Workspace,
 };
 
-/// What a boot brought.
+/// The results of a boot.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// The guest program's results in order.
     pub results: Vec<Value>,
     /// The model's records in order.
     pub records: Vec<Record>,
-    /// What the model counted of each page frame, where asked for.
+    /// The model's counts for each page frame, if requested.
     pub frames: Vec<FrameCounts>,
-    /// Of each region that ended, in order, how many instructions each function of the
-    /// kernel executed, where asked for.
+    /// The instructions that each function of the kernel executed, for each region that
+    /// ended, in order, if requested.
     pub functions: Vec<BTreeMap<String, u64>>,
     /// What was read from the disks, in order.
     pub requests: Vec<Request>,
-    /// The guest program's words for people.
+    /// The guest program's messages for people.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// The guest program's results, each as what an experiment expects of its guest.
+    /// The guest program's results, each in the type that an experiment expects of its
+    /// guest.
     pub fn said<T: DeserializeOwned>(&self) -> impl Iterator<Item = anyhow::Result<T>> {
         let read = |said| T::deserialize(said).with_context(|| format!("the guest said {said}"));
         self.results.iter().map(read)
     }
 }
 
-/// Boots this kernel, waits for the end, and collects. `heard` gets each line of the console.
+/// Boots this kernel, waits for the end, and collects. `heard` is called with each line
+/// of the console.
 ///
 /// # Errors
 /// [`BootError`]
@@ -119,9 +121,9 @@ pub fn boot(
     })
 }
 
-/// Boots with an initial file system of the caller's, who reads the console too: `heard`
-/// gets each line. Whether the guest program said how it ended; if not, the machine
-/// stopped, as it does after a crash.
+/// Boots with an initial file system of the caller, who reads the console too: `heard`
+/// is called with each line. Returns whether the guest program reported its end; if
+/// not, the machine stopped, as after a crash.
 ///
 /// # Errors
 /// QEMU itself fails, or the guest does not end within `limit`.
@@ -137,7 +139,7 @@ pub fn boot_with(
     Ok(listen(Machine::program(arch), &options, limit, heard)?.over())
 }
 
-/// A folder for what QEMU writes, removed in the end.
+/// A folder for the files that QEMU writes, removed in the end.
 fn scratch(workspace: &Workspace) -> anyhow::Result<TempDir> {
     let folder = workspace.lab().join("records");
     let what = || format!("make {}", folder.display());
@@ -154,7 +156,7 @@ fn disk_file(path: PathBuf, content: &Content) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// Ends QEMU however this ends.
+/// Ends QEMU when dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -207,14 +209,14 @@ fn listen(
     let status = running.0.wait().context("wait for QEMU")?;
     let said = errors.join().unwrap_or_default();
     if !status.success() && !console.over() {
-        // Killed by a signal it says nothing itself.
+        // If a signal killed it, it prints nothing itself.
         let message = format!("{status}\n{said}").trim_end().to_owned();
         return Err(BootError::Qemu { program, message });
     }
     Ok(console)
 }
 
-/// Lines as they come, from a thread: QEMU may fall silent.
+/// Lines as they come, read by a thread, since QEMU may print nothing for a long time.
 fn lines(output: impl Read + Send + 'static) -> Receiver<String> {
     let (send, receive) = channel();
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the guest asked of its disks, from QEMU's trace of it.
+//! The guest's requests to its disks, from QEMU's trace.
 
 use std::path::Path;
 
@@ -63,7 +63,7 @@ fn parse(text: &str) -> anyhow::Result<Vec<Request>> {
                 command = Some((field("target")?, field("command")?, field("length")?));
             }
             "scsi_req_parsed_lba" => {
-                // Without its first lines it is no request of a virtqueue.
+                // Without its first lines it is not a request of a virtqueue.
                 let Some((pieces, (target, command, bytes))) =
                     descriptors.take().zip(command.take())
                 else {

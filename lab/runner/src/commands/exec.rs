@@ -135,7 +135,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     if outcomes.is_empty() {
         return Err(failures.swap_remove(0));
     }
-    // What it says is the same in all runs, or it says why not.
+    // The output is the same in all runs, or the program prints why not.
     let Outcome { stdout: out, stderr: errors, .. } = &outcomes[0];
     stderr().write_all(errors)?;
     let document = document(&job, &outcomes)?;
@@ -143,7 +143,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
         print(&document)?;
     } else {
         stdout().write_all(out)?;
-        // A table begins a line.
+        // A table begins on a new line.
         if out.last().is_some_and(|&byte| byte != b'\n') {
             print("\n")?;
         }
@@ -160,7 +160,7 @@ pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// The model, if the options go together.
+/// The model, if the options are consistent.
 fn checked(options: &Options) -> anyhow::Result<Model> {
     let root = &options.root;
     ensure!(root.is_dir(), "--root: {} is no folder", root.display());

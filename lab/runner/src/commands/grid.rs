@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What `run`, `cases` and `merge` have in common: an experiment and the boots of it.
+//! Options that `run`, `cases` and `merge` share: an experiment and its boots.
 
 use std::{fs, path::PathBuf, process::ExitCode};
 
@@ -56,7 +56,7 @@ impl Grid {
     /// The settings and the boots that they amount to.
     ///
     /// # Errors
-    /// [`Usage`]: a setting that is wrong, or settings that leave nothing to run.
+    /// [`Usage`]: a setting that is wrong, or settings without any boot.
     pub fn cases(&self) -> anyhow::Result<(Settings, Vec<Case>)> {
         let experiment = self.experiment();
         let mut settings = experiment.settings(if self.quick { Scale::Quick } else { Scale::Full });
@@ -93,7 +93,7 @@ impl Keeping {
     /// The folder, which is made.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it cannot be made.
     pub fn kept(&self, workspace: &Workspace) -> anyhow::Result<Kept> {
         Kept::at(self.keep.clone().unwrap_or_else(|| workspace.lab().join("cases")))
     }
@@ -111,10 +111,10 @@ pub struct Showing {
 }
 
 impl Showing {
-    /// Where the results go, which is made: before time is spent on what goes there.
+    /// The folder for the results, which is made before time is spent on the boots.
     ///
     /// # Errors
-    /// If it cannot be.
+    /// If it cannot be made.
     pub fn folder(&self, workspace: &Workspace, grid: &Grid) -> anyhow::Result<PathBuf> {
         let folder = match (&self.output, grid.quick) {
             (Some(folder), _) => folder.clone(),
@@ -125,7 +125,7 @@ impl Showing {
         Ok(folder)
     }
 
-    /// Writes and prints them; says what failed.
+    /// Writes and prints the results, with the boots that failed.
     pub fn show(
         &self,
         workspace: &Workspace,
@@ -136,7 +136,7 @@ impl Showing {
         let folder = self.folder(workspace, grid)?;
         let page = (experiment.page)(results);
         let document = document::of(experiment, results, &page);
-        // A part of the grid may leave nothing to draw; its figures are kept.
+        // A part of the grid may have nothing to draw; its figures are kept.
         let picture = page.plot.svg();
         results.write(&folder, &document, picture.as_deref().ok())?;
         if self.json {

@@ -21,7 +21,7 @@ pub struct Options {
     keeping: Keeping,
 }
 
-/// Puts them together; boots that are not there are named in the results.
+/// Merges kept outcomes; boots without one are named in the results.
 pub fn run(options: Options) -> anyhow::Result<ExitCode> {
     let (_, cases) = options.grid.cases()?;
     let workspace = Workspace::find()?;

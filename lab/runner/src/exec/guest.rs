@@ -21,7 +21,7 @@ use crate::{
     workspace::Workspace,
 };
 
-/// The guest's last words.
+/// The guest's last line.
 #[derive(Deserialize)]
 struct Said {
     exit: i32,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the guest writes of processes that end: their mappings, and the frames behind
-//! them (`lab/guest/exec_mappings.h`).
+//! Reads what the guest writes about processes that end: their mappings, and the frames
+//! behind them (`lab/guest/exec_mappings.h`).
 
 use anyhow::{Context, bail};
 
-/// What a process had mapped at its end, by address.
+/// The mappings of a process at its end, by address.
 pub type Process = Vec<Mapping>;
 
 /// A mapping.
@@ -22,13 +22,13 @@ pub struct Mapping {
     pub zeros: Vec<(u64, u64)>,
 }
 
-/// Where the guest has the program's root.
+/// The path of the program's root in the guest.
 const ROOT: &str = "/root";
 
-/// Reads what the guest wrote: the mappings of each process.
+/// Reads the guest's file: the mappings of each process.
 ///
 /// # Errors
-/// A line that is none of the guest's.
+/// A line that the guest does not write.
 pub fn read(text: &str) -> anyhow::Result<Vec<Process>> {
     let mut processes: Vec<Process> = Vec::new();
     for line in text.lines() {

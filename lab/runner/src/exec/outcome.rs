@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What came of a run: the model's counts by cache and by mapping, and colors.
+//! The results of a run: the model's counts by cache and by mapping, and colors.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,15 +14,15 @@ use crate::{
     model::{FrameCounts, Model},
 };
 
-/// Anonymous mappings of less are told together.
+/// Anonymous mappings smaller than this are one entry.
 const SMALL: u64 = 1 << 20;
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Who decided where pages land.
+    /// The policy by which pages were placed.
     pub policy: &'static str,
-    /// What memory went through before.
+    /// The use of memory before.
     pub age: &'static str,
     /// Which kernel.
     pub kernel: String,
@@ -34,16 +34,16 @@ pub struct Outcome {
     pub accesses: u64,
     /// Instructions plus latencies: modelled.
     pub cycles: u64,
-    /// What each cache did.
+    /// Hits and misses of each cache.
     pub caches: Vec<CacheCounts>,
     /// How the pages share the colors of the last cache.
     pub colors: Colors,
-    /// Of each mapping and of what is in none, most misses of the last cache first.
+    /// Counts of each mapping and of the rest, most misses of the last cache first.
     pub mappings: Vec<MappingCounts>,
-    /// What the program wrote to its standard output.
+    /// The program's standard output.
     #[serde(skip)]
     pub stdout: Vec<u8>,
-    /// And to its standard error.
+    /// The program's standard error.
     #[serde(skip)]
     pub stderr: Vec<u8>,
 }
@@ -58,10 +58,10 @@ pub enum Ended {
     Signal(i32),
 }
 
-/// What a cache did.
+/// Counts of a cache.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CacheCounts {
-    /// As the model calls it.
+    /// The name in the model.
     pub name: String,
     /// Lines found.
     pub hits: u64,
@@ -86,14 +86,15 @@ pub struct Colors {
     pub spread: u64,
 }
 
-/// What the accesses to a mapping came to.
+/// Counts of the accesses to a mapping.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MappingCounts {
-    /// A path, a name in brackets, an anonymous mapping's address, or what it is else.
+    /// A path, a name in brackets, the address of an anonymous mapping, or another
+    /// name.
     pub name: String,
     /// Frames behind it.
     pub pages: u64,
-    /// Pages that have a zero page; of the entry of zero pages themselves.
+    /// Mapped pages whose frame is a zero page; only in the entry of zero pages.
     pub mapped: u64,
     /// Loads and stores.
     pub accesses: u64,
@@ -101,13 +102,13 @@ pub struct MappingCounts {
     pub misses: Vec<u64>,
 }
 
-/// What is told of mappings that are none.
+/// The entry of zero pages, which belong to no mapping.
 pub const ZERO_PAGES: &str = "zero pages";
 const REST: &str = "kernel, page cache, unmapped before the end";
 
 /// A cache whose sets pages compete for.
 pub struct ColoredCache {
-    /// As the model calls it.
+    /// The name in the model.
     pub name: String,
     /// All of it.
     pub size: Bytes,
@@ -208,8 +209,9 @@ fn colors(
     }
 }
 
-/// A frame counts for the first mapping that has it: one that several processes share
-/// is not counted twice, and one that was freed and taken again is not told apart.
+/// A frame counts for the first mapping that has it: if several processes share it, it
+/// is not counted twice, and if it was freed and used again, both uses count for that
+/// mapping.
 fn by_mapping(
     processes: &[Process],
     frames: &[FrameCounts],

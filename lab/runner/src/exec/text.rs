@@ -4,7 +4,7 @@
 use super::{Ended, MappingCounts, Outcome, ZERO_PAGES};
 use crate::results::{Table, thousands};
 
-/// Mappings told one by one, besides the zero pages; the others are told together.
+/// Mappings with a line of their own, besides the zero pages; the others are one line.
 const MAPPINGS: usize = 12;
 
 /// All of them side by side, then each by its mappings.

@@ -24,7 +24,8 @@ use crate::{
     settings::Settings,
 };
 
-/// All but those of [`crate::placement::Placement`] are of this experiment only.
+/// Policies other than those of [`crate::placement::Placement`] exist only in this
+/// experiment.
 const POLICIES: [&str; 9] =
     ["stock", "shuffle", "thp", "off", "on", "zonesort", "compact", "least-used", "random"];
 
@@ -40,24 +41,24 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("form", "memory-side,flat", "memory-side,flat"),
         // off and on take the kernel variant huepage.
         ("policy", "stock,shuffle,thp,off,on,zonesort,compact,least-used,random", "stock,random"),
-        // Who touches the arrays first: one worker in order or at random, two threads or two
-        // processes by turns. What is looked at of the grid: see scope.rs.
+        // How the arrays are first touched: by one worker in order or at random, by two
+        // threads or two processes in turns. scope.rs selects the points of the grid.
         ("touch", "ordered,random,threads,processes", "ordered"),
         ("intensity", "light,medium,heavy", "heavy"),
         ("fill", "0.5,0.94,1.0,1.25,1.5,2.0", "0.5,1.0"),
         ("ages", "3", "1"),
         ("cache", "64M,256M", "32M"),
-        // Of the form flat. Larger, so that the kernel's own memory is a small part of it, as on
-        // a real machine: with two frames to a color, a color of which the kernel has one leaves
-        // no choice.
+        // Of the form flat. Larger, so that the kernel's own memory is a small part of
+        // it, as on a real machine: with two frames to a color there is no choice if
+        // the kernel has one of them.
         ("flat_cache", "128M", "64M"),
         // In caches; of the form memory-side. The control takes twice as much.
         ("memory", "8", "8"),
-        // Where the files of the page cache are. A disk answers when it likes: no two runs are
-        // the same.
+        // Where the files of the page cache are. The time of a disk's answer varies, so
+        // no two runs are the same.
         ("cached", "memory", "memory"),
         ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
-        // What seeds and caches but the first have.
+        // The fill of seeds and caches other than the first.
         ("chance_fill", "0.94", "0.5"),
         ("hit_gbs", "336", "336"),
         ("miss_gbs", "85", "85"),

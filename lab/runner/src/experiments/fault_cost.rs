@@ -34,7 +34,7 @@ const WORKS: [(&str, u32); 13] = [
     ("unmap, 2 MiB", 13),
 ];
 
-/// From nothing to nothing: what one work takes, another gives back.
+/// Pairs of works of which the second undoes the first.
 const LIVES: [[&str; 2]; 6] = [
     ["touch in order", "unmap"],
     ["touch at random", "unmap after random"],
@@ -57,10 +57,10 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("pages", "16384", "4096"),
         ("rounds", "8", "3"),
         ("memory", "256M", "256M"),
-        // That pages are colored for; direct-mapped.
+        // The cache that pages are colored for; direct-mapped.
         ("cache", "32M", "32M"),
         ("seed", "1", "1"),
-        // Whether to tell by function of the kernel; then boots take longer.
+        // Whether to count by function of the kernel, which makes boots longer.
         ("functions", "false", "false"),
     ],
     cases: |settings, _| case_of_each(settings, &["arch", "policy"], case),
@@ -114,7 +114,7 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
 fn model(functions: bool) -> Model {
     Model {
         addresses: functions,
-        // A page that is cleared or copied would be hundreds of them.
+        // Otherwise clearing or copying a page would count as hundreds of them.
         count_strings: false,
         ..Model::uncached(1)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! S5: what the order of frames is worth. Parallel sequential readers, and how many
-//! requests their pages take when a controller merges only what is contiguous in memory.
+//! S5: the effect of the order of frames. Parallel sequential readers, and the number
+//! of requests for their pages if a controller merges only what is contiguous in
+//! memory.
 
 mod page;
 mod pairs;
@@ -31,10 +32,10 @@ use phase::{Costs, Counts, Phase};
 const DAY: [(&str, u64); 5] =
     [("pages", 60), ("rounds", 2), ("keep", 16), ("forked", 4), ("files", 15)];
 
-/// What readers are given at once when they pass the cache; parts are whole ones.
+/// The size of a single read past the cache; readers read a multiple of it.
 const DIRECT_READ: u64 = 1 << 20;
 
-/// Looked at one at a time: of two of these, one has its first value.
+/// Settings of which only one at a time has another than its first value.
 const ONE_AT_A_TIME: [&str; 4] = ["fs", "memory", "read_ahead", "segments"];
 
 /// The experiment.
@@ -53,8 +54,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("cache", "16M", "16M"),
         // Days of other work before: 0 is a fresh boot.
         ("age", "0,1", "0,1"),
-        // All of them with the first file system, memory, read-ahead and limit of segments; else
-        // the first.
+        // All seeds with the first file system, memory, read-ahead and limit of
+        // segments; otherwise only the first seed.
         ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
         ("read_ahead", "128K,512K,1M", "128K"),
         // Most segments of a request.
@@ -126,7 +127,7 @@ fn rows(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     Ok(rows)
 }
 
-/// Adds how far requests of boots that differ by their seed only are apart.
+/// Adds the spread of requests over boots that differ only in their seed.
 fn add_spreads(rows: &mut [Row]) {
     let point = |row: &Row| {
         let mut settings = row.settings.clone();

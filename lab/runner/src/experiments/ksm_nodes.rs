@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! S4: where KSM's merged pages lie on several nodes, what that does to access
-//! times, and what happens to them when things change under them.
+//! S4: on which nodes KSM's merged pages are, the effect on access times, and what
+//! happens to them when distances, memory or settings change.
 
 mod layout;
 mod moves;
@@ -28,11 +28,11 @@ use crate::{
 const MERGE: &str = "merge";
 const SWITCH: &str = "switch";
 const OFFLINE: &str = "offline";
-/// Everything at once, for kernels that check themselves; run when it is asked for.
+/// Everything at once, for kernels that check themselves; only on request.
 const STRESS: &str = "stress";
-/// Instructions of ksmd for each page that it scans; run when it is asked for.
+/// Instructions of ksmd for each page that it scans; only on request.
 const COST: &str = "cost";
-/// A scan stopped midway by a switch, for the same; run when it is asked for.
+/// A scan that a switch stops midway, for the same kernels; only on request.
 const STALE: &str = "stale";
 
 /// The experiment.
@@ -44,14 +44,16 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("arch", "x86_64,arm64", "x86_64,arm64"),
         ("config", "plain", "plain"),
         ("event", "merge,switch,offline", "merge,switch,offline"),
-        // Ours alone are sockets and rings: what distance is between is for them.
+        // Sockets and rings are for our kernel only, to show distances between the
+        // extremes.
         ("topology", "hypercube,sockets,ring", "hypercube"),
         // Of a merge: "l3" puts three levels of caches before memory.
         ("caches", "none", "none"),
-        // With caches: how often as many pages are read as a worker has, each by chance.
+        // With caches: how many random reads of pages each worker makes, as a multiple
+        // of its pages.
         ("rereads", "16", "16"),
         ("nodes", "2,4,8", "2"),
-        // Of the kernel that is compared with, then of ours: each distance of the topology, or
+        // First for mainline's knob, then for ours: each distance of the topology, or
         // those named.
         ("merge_across_nodes", "1,0", "1,0"),
         ("merge_distance", "each", "each"),
@@ -62,7 +64,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("contents", "256", "64"),
         ("copies", "2", "2"),
         ("unique", "512", "128"),
-        // Of a stress: at least so long, and so many turns of a knob.
+        // Of a stress: at least so many seconds, and so many changes of a knob.
         ("seconds", "30", "30"),
         ("rounds", "60", "60"),
         ("latency", "100", "100"),
@@ -132,7 +134,7 @@ fn case(
         other => bail!("caches={other}: there are none and l3"),
     };
     let mut fixed = point.json();
-    // As in results from before there were caches.
+    // Older results have no such setting.
     fixed.retain(|name, _| caches || name != "caches");
     fixed.extend(reach.settings());
     let mut arguments: Vec<(String, String)> = layout.arguments();
@@ -195,7 +197,7 @@ fn pages(settings: &Map<String, Value>) -> u64 {
     count(settings, "contents") * count(settings, "copies") + count(settings, "unique")
 }
 
-/// Pages that one worker reads by chance; none without caches, where it reads each once.
+/// Random page reads of one worker; none without caches, where it reads each page once.
 fn turns(settings: &Map<String, Value>) -> u64 {
     pages(settings) * count(settings, "rereads")
 }

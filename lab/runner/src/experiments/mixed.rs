@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `mixed`: colors of a program's pages while other things run, fresh and aged.
+//! `mixed`: colors of a program's pages while other programs run, fresh and aged.
 
 mod figures;
 mod limits;
@@ -21,14 +21,14 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// As the guest names them, in the order in which they run; what they do is told there.
-/// The last ones leave memory in larger pieces than they find it.
+/// The names of the guest, in the order in which loads run; the guest's source
+/// describes them. The last ones leave memory in larger blocks than they find it.
 const LOADS: &str = "alone,alone-random,anon-churn,file-churn,forks,stream,half-huge,thp-always,mthp,refault,\
     processes-2,processes-4,processes-8,copy-on-write,server,threads,tmpfs,three-kinds,\
     thp-faults,swap,ksm,compaction,collapse,khugepaged,offlining,memcg,shrunk,kcompactd,\
     thp-pieces,late-huge,huge-threads,huge-processes,huge-beside-small,mthp-behind,turnover,\
     turnover-huge,nodes-2,numa-balancing,mbind";
-/// Loads that take disks.
+/// Loads that need disks.
 const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
 /// Loads of a machine of two nodes.
 const OF_NODES: [&str; 3] = ["nodes-2", "numa-balancing", "mbind"];
@@ -37,7 +37,7 @@ const OFFLINING: &str = "offlining";
 /// The kernel left alone before the loads of a day.
 const IDLE: &str = "idle";
 
-/// Of each disk: what its requests may have at most.
+/// The most segments of a request, of each disk.
 const SEGMENTS: u32 = 126;
 
 /// The experiment.
@@ -53,7 +53,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         // Direct-mapped. All but the first with the first seed only.
         ("cache", "64M,48M", "64M"),
         ("memory", "640M", "640M"),
-        // With two, which share memory and CPUs, only loads of nodes; the first cache.
+        // With two, which share memory and CPUs, only loads of nodes; only the first
+        // cache.
         ("nodes", "1,2", "1,2"),
         // Ascending; the days in between are other work.
         ("days", "0,1,3,10", "0,1"),
@@ -87,7 +88,7 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// Those that a machine of so many nodes does.
+/// The loads that a machine with so many nodes runs.
 fn loads(settings: &Settings, arch: Arch, nodes: u32) -> anyhow::Result<Vec<&str>> {
     ensure!((1..=2).contains(&nodes), "setting nodes={nodes}: 1 or 2");
     let asked = settings.values("load").iter().map(String::as_str);
@@ -133,8 +134,8 @@ fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Ca
         let node = |cpu| Node { memory: Bytes(memory.0 / 2), cpus: Some((cpu, cpu)) };
         machine.nodes = vec![node(0), node(1)];
     }
-    // The first is read, the second is swapped to. Where there is one, no two runs are the
-    // same: the host answers when it can.
+    // The first is read, the second is swapped to. With disks no two runs are the same,
+    // since the time of the host's answers varies.
     if loads.iter().any(|load| WITH_DISKS.contains(load)) {
         let disk = |content| Disk { content, segments: SEGMENTS };
         machine.disks =

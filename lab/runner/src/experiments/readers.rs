@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What experiments with sequential readers have in common.
+//! Code that experiments with sequential readers share.
 
 use anyhow::ensure;
 use huepage::units::Bytes;
@@ -11,13 +11,13 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// How many of the named settings have another than their first value.
+/// How many of the named settings do not have their first value.
 pub fn others(settings: &Settings, point: &Point, names: &[&str]) -> usize {
     names.iter().filter(|name| point.text(name) != settings.values(name)[0]).count()
 }
 
-/// While a processor sleeps, the emulator's time jumps from timer to timer, and reads that
-/// wait for the host would time out: the kernel option that keeps it awake.
+/// The kernel option that keeps a processor awake: while it sleeps, the emulator's time
+/// jumps from timer to timer, and reads that wait for the host would time out.
 pub fn awake(arch: Arch) -> &'static str {
     match arch {
         Arch::X86_64 => "idle=poll",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! S5: what ascending frames cost under memory pressure. Sequential readers of files
+//! S5: the cost of ascending frames under memory pressure. Sequential readers of files
 //! much larger than memory, on disks that take time: how fast they are, and how often
 //! and how long they wait for memory.
 
@@ -21,10 +21,10 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// What a reader asks for at once, which its part is a whole number of.
+/// The size of a single read; a reader's part is a multiple of it.
 const RECORD: u64 = 64 << 10;
 
-/// Looked at one at a time: of two of these, one has its first value.
+/// Settings of which only one at a time has another than its first value.
 const ONE_AT_A_TIME: [&str; 5] = ["fs", "memory", "read_ahead", "segments", "segment_size"];
 
 /// The experiment.
@@ -46,7 +46,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("policy", "stock,reverse,on,wait,wait-reverse,wait-each", "stock,wait-each"),
         ("cache", "16M", "16M"),
         ("readers", "4,16,64", "16"),
-        // Boots of each point with the first of what is looked at one at a time.
+        // Boots of each point with the first values of the settings that vary one at a
+        // time.
         ("repeats", "2", "1"),
         // Read by all readers together, through the page cache, then past it.
         ("total", "512M", "192M"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `thirty-days`: a machine day after day, and what a program and huge pages find there
-//! each evening.
+//! `thirty-days`: a machine day after day; each evening a program and huge pages are
+//! tried.
 
 mod days;
 mod page;
@@ -21,9 +21,9 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// Beside the program: the kernel, and a table of its pages.
+/// Memory beside the program: the kernel, and a table of the program's pages.
 const KERNEL: u64 = 48 << 20;
-/// What a day is, as the guest names it.
+/// Kinds of days, in the guest's names.
 const KINDS: [&str; 3] = ["mixed", "cache-heavy", "stream"];
 /// The stock kernel, and memory compacted each evening.
 const COMPACT: &str = "compact";
@@ -66,15 +66,15 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
 
 /// A machine that works for days.
 pub struct Days<'a> {
-    /// What a day is, as the guest names it.
+    /// The kind of days, in the guest's name.
     pub kind: &'a str,
-    /// How many.
+    /// The number of days.
     pub days: u32,
-    /// That pages are colored for.
+    /// The cache that pages are colored for.
     pub cache: Bytes,
-    /// Of the cache.
+    /// The ways of the cache.
     pub ways: u32,
-    /// Of the machine.
+    /// The memory of the machine.
     pub memory: Bytes,
     /// Pages of the program, in caches.
     pub fill: f64,
@@ -84,7 +84,7 @@ impl Days<'_> {
     /// A boot of it, with architecture, policy and seed of a point.
     ///
     /// # Errors
-    /// What of it makes no sense.
+    /// A setting that makes no sense.
     pub fn case(&self, point: &Point) -> anyhow::Result<Case> {
         let arch: Arch = point.parsed("arch")?;
         let policy = point.text("policy");

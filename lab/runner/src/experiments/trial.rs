@@ -31,7 +31,7 @@ pub fn refuses(experiment: &Experiment, wrong: &[(&str, &str)]) {
     }
 }
 
-/// What a boot reports whose guest said this and whose model counted that.
+/// A report with these results of the guest and records of the model.
 pub fn report(results: Vec<Value>, records: Vec<Record>) -> Report {
     Report { results, records, ..Report::default() }
 }

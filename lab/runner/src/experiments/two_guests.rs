@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `two-guests`: two virtual machines under one host, which color pages or not, by frame
-//! numbers of real kernels put together.
+//! `two-guests`: two virtual machines under one host, which color pages or not,
+//! combined from frame numbers of real kernels.
 
 mod compose;
 mod letters;
@@ -25,7 +25,7 @@ use crate::{
 /// The host touches its machines' memory in pieces of that.
 const HUGE: u64 = 512;
 const MACHINES: u64 = 2;
-/// What a day is, on the host and in each guest: heavy.
+/// The work of a day, on the host and in each guest: heavy.
 const DAY: Dose = DOSES[2];
 
 /// The experiment.
@@ -36,7 +36,7 @@ pub static EXPERIMENT: Experiment = Experiment {
     settings: &[
         ("arch", "x86_64", "x86_64"),
         ("seed", "1,2,3,4,5,6,7,8,9,10", "1"),
-        // Of other work, on the host and in each guest.
+        // Days of other work, on the host and in each guest.
         ("days", "1", "1"),
         // Direct-mapped, of the host.
         ("cache", "8M", "8M"),
@@ -70,14 +70,14 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// What a guest colors for.
+/// The cache that a guest colors for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Guest {
     /// Nothing.
     Stock,
     /// The whole cache.
     On,
-    /// Its half of the cache, as the host's sets part it.
+    /// Its half of the cache, as divided by the host's sets.
     Half,
 }
 
@@ -96,13 +96,13 @@ impl Guest {
         if self == Guest::Stock { Placement::Stock } else { Placement::On }
     }
 
-    /// Of a cache, the part that it colors for.
+    /// The part of a cache that it colors for.
     fn cache(self, cache: Bytes) -> Bytes {
         Bytes(cache.0 / if self == Guest::Half { MACHINES } else { 1 })
     }
 }
 
-/// What all boots of a point have in common.
+/// The parameters that all boots of a point share.
 struct Common {
     arch: Arch,
     seed: u64,
@@ -140,7 +140,7 @@ fn case(
     Case { arch: common.arch, variant: placement.variant(), arguments, ..Case::of(guest, machine) }
 }
 
-/// Sets the seed of a case: of the seeds of a point the host has the first, each guest one of
+/// Sets the seed of a case: the host has the first seed of a point, each guest one of
 /// the others.
 fn draw(case: &mut Case, common: &Common, number: u64) {
     let seed = common.seed * (MACHINES + 1) + number;

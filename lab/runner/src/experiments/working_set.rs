@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `working-set` (S2): how much of a physically indexed L2 of 2 MiB a program
-//! gets to use with the pages the kernel deals it, fresh and aged, and with
-//! contiguous and random frames as controls.
+//! `working-set` (S2): how much of a physically indexed L2 of 2 MiB a program can use
+//! with the pages that the kernel gives it, fresh and aged, and with contiguous and
+//! random frames as controls.
 
 mod associative;
 mod find;
@@ -26,11 +26,11 @@ use crate::{
 const CACHE_PAGES: u64 = 512;
 /// Lines of a page.
 const LINES: u32 = 64;
-/// What `l2_ways` says of a fully associative cache.
+/// The value of `l2_ways` for a fully associative cache.
 const FULL: &str = "full";
 /// Regions by work; the guest warms the caches in region 100.
 const WORKS: [(&str, u32); 3] = [("read", 1), ("matrix", 2), ("fft", 3)];
-/// How the memory was come by, in the order of the guest.
+/// How the memory was obtained, in the order of the guest.
 const PLACEMENTS: [&str; 4] = ["fresh", "aged", "contiguous", "random"];
 
 /// The experiment.
@@ -82,7 +82,7 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
                 "setting l2_ways={ways}: a power of two, at most {CACHE_PAGES}, or {FULL}"
             );
             let mut arguments = arguments.clone();
-            // Pages that have a color: to the guest, full is one color.
+            // Pages per color: for the guest, a fully associative cache has one color.
             arguments.push(("ways".into(), ways.to_string()));
             let mut machine = Machine::plain(1, memory);
             let placement: Placement = point.parsed("policy")?;
@@ -102,7 +102,7 @@ fn cases(settings: &Settings, _: Variant) -> anyhow::Result<Vec<Case>> {
         .collect()
 }
 
-/// What the guest is told, the sizes of its pools among it.
+/// The arguments of the guest, with the sizes of its pools.
 fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
     let pages = |bytes: u64| bytes.div_ceil(PAGE);
     let eighths: Vec<u64> = settings.parsed("eighths")?;
@@ -121,7 +121,7 @@ fn arguments(settings: &Settings) -> anyhow::Result<Vec<(String, String)>> {
     let mut arguments = vec![
         ("cache_pages".to_owned(), CACHE_PAGES.to_string()),
         ("contiguous_pages".into(), largest.to_string()),
-        // More than are taken, so that the last ones are chosen as well.
+        // More than are taken, so that there is a choice for the last ones too.
         ("random_pages".into(), (all + all / 4).to_string()),
         ("age_pages".into(), (settings.only::<u64>("age_mib")? << 8).to_string()),
     ];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `zero-pages` (S3): what it costs that all untouched memory is one zero page, and
-//! what several change.
+//! `zero-pages` (S3): the cost of a single zero page behind all untouched memory, and
+//! the effect of several zero pages.
 //!
-//! Fought over is an L2 of eight colors behind an L1 of one, where the same offset of
-//! any page is in the same set, or an L1 of four colors.
+//! The cache that hot frames and zero pages compete for is an L2 of eight colors behind
+//! an L1 of one, where the same offset of any page is in the same set, or an L1 of four
+//! colors.
 
 mod page;
 
@@ -27,7 +28,7 @@ const TABLES: [(&str, u32); 5] =
 /// Rounds of the source, by table.
 const SOURCE_ROUNDS: [(&str, u64); 2] = [("frames", 1_000_000), ("thrash", 8_000_000)];
 
-/// The cache that hot frames and zero pages fight over.
+/// The cache that hot frames and zero pages compete for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fought {
     /// 32 KiB of 2 ways.
@@ -121,7 +122,7 @@ fn cases(settings: &Settings, variant: Variant) -> anyhow::Result<Vec<Case>> {
         ]));
         if zeros != "stock" {
             let _: u32 = point.parsed("zeros")?;
-            // Color sets need to know the cache that they are of.
+            // Color sets are for the cache that the kernel is given.
             machine.kernel_options = vec![
                 format!("zero_pages={zeros}"),
                 format!("page_color={}K,ways={}", fought.size() >> 10, fought.ways()),
@@ -204,8 +205,8 @@ fn rows(_: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
         .collect()
 }
 
-/// Contiguous frames have nothing to do with zero pages, and the stock kernel has no
-/// partitions.
+/// The table of contiguous frames does not depend on zero pages, and the stock kernel
+/// has no partitions.
 fn has_table(table: &str, zeros: &str, fought: Fought) -> bool {
     match table {
         "frames" => zeros == "stock" && fought == Fought::L2,
@@ -224,7 +225,8 @@ fn replacement(name: &str) -> anyhow::Result<Replacement> {
         .map_err(|_| anyhow!("setting replacement={name}: lru, tree-plru, random or qlru"))
 }
 
-/// Chance is in the cache that is fought over; the other one is an LRU.
+/// Random replacement, if chosen, is in the cache that is competed for; the other one
+/// is an LRU.
 fn model(fought: Fought, replacement: Replacement) -> Model {
     let [(l1_ways, l1), (l2_ways, l2)] = match fought {
         Fought::L1 => [(fought.ways(), replacement), (8, Replacement::Lru)],

@@ -16,10 +16,10 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// Pages of a huge page, which each CPU gets a whole number of.
+/// Pages of a huge page; each CPU gets a multiple of it.
 const HUGE: u64 = 512;
 
-/// What the guest does.
+/// Kinds of work of the guest.
 const WORKS: [&str; 9] = [
     "fill, 4 KiB",
     "free, 4 KiB",
@@ -46,7 +46,7 @@ pub static EXPERIMENT: Experiment = Experiment {
         ("pages", "65536", "4096"),
         ("rounds", "3", "1"),
         ("memory", "1G", "1G"),
-        // That pages are colored for; direct-mapped.
+        // The cache that pages are colored for; direct-mapped.
         ("cache", "32M", "32M"),
     ],
     cases: |settings, _| case_of_each(settings, &["arch", "policy", "cpus"], case),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Every patch of the series leaves a kernel that builds: whoever bisects a defect
-//! lands on any of them.
+//! Every patch of the series leaves a kernel that builds, since a bisection can stop at
+//! any of them.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,12 @@ use super::{
 };
 use crate::{progress::Progress, workspace::Workspace};
 
-/// Builds the kernel after each patch, in order, and shows it with the patch's name.
+/// Builds the kernel after each patch, in order, and calls `each` with it and the
+/// patch's name.
 ///
 /// # Errors
-/// If the series and the files are at odds, a build fails, or `each` does; the
-/// message names the patch.
+/// If the series and the files do not match, a build fails, or `each` does; the message
+/// names the patch.
 pub fn bisect(
     request: &Request,
     progress: &Progress,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From a request to an image.
+//! Builds the image for a request.
 
 use std::{
     env, fs,
@@ -23,8 +23,8 @@ use super::{
 };
 use crate::{arch::Arch, progress::Progress, workspace::Workspace};
 
-/// The image of a kernel, built if any of its inputs changed. Programs that want the
-/// same one take turns.
+/// The image of a kernel, built if any of its inputs changed. Programs that request the
+/// same image take turns.
 ///
 /// # Errors
 /// If the source or a compiler is missing, a hook does not apply, Kconfig does not
@@ -35,27 +35,27 @@ pub fn ensure(request: &Request, progress: &Progress) -> anyhow::Result<Image> {
     ensure_with(&workspace, request, changes, Options::MustExist, progress)
 }
 
-/// The hash of all that goes into an image, which is part of its name; nothing is built.
+/// The hash of all inputs of an image, which is part of its name; nothing is built.
 pub fn hash(workspace: &Workspace, request: &Request) -> anyhow::Result<String> {
     let changes = changes_of(workspace, request)?;
     let archive = Archive::find()?;
     Ok(Inputs::read(workspace, request, &archive, changes, &request.fragments())?.hash())
 }
 
-/// What a kernel differs in from Debian's.
+/// The changes of a kernel to Debian's.
 fn changes_of(workspace: &Workspace, request: &Request) -> anyhow::Result<Changes> {
     let ours = match request.variant {
         Variant::Stock => Changes::default(),
         Variant::Huepage => Changes::read(&workspace.kernel())?,
     };
     Ok(match request.config {
-        // What experiments compare with.
+        // Changes that experiments compare with.
         Config::Lab => ours.and(Changes::read(&workspace.root().join("lab/kernel"))?),
         _ => ours,
     })
 }
 
-/// What to do about options of our own that the kernel does not know.
+/// How to treat options of our own that the kernel does not know.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Options {
     /// Refuse to build.
@@ -103,9 +103,9 @@ pub(super) fn ensure_with(
     })
 }
 
-/// The tree to build in; held during the build, since all kernels with our changes are
-/// built from one. Those for the lab have trees of their own: files that come and go are
-/// compiled anew.
+/// The tree to build in; locked during the build, since all kernels with our changes
+/// are built from one tree. Those for the lab have trees of their own: files that are
+/// added and removed again would be compiled anew.
 fn tree_of(
     workspace: &Workspace,
     inputs: &Inputs,
@@ -124,8 +124,8 @@ fn tree_of(
     Ok((tree, Some(lock)))
 }
 
-/// The linked kernel, `vmlinux`, of a variant with none of our options: what our
-/// changes leave of the stock kernel if they are not configured. Copied to `to`.
+/// The linked kernel, `vmlinux`, of a variant with none of our options: it shows what
+/// our changes do to the stock kernel if they are not configured. Copied to `to`.
 pub(super) fn unconfigured(
     workspace: &Workspace,
     request: &Request,
@@ -134,7 +134,7 @@ pub(super) fn unconfigured(
 ) -> anyhow::Result<()> {
     let changes = changes_of(workspace, request)?;
     let archive = Archive::find()?;
-    // Stock kernels know none of our options.
+    // Stock kernels do not know our options.
     let fragments = Request { variant: Variant::Stock, ..*request }.fragments();
     let inputs = Inputs::read(workspace, request, &archive, changes, &fragments)?;
     let name = match request.variant {
@@ -150,8 +150,8 @@ pub(super) fn unconfigured(
     })
 }
 
-/// User-mode Linux runs on the machine that builds it, and 6.12 has it for x86 only. Tags
-/// are arm64's.
+/// User-mode Linux runs on the machine that builds it, and in 6.12 exists for x86 only.
+/// Memory tags exist on arm64 only.
 fn check(request: &Request) -> anyhow::Result<()> {
     if request.config == Config::Kunit
         && (request.arch != Arch::X86_64 || env::consts::ARCH != "x86_64")
@@ -169,8 +169,8 @@ fn check(request: &Request) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Builds in the objects of this name, which the caller has locked. `take` gets what was
-/// made, and the kernel's version, while the tree stays as it is.
+/// Builds in the objects of this name, which the caller has locked. `take` gets the
+/// result, and the kernel's version, while the tree is locked.
 fn build<T>(
     workspace: &Workspace,
     archive: &Archive,
@@ -200,9 +200,9 @@ fn build<T>(
     take(&make, &source.version)
 }
 
-/// What the compiler says of files that we add or change is a mistake of ours; the
-/// kernel's own warnings depend on how new the compiler is. These files are compiled
-/// again the next time, and warned of again.
+/// Warnings of the compiler about files that we add or change are mistakes of ours; the
+/// kernel's own warnings depend on the version of the compiler. These files are
+/// compiled again the next time, with the same warnings.
 fn refuse_warnings(make: &Make, changes: &Changes) -> anyhow::Result<()> {
     let mut files: Vec<String> = changes.overlay().map(|(name, _)| name.to_owned()).collect();
     for hook in changes.hooks() {
@@ -220,7 +220,7 @@ fn refuse_warnings(make: &Make, changes: &Changes) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Kconfig drops silently what it does not know and what lacks a dependency.
+/// Kconfig silently drops options that it does not know or that lack a dependency.
 pub(super) fn check_config(
     settings: &Settings,
     path: &Path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What we change in a kernel: new files (the overlay) and hooks in existing ones.
+//! Our changes to a kernel: new files (the overlay) and hooks in existing ones.
 
 use std::{
     fs,
@@ -25,7 +25,7 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Those in `kernel/`, in order of names; none if there is no such directory.
+    /// The changes in `kernel/`, in order of names; none if there is no such directory.
     pub fn read(kernel: &Path) -> anyhow::Result<Self> {
         let mut overlay = Vec::new();
         collect(kernel, Path::new("overlay"), &mut overlay)?;
@@ -47,7 +47,7 @@ impl Changes {
         self
     }
 
-    /// Only those files that `keep` says, by their name relative to `kernel/`.
+    /// Only those files for which `keep` is true, by their name relative to `kernel/`.
     pub fn only(&self, keep: impl Fn(&str) -> bool) -> Self {
         let kept = |files: &[ChangeFile]| -> Vec<ChangeFile> {
             files.iter().filter(|file| keep(&file.name)).cloned().collect()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The kernel's own judgment of patches: `scripts/checkpatch.pl --strict`.
+//! Checks patches with the kernel's `scripts/checkpatch.pl --strict`.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,7 +8,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-/// What checkpatch found in a series.
+/// The findings of checkpatch in a series.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Over all patches.
@@ -31,7 +31,7 @@ impl Verdict {
 /// Runs the checkpatch of the kernel in `source` on each patch.
 ///
 /// # Errors
-/// If it cannot be run, or does not say what it found.
+/// If it cannot be run, or does not print its findings.
 pub fn check(source: &Path, patches: &[PathBuf]) -> anyhow::Result<Verdict> {
     let script = source.join("scripts/checkpatch.pl");
     let mut verdict = Verdict::default();
@@ -90,8 +90,8 @@ mod tests {
         assert_eq!(total("ERROR: total: 1 errors"), None);
     }
 
-    /// What this machine has of the kernel's own scripts, in a directory that
-    /// checkpatch takes for a kernel's tree.
+    /// The scripts of the kernel's on this machine, in a directory that checkpatch
+    /// accepts as a kernel's tree.
     fn scripts(top: &Path) -> Result<PathBuf, String> {
         let archive = Archive::find().map_err(|error| format!("{error:#}"))?;
         let source = top.join("linux");

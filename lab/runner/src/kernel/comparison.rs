@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What our changes leave of the stock kernel when they are not configured: two linked
-//! kernels, section by section.
+//! Compares the stock kernel with ours without our options: two linked kernels, section
+//! by section.
 
 use std::{collections::BTreeMap, fs};
 
@@ -141,7 +141,7 @@ fn functions(stock: &object::File, a: &Sections, ours: &object::File, b: &Sectio
     let new = new.map(|(name, there)| format!("{name} (none and {} bytes)", there.len()));
     let mut named: Vec<String> = sizes.chain(new).collect();
     if named.is_empty() {
-        // Nothing moved, so contents can be compared.
+        // No function moved, so contents can be compared.
         let content = a.iter().filter(|(name, here)| b.get(*name) != Some(here));
         named = content.map(|(name, _)| format!("{name} (other content)")).collect();
     }

@@ -2,8 +2,8 @@
 //! Debian packages of a kernel: Debian's own configuration of a flavour, with our changes
 //! and options, built by the kernel's own `bindeb-pkg`.
 //!
-//! The tree is one of its own, `tree-deb-<id>`, since such a build takes hours, and trees
-//! are locked meanwhile.
+//! It uses a tree of its own, `tree-deb-<id>`, since such a build takes hours, and
+//! trees are locked meanwhile.
 
 use std::{
     fs,
@@ -27,21 +27,22 @@ use super::{
 };
 use crate::{progress::Progress, workspace::Workspace};
 
-/// What was built.
+/// The packages built.
 #[derive(Debug)]
 pub struct Packages {
     /// `linux-image-…`, `linux-headers-…`.
     pub files: Vec<PathBuf>,
-    /// What the compiler and `make` warned of in this run; objects that were there are not
-    /// compiled anew.
+    /// Warnings of the compiler and `make` in this run; existing objects are not
+    /// compiled again.
     pub warnings: Vec<String>,
 }
 
-/// Builds the packages of a flavour into `output`. Its version ends in
-/// `+huepage<revision>`, so that apt takes a higher one for an upgrade.
+/// Builds the packages of a flavour into `output`. The version ends in
+/// `+huepage<revision>`, so apt treats a higher revision as an upgrade.
 ///
 /// # Errors
-/// If Debian's configuration cannot be had, an option is not taken, or the build fails.
+/// If Debian's configuration is not available, Kconfig drops an option, or the build
+/// fails.
 pub fn build(
     flavour: Flavour,
     revision: u32,
@@ -83,7 +84,8 @@ pub fn build(
     progress.stage(&format!("linux-image for {}: packing", flavour.name()));
     let version = package_version(&archive, &source.version, revision);
     let version = format!("KDEB_PKGVERSION={version}");
-    // The kernel's headers for programs are Debian's own linux-libc-dev: not replaced.
+    // Headers for programs come from Debian's own linux-libc-dev, which is not
+    // replaced.
     make.run(&[&local, &version, "KDEB_CHANGELOG_DIST=unstable", "bindeb-pkg"], step)?;
     let warnings = make.warnings()?;
     Ok(Packages { files: collect(&objects, output)?, warnings })
@@ -96,8 +98,8 @@ fn package_version(archive: &Archive, source: &str, revision: u32) -> String {
     format!("{base}+huepage{revision}")
 }
 
-/// Moves what was packed for machines; `debian/files` names each package, which is beside
-/// the objects.
+/// Moves the packages; `debian/files` names each of them, and they are in the directory
+/// above the objects.
 fn collect(objects: &Path, output: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let list = objects.join("debian/files");
     let text = fs::read_to_string(&list).with_context(|| format!("read {}", list.display()))?;
@@ -110,7 +112,7 @@ fn collect(objects: &Path, output: &Path) -> anyhow::Result<Vec<PathBuf>> {
             continue;
         }
         let to = output.join(name);
-        // Another file system, perhaps.
+        // It may be on another file system.
         fs::copy(beside.join(name), &to).with_context(|| format!("write {}", to.display()))?;
         files.push(to);
     }
@@ -120,7 +122,7 @@ fn collect(objects: &Path, output: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-/// Looks for what packs before hours are spent on what goes into it.
+/// Checks for the packaging tools before hours are spent on a build.
 fn check_tools() -> anyhow::Result<()> {
     for program in ["dh_listpackages", "rsync", "cpio", "zstd"] {
         if !in_path(program) {

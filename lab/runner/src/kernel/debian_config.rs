@@ -14,11 +14,12 @@ use crate::{progress::Progress, workspace::files};
 
 const PACKAGE: &str = "linux-config-6.12";
 
-/// The text of a flavour's configuration: from the directory that `HUEPAGE_LINUX_CONFIG`
-/// names, else from Debian's archive, in the version of the source.
+/// The text of a flavour's configuration: from the directory that
+/// `HUEPAGE_LINUX_CONFIG` names, otherwise from Debian's archive, in the version of the
+/// source.
 ///
 /// # Errors
-/// If it cannot be had, with what would give it.
+/// If it is not available; the error says how to get it.
 pub fn read(archive: &Archive, flavour: Flavour, progress: &Progress) -> anyhow::Result<String> {
     let name = format!("config.{}_none_{}.xz", flavour.debian_arch(), flavour.name());
     let given = env::var_os("HUEPAGE_LINUX_CONFIG").map(PathBuf::from);
@@ -50,7 +51,7 @@ fn download(archive: &Archive, flavour: Flavour, scratch: &Path) -> anyhow::Resu
         for (option, folder) in [("Dir::State::Lists", "lists"), ("Dir::Cache", "cache")] {
             apt.args(["-o", &format!("{option}={}", scratch.join(folder).display())]);
         }
-        // Root would step down to a user who may not write here.
+        // As root, apt would otherwise switch to a user who may not write here.
         apt.args(["-o", "APT::Sandbox::User=root", command]).args(arguments);
         succeed(apt)
     };

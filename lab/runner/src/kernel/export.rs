@@ -13,14 +13,14 @@ use anyhow::{Context, bail};
 use super::{changes::Changes, hooks, series, series::Patch, tree};
 use crate::workspace::files;
 
-/// Writes the series into `output`, one file per patch, and gives their paths; none
-/// if there are no changes. Patches of an earlier export go.
+/// Writes the series into `output`, one file per patch, and returns their paths; none
+/// if there are no changes. Patches of an earlier export are removed.
 ///
-/// The series is applied to the stock files again before anything is written: what is
-/// exported makes exactly the files that the kernel is built from.
+/// Before anything is written, the series is applied to the stock files again: the
+/// result must be exactly the files that the kernel is built from.
 ///
 /// # Errors
-/// If series and files are at odds, a hook does not apply, or git fails.
+/// If series and files do not match, a hook does not apply, or git fails.
 pub fn export(kernel: &Path, source: &Path, output: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let changes = Changes::read(kernel)?;
     let patches = series::read(kernel, &changes)?;
@@ -145,8 +145,8 @@ impl Repository {
         Ok(())
     }
 
-    /// Without the user's settings, and with one date: the same changes give the same
-    /// series.
+    /// Without the user's settings, and with a fixed date, so that the same changes
+    /// give the same series.
     fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         for (name, _) in std::env::vars_os() {
@@ -195,7 +195,7 @@ mod tests {
             assert!(second.contains(part), "{part}{second}");
         }
 
-        // With patch, and not with the git that wrote it.
+        // With patch, rather than the git that wrote it.
         let status = Command::new("sh")
             .arg("-c")
             .arg("cat ../out/*.patch | patch -p1 --quiet --fuzz=0")

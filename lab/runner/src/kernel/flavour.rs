@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The kernels that Debian builds, by their configuration.
+//! The kernel configurations that Debian builds.
 
 use crate::arch::Arch;
 
@@ -24,7 +24,7 @@ impl Flavour {
         }
     }
 
-    /// For which architecture.
+    /// Its architecture.
     pub fn arch(self) -> Arch {
         match self {
             Flavour::CloudAmd64 | Flavour::Amd64 => Arch::X86_64,

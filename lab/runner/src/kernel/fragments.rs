@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Config fragments: what they ask of Kconfig together, and whether it is what
-//! came out.
+//! Config fragments: the options that they set together, and whether Kconfig has taken
+//! them.
 
 use std::{collections::BTreeMap, fmt, fs, path::Path};
 
@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 
 use super::request::Fragment;
 
-/// What fragments ask for; the last to name an option decides.
+/// The options that fragments set; the last one that names an option decides.
 #[derive(Debug, Default, PartialEq)]
 pub struct Settings(BTreeMap<String, Setting>);
 
@@ -56,7 +56,7 @@ impl Settings {
         Ok(())
     }
 
-    /// What one fragment asks for.
+    /// The options that one fragment sets.
     #[cfg(test)]
     pub fn of(fragment: &str, text: &str) -> Self {
         let mut settings = Settings::default();
@@ -69,7 +69,7 @@ impl Settings {
         self.0.values().map(|setting| setting.line.clone() + "\n").collect()
     }
 
-    /// A whole `.config` with these instead of what it says of the same options.
+    /// A whole `.config` in which these options replace its own.
     pub fn over(&self, dot_config: &str) -> String {
         let is_ours = |line: &&str| {
             let option = parse_any(line);
@@ -80,7 +80,7 @@ impl Settings {
         kept.collect::<String>() + &self.allconfig()
     }
 
-    /// The options that a finished `.config` has otherwise.
+    /// The options that have another value in a finished `.config`.
     pub fn unmet(&self, dot_config: &str) -> Vec<Unmet> {
         let got: BTreeMap<&str, String> =
             dot_config.lines().filter_map(|line| parse(line).ok().flatten()).collect();
@@ -120,7 +120,8 @@ fn off(option: &str) -> String {
     format!("# {option} is not set")
 }
 
-/// The option of a line, and the line as a `.config` has it, if it is not empty or a remark.
+/// The option of a line, and the line as in a `.config`; `None` for an empty line or a
+/// remark.
 fn parse(line: &str) -> anyhow::Result<Option<(&str, String)>> {
     let line = line.trim_end();
     if let Some(rest) = line.strip_prefix('#') {
@@ -141,8 +142,7 @@ fn parse(line: &str) -> anyhow::Result<Option<(&str, String)>> {
     }
 }
 
-/// The option of a line of any `.config`, of which the lab's fragments are a part: there
-/// are modules, too.
+/// The option of a line of any `.config`; unlike in the lab's fragments, it may be `m`.
 fn parse_any(line: &str) -> Option<&str> {
     let option = match line.strip_prefix("# ") {
         Some(rest) => rest.strip_suffix(" is not set")?,

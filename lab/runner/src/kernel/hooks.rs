@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 
 use super::changes::ChangeFile;
 
-/// What the hooked files become, by their path in the tree. The source is only read.
+/// The content of the hooked files, by their path in the tree. The source is only read.
 ///
 /// # Errors
 /// If a hook does not apply exactly, with what was rejected.
@@ -26,7 +26,7 @@ pub fn apply(source: &Path, hooks: &[ChangeFile]) -> anyhow::Result<BTreeMap<Str
     for path in &touched {
         let copy = scratch.path().join(path);
         fs::create_dir_all(copy.parent().context("a file is in a directory")?)?;
-        // A hook may make a file: then there is none to copy.
+        // If a hook creates a file, there is none to copy.
         if source.join(path).exists() {
             fs::copy(source.join(path), copy).with_context(|| format!("copy {path}"))?;
         }
@@ -43,7 +43,7 @@ pub fn apply(source: &Path, hooks: &[ChangeFile]) -> anyhow::Result<BTreeMap<Str
     Ok(result)
 }
 
-/// No fuzz: lines that only resemble those that were hooked may be other code.
+/// Without fuzz: lines that only resemble the hooked ones may be other code.
 pub fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
     let rejects = tempfile::NamedTempFile::new().context("make a temporary file")?;
     let mut child = Command::new("patch")
@@ -66,7 +66,7 @@ pub fn apply_one(scratch: &Path, hook: &ChangeFile) -> anyhow::Result<()> {
         let rejected = fs::read(rejects.path()).unwrap_or_default();
         let text = [output.stdout, output.stderr, rejected].concat();
         let text = String::from_utf8_lossy(&text);
-        // That file is gone when this is read.
+        // That file no longer exists when the message is read.
         let kept = format!(" -- saving rejects to file {}", rejects.path().display());
         bail!(
             "kernel/{} does not apply to this kernel:\n  {}",

@@ -15,10 +15,10 @@ use super::{
 };
 use crate::workspace::Workspace;
 
-/// Raised when this program builds otherwise from the same inputs.
+/// To be raised when this program builds something else from the same inputs.
 const RECIPE: &str = "1";
 
-/// What an image is made of.
+/// The inputs of an image.
 pub struct Inputs {
     pub request: Request,
     /// Of the source archive.
@@ -57,8 +57,8 @@ impl Inputs {
         hasher.finish()
     }
 
-    /// Of what a directory of objects cannot survive; `make` sees all other changes
-    /// itself.
+    /// The hash of the inputs that need a new directory of objects; `make` detects all
+    /// other changes itself.
     pub fn objects(&self) -> String {
         self.lasting().finish()
     }
@@ -73,8 +73,8 @@ impl Inputs {
     }
 }
 
-/// Whether an image can be another one for it. Of hooks it is not asked: they change
-/// several files.
+/// Whether the image can depend on the file. Not used for hooks, which change several
+/// files.
 fn is_compiled(name: &str) -> bool {
     !["overlay/Documentation/", "overlay/tools/"].iter().any(|folder| name.starts_with(folder))
 }
@@ -87,7 +87,7 @@ impl Hasher {
         Hasher(Sha256::new())
     }
 
-    /// Lengths keep neighboring parts apart.
+    /// With lengths, so that moving bytes between neighboring parts changes the hash.
     pub fn add(&mut self, name: &str, part: impl AsRef<[u8]>) {
         for bytes in [name.as_bytes(), part.as_ref()] {
             self.0.update((bytes.len() as u64).to_le_bytes());
@@ -191,7 +191,7 @@ mod tests {
             let path = format!("kernel/overlay/{path}");
             assert_eq!(hashes(|inputs| inputs.changes = written(&path, "new\n")).0, hash, "{path}");
         }
-        // Such a name elsewhere is one like any other.
+        // Such a name elsewhere has no special meaning.
         let inner = written("kernel/overlay/mm/tools/x.c", "new\n");
         let inner = hashes(|inputs| inputs.changes = inner);
         assert_ne!(inner.0, hash);

@@ -21,13 +21,13 @@ pub struct Image {
     pub hash: String,
 }
 
-/// What is said of an image in its directory.
+/// The file that describes an image in its directory.
 const ABOUT: &str = "image.json";
 
 /// The finished image in `directory`, if there is one.
 ///
 /// # Errors
-/// If the directory is there and is not what [`finish`] makes.
+/// If the directory exists but was not made by [`finish`].
 pub fn finished(directory: &Path) -> anyhow::Result<Option<Image>> {
     let path = directory.join(ABOUT);
     if !directory.exists() {

@@ -22,7 +22,7 @@ pub struct Test {
     pub tests: Vec<Test>,
 }
 
-/// How a test came out.
+/// The result of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -58,7 +58,7 @@ pub enum KtapError {
     },
 }
 
-/// How many tests came out how, suites not counted.
+/// Numbers of tests by result, without suites.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Totals {
     /// Passed.
@@ -69,7 +69,7 @@ pub struct Totals {
     pub skipped: usize,
 }
 
-/// What is known of one depth of nesting: 4 spaces each.
+/// The state of one depth of nesting: 4 spaces each.
 #[derive(Default)]
 struct Depth {
     plan: Option<usize>,
@@ -106,7 +106,7 @@ pub fn parse(output: &str) -> Result<Vec<Test>, KtapError> {
             said.extend(inner.said);
             level.tests.push(Test { name: name.to_owned(), outcome, said, tests });
         } else if !is_heading(text) {
-            // Other messages of the kernel are indented as they like.
+            // Other messages of the kernel may be indented by any width.
             let depth = depth.min(depths.len());
             at(&mut depths, depth).said.push(text.trim_end().to_owned());
         }
@@ -155,7 +155,7 @@ fn at(depths: &mut Vec<Depth>, depth: usize) -> &mut Depth {
     &mut depths[depth]
 }
 
-/// What says nothing that results do not say.
+/// Whether a line repeats what results contain.
 fn is_heading(text: &str) -> bool {
     let heads = ["KTAP version ", "# Subtest: ", "# module: ", "# Totals: "];
     text.is_empty() || heads.iter().any(|head| text.starts_with(head))

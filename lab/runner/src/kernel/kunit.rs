@@ -16,8 +16,8 @@ use super::ktap::{self, Test};
 /// Lines of console in the message about a run without results.
 const LINES: usize = 20;
 
-/// Boots `linux` and gives the suites it ran, those that match `filter` (a glob of
-/// `suite` or `suite.test`) if there is one.
+/// Boots `linux` and returns the suites that it ran; with `filter`, those that match it
+/// (a glob of `suite` or `suite.test`).
 ///
 /// # Errors
 /// If it cannot be run, takes longer than `limit`, crashes, or runs no suite.

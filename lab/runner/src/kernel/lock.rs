@@ -14,13 +14,13 @@ use rustix::{
 
 use crate::progress::Progress;
 
-/// Held until dropped; the kernel drops it for a program that dies.
+/// Held until dropped; if a program dies, the kernel releases it.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// Takes the lock `name` in `directory`, after whoever has it.
+/// Takes the lock `name` in `directory`, and waits while another program has it.
 ///
 /// # Errors
 /// If the lock file cannot be made, or the file system has no locks.

@@ -71,10 +71,11 @@ impl Make<'_> {
         Ok(())
     }
 
-    /// Makes `goals`; `step` is told each compiled file and how many there were.
+    /// Makes `goals`; `step` is called with the number and the name of each compiled
+    /// file.
     ///
     /// # Errors
-    /// If it fails, with the lines of the log that tell why.
+    /// If it fails, with the lines of the log that give the reason.
     pub fn run(&self, goals: &[&str], mut step: impl FnMut(u64, &str)) -> anyhow::Result<()> {
         let log = self.log();
         let mut file = OpenOptions::new()
@@ -85,7 +86,7 @@ impl Make<'_> {
         let mut command = self.command(goals);
         command.stdin(Stdio::null()).stdout(writer.try_clone().context("pipe")?).stderr(writer);
         let mut child = command.spawn().context("make is missing: run ./setup lab")?;
-        // Keeps the pipe's writing end, and with it the end of the output away.
+        // It holds the writing end of the pipe, without which the output does not end.
         drop(command);
         let mut compiled = 0;
         for line in BufReader::new(reader).split(b'\n') {
@@ -109,7 +110,7 @@ impl Make<'_> {
         Ok(())
     }
 
-    /// The lines of the log in which somebody warns.
+    /// The lines of the log that contain warnings.
     pub fn warnings(&self) -> anyhow::Result<Vec<String>> {
         let log = self.log();
         let text = fs::read(&log).with_context(|| format!("read {}", log.display()))?;
@@ -125,8 +126,8 @@ impl Make<'_> {
         if self.toolchain.ccache {
             let behind = self.behind_ccache();
             command.arg(format!("CC={} {}gcc", behind.display(), self.toolchain.prefix));
-            // Else it preprocesses each file that it does not know once more than gcc does: 27 %
-            // more of the compiler's time.
+            // Otherwise ccache preprocesses each file that it does not know once more
+            // than gcc does: 27 % more of the compiler's time.
             command.env("CCACHE_DEPEND", "1");
         }
         command.args(goals);
@@ -141,14 +142,14 @@ impl Make<'_> {
         self.objects.join("behind-ccache")
     }
 
-    /// What `make` said.
+    /// The file with the output of `make`.
     fn log(&self) -> PathBuf {
         self.objects.join("build.log")
     }
 }
 
-/// `make`, with all processors, and without the options of an outer make and the
-/// settings of the user's other kernels.
+/// `make`, with all processors, and without the options of an outer make or the user's
+/// settings for other kernels.
 pub fn make() -> Command {
     let foreign = |name: &str| {
         ["KBUILD_", "KCONFIG_", "INSTALL_"].iter().any(|prefix| name.starts_with(prefix))
@@ -176,8 +177,9 @@ fn warnings(log: &str) -> Vec<String> {
     log.lines().filter(warns).map(str::to_owned).collect()
 }
 
-/// What the log says of the failure, since other jobs go on after it: from the
-/// compiler's first error on, else around what make gave up; without that, the end.
+/// The lines of the log that give the reason, since other jobs go on after a failure:
+/// from the compiler's first error on, otherwise around the failed target; without
+/// either, the end.
 fn why(log: &Path) -> anyhow::Result<String> {
     let text = fs::read(log).with_context(|| format!("read {}", log.display()))?;
     let text = String::from_utf8_lossy(&text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Programs of `tools/testing/selftests`, built statically, with the new ones of our
-//! overlay. They are the same for every kernel of an architecture: kernels are
+//! overlay. They are the same for every kernel of an architecture, since kernels are
 //! compared by them.
 
 use std::{
@@ -21,13 +21,13 @@ use super::{
 };
 use crate::{arch::Arch, progress::Progress, workspace::Workspace};
 
-/// What programs are linked with beside the C library, and what Debian calls it.
+/// The libraries that programs are linked with, by Debian's names.
 const LIBRARIES: &str = "libcap-dev, libnuma-dev, liburing-dev";
 
 /// Headers of the kernel itself that programs share with it.
 const SHARED: [&str; 2] = ["include/vdso/time64.h", "mm/gup_test.h"];
 
-/// Where selftests are built, while nobody else builds there.
+/// The directory where selftests are built, locked for this program.
 pub struct Selftests {
     arch: Arch,
     toolchain: Toolchain,
@@ -36,7 +36,7 @@ pub struct Selftests {
 }
 
 impl Selftests {
-    /// Gets the sources ready: `tools` of the kernel's tree and its exported headers.
+    /// Prepares the sources: `tools` of the kernel's tree and its exported headers.
     ///
     /// # Errors
     /// If the source or a compiler is missing, or a hook does not apply.
@@ -86,8 +86,8 @@ impl Selftests {
         self.directory.join("built").join(program)
     }
 
-    /// Some Makefiles write into their directory: it is a copy. Files do not, so that
-    /// they may be hard links.
+    /// Copies the directories, since some Makefiles write into theirs. Files are not
+    /// written to, so they may be hard links.
     fn stage(&self, source: &Source, changes: &Changes) -> anyhow::Result<()> {
         let tree = self.directory.join("tree");
         fs::create_dir_all(&tree).with_context(|| format!("make {}", tree.display()))?;
@@ -131,8 +131,8 @@ impl Selftests {
             .arg(format!("CROSS_COMPILE={}", self.toolchain.prefix))
             .arg(format!("OUTPUT={}", output.display()))
             .arg(format!("KHDR_INCLUDES=-isystem {}", headers.display()))
-            // Some rules take the one, some the other. khugepaged.c of 6.12.117 uses the
-            // exit code and does not include its header.
+            // Some rules use one variable, some the other. khugepaged.c of 6.12.117
+            // uses the exit code and does not include its header.
             .args(["USERLDFLAGS=-static -s", "EXTRA_CFLAGS=-static -DKSFT_SKIP=4"])
             .args(goals)
             .output()

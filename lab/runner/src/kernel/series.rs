@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The series: which overlay files and hooks make up which patch, in which order.
 //!
-//! `kernel/series` has one block per patch: its name, then, indented, what it
-//! consists of. The mail's subject and body are `kernel/messages/NAME.txt`: the
-//! subject, an empty line, the body, and at least one `Signed-off-by:`, the first of
-//! which names the author.
+//! `kernel/series` has one block per patch: its name, then, indented, its files. The
+//! mail's subject and body are `kernel/messages/NAME.txt`: the subject, an empty line,
+//! the body, and at least one `Signed-off-by:`, the first of which names the author.
 //!
 //! ```text
 //! # A remark.
@@ -15,7 +14,7 @@
 //! ```
 //!
 //! Every overlay file and every hook is in exactly one patch, and hooks come in the
-//! order of their names, which is the one the build applies them in.
+//! order of their names, in which the build applies them.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -41,7 +40,7 @@ pub struct Patch {
 /// The patches of `changes`, as `kernel/series` says.
 ///
 /// # Errors
-/// If the series and the files are at odds, or a message is missing or has no author.
+/// If the series and the files do not match, or a message is missing or has no author.
 pub fn read(kernel: &Path, changes: &Changes) -> anyhow::Result<Vec<Patch>> {
     let path = kernel.join("series");
     if !path.exists() && changes.is_empty() {

@@ -23,7 +23,7 @@ pub struct Archive {
     path: PathBuf,
     /// Debian's version of it: `6.12.117-1~deb12u1`.
     pub package: Option<String>,
-    /// Of file and package: what tells this archive from the next.
+    /// A hash of file and package, which identifies the archive.
     pub id: String,
 }
 
@@ -41,14 +41,15 @@ impl Archive {
     fn at(path: &Path, package: Option<String>) -> anyhow::Result<Self> {
         let metadata = fs::metadata(path)?;
         let mut hasher = Hasher::new();
-        // Reading 150 MB would take longer than all the rest of an unchanged build.
+        // Without the content: reading 150 MB would take longer than the rest of an
+        // unchanged build.
         hasher.add("size", metadata.len().to_string());
         hasher.add("modified", format!("{}.{}", metadata.mtime(), metadata.mtime_nsec()));
         hasher.add("package", package.as_deref().unwrap_or_default());
         Ok(Archive { path: path.to_owned(), package, id: hasher.finish() })
     }
 
-    /// Unpacks it, unless that is done.
+    /// Unpacks it, unless that has been done.
     ///
     /// # Errors
     /// If it cannot be unpacked or is not a kernel's source.

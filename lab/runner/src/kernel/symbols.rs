@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which function of a kernel an address belongs to, by its `System.map`.
+//! Finds the function of a kernel for an address, by its `System.map`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
 use anyhow::{Context, ensure};
 
-/// What is executed but no function of the kernel: programs, modules.
+/// The name for code that is no function of the kernel: programs, modules.
 const OTHERS: &str = "(not the kernel)";
 
 /// Functions by their first address, ascending.
@@ -29,12 +29,12 @@ impl Symbols {
             let mut words = line.split_whitespace();
             let address = u64::from_str_radix(words.next()?, 16).ok()?;
             let is_code = ["t", "T", "w", "W"].contains(&words.next()?);
-            // The compiler makes parts of a function its own: rank.part.0.
+            // The compiler splits parts of functions off: rank.part.0.
             let name = words.next()?.split('.').next()?;
             is_code.then(|| (address, name.to_owned()))
         };
         let mut functions: Vec<_> = text.lines().filter_map(function).collect();
-        // Of several names of an address, the last one.
+        // If an address has several names, the last one.
         functions.sort_by_key(|(address, _)| *address);
         Symbols(functions)
     }

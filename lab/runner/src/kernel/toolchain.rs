@@ -10,12 +10,12 @@ use crate::arch::Arch;
 /// A compiler that builds kernels.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
-    /// For `CROSS_COMPILE=`; empty where the machine's own compiler does.
+    /// For `CROSS_COMPILE=`; empty for the machine's own compiler.
     pub prefix: &'static str,
     /// The first line of `--version`.
     pub version: String,
-    /// Whether `ccache` is there to be put before it. It changes no output, so it is
-    /// no input.
+    /// Whether `ccache` is available to be put before it. It changes no output, so it
+    /// is no input of an image.
     pub ccache: bool,
 }
 

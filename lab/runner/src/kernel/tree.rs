@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The source with our changes: hard links to Debian's files, except where a file
-//! is new or hooked. Files that do not change keep their times, so that `make`
-//! compiles only what did.
+//! The source with our changes: hard links to Debian's files, except for files that are
+//! new or hooked. Files that do not change keep their times, so `make` compiles only
+//! those that did.
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +23,11 @@ use crate::{
     workspace::{Workspace, remove},
 };
 
-/// Which files of the tree are not Debian's.
+/// The list of files of the tree that are not Debian's.
 const CHANGED: &str = ".huepage-changed";
 
-/// Makes the tree of this name what `changes` say. It stays so while the lock is held.
+/// Makes the tree of this name have these `changes`. It stays so while the lock is
+/// held.
 ///
 /// # Errors
 /// If a hook does not apply, or an overlay file is one of the kernel's own.
@@ -48,7 +49,7 @@ pub fn apply(
     Ok((tree, lock))
 }
 
-/// What every changed file shall be, by its path in the tree.
+/// The content of every changed file, by its path in the tree.
 pub fn wanted(source: &Path, changes: &Changes) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut wanted = hooks::apply(source, changes.hooks())?;
     for (path, bytes) in changes.overlay() {
@@ -68,7 +69,7 @@ pub(super) fn link(source: &Path, tree: &Path) -> anyhow::Result<()> {
     if part.exists() {
         fs::remove_dir_all(&part).with_context(|| format!("remove {}", part.display()))?;
     }
-    // Of a symbolic link it would copy the link, and what it points to would be changed.
+    // cp would copy a symbolic link itself, and then its target would be changed.
     let source = source.canonicalize().with_context(|| format!("find {}", source.display()))?;
     let status = Command::new("cp").arg("-al").arg(&source).arg(&part).status().context("cp")?;
     if !status.success() {
@@ -80,7 +81,8 @@ pub(super) fn link(source: &Path, tree: &Path) -> anyhow::Result<()> {
 fn sync(source: &Path, tree: &Path, wanted: &BTreeMap<String, Vec<u8>>) -> anyhow::Result<()> {
     let list = tree.join(CHANGED);
     let before = fs::read_to_string(&list).unwrap_or_default();
-    // Written first: after a crash there is more on the list than changed, never less.
+    // Written first: after a crash the list may have files that were not changed, but
+    // none is missing.
     let all: String = wanted.keys().map(|path| format!("{path}\n")).collect();
     fs::write(&list, format!("{before}{all}"))
         .with_context(|| format!("write {}", list.display()))?;
@@ -96,8 +98,8 @@ fn sync(source: &Path, tree: &Path, wanted: &BTreeMap<String, Vec<u8>>) -> anyho
     fs::write(&list, all).with_context(|| format!("write {}", list.display()))
 }
 
-/// Writes a file that is not so already, as a file of its own: to write through a hard
-/// link would change Debian's.
+/// Writes a file unless it has this content, as a new file: writing through a hard link
+/// would change Debian's file.
 pub(super) fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     if fs::read(path).is_ok_and(|is| is == bytes) {
         return Ok(());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Checks a model for what no memory hierarchy can have.
+//! Checks that a model is a possible memory hierarchy.
 
 use huepage::units::Bytes;
 
@@ -25,10 +25,10 @@ const MAX_LATENCY: u32 = 1_000_000;
 const MAX_TREE_WAYS: u32 = 64;
 
 impl Model {
-    /// Says what the plugin would refuse.
+    /// Finds errors that the plugin would refuse.
     ///
     /// # Errors
-    /// The first part that is wrong by itself or does not go with the others.
+    /// The first part that is wrong by itself or inconsistent with the others.
     pub fn check(&self) -> Result<(), ModelError> {
         let mut last_line = 0;
         for (n, level) in self.levels.iter().enumerate() {
@@ -154,7 +154,7 @@ fn geometry(size: Bytes, ways: u32, line: Bytes, line_before: u64) -> Result<(),
             size.0, line.0
         ));
     }
-    // A miss would be several lines here, of which the model would see one.
+    // A miss would fetch several lines here, of which the model would count one.
     if line.0 < line_before {
         return Err(format!("its lines are smaller than the {line_before} bytes of those before"));
     }

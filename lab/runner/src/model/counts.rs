@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the plugin reports, one JSON line per region of interest and CPU.
+//! The plugin's reports, one JSON line per region of interest and CPU.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,9 +20,9 @@ pub struct Record {
     pub levels: Vec<LevelCounts>,
     /// By memory-side cache, in the model's order.
     pub memory_side: Vec<LevelCounts>,
-    /// Lines from memory that no memory-side cache had, by node.
+    /// Lines from memory that were in no memory-side cache, by node.
     pub nodes: Vec<u64>,
-    /// Lines from memory of no node, and of no memory-side cache.
+    /// Lines from memory that belongs to no node, and were in no memory-side cache.
     #[serde(default)]
     pub elsewhere: u64,
     /// Instructions plus latencies, in modelled cycles.
@@ -35,7 +35,7 @@ pub struct Record {
     pub page_times: Option<PageTimes>,
 }
 
-/// All that a boot's model counted.
+/// All counts of a boot's model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Records {
     /// Of each region and CPU, in the order in which regions ended.
@@ -47,7 +47,7 @@ pub struct Records {
     pub addresses: Vec<Vec<(u64, u64)>>,
 }
 
-/// What the accesses to one page frame came to, over all regions and CPUs.
+/// Counts of the accesses to one page frame, over all regions and CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrameCounts {
     /// The frame's number.
@@ -58,7 +58,7 @@ pub struct FrameCounts {
     pub misses: Vec<u64>,
 }
 
-/// What one cache did.
+/// Counts of one cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelCounts {
     /// Lines found.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a modelled memory hierarchy is made of.
+//! The parts of a modelled memory hierarchy.
 
 use huepage::units::Bytes;
 use serde::{Deserialize, Serialize};
@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 pub struct Model {
     /// Caches from the CPU outward. Each is asked when all before it missed.
     pub levels: Vec<Level>,
-    /// What lies between the last level and memory, per address range.
+    /// Caches between the last level and memory, per address range.
     pub memory_side: Vec<MemorySideCache>,
     /// Memory and CPUs of each node; one node with everything if empty.
     pub nodes: Vec<Node>,
     /// By node of the CPU, then node of the memory, as in ACPI SLIT: 10 is local.
     /// Empty: 10 locally, 20 elsewhere.
     pub distances: Vec<Vec<u32>>,
-    /// What an access to memory at distance 10 costs; others in proportion.
+    /// Latency of an access to memory at distance 10; others in proportion.
     pub memory_latency: u32,
     /// What is modelled outside regions of interest.
     pub outside: Outside,
-    /// Of random replacement.
+    /// Seed of random replacement.
     pub seed: u64,
     /// Report misses per color of the memory-side cache, or else of the last
     /// level: sets × line / page size colors.
@@ -34,8 +34,8 @@ pub struct Model {
     /// Report how often the instruction at each address was executed, by region.
     #[serde(default, skip_serializing_if = "is_false")]
     pub addresses: bool,
-    /// Count each repetition of an x86 string instruction, as QEMU executes it; a page
-    /// that is cleared is up to 4096 of them. Otherwise such instructions do not count.
+    /// Count each repetition of an x86 string instruction, as QEMU executes it;
+    /// clearing a page is up to 4096 of them. Otherwise such instructions do not count.
     #[serde(default = "yes", skip_serializing_if = "is_true")]
     pub count_strings: bool,
 }
@@ -86,7 +86,7 @@ pub struct Level {
     pub ways: u32,
     /// Line size, a power of two.
     pub line: Bytes,
-    /// Which line goes.
+    /// Which line is replaced.
     pub replacement: Replacement,
     /// One per CPU or one for all.
     pub scope: Scope,
@@ -150,12 +150,12 @@ pub struct MemorySideCache {
     pub line: Bytes,
     /// Which memory it caches.
     pub backing: Backing,
-    /// What it costs to find a line: 64 bytes / hit bandwidth, as a rate, in
-    /// picoseconds per line, for modelled bandwidth.
+    /// Time to find a line: 64 bytes / hit bandwidth, as a rate, in picoseconds per
+    /// line, for modelled bandwidth.
     pub hit_picoseconds: u64,
     /// The same for a line that it has to fetch.
     pub miss_picoseconds: u64,
-    /// Cycles of a hit, for modelled latency. A miss costs the distance's.
+    /// Cycles of a hit, for modelled latency. A miss takes the latency of the distance.
     pub latency: u32,
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Builds the plugin in `lab/model` and reads what it wrote.
+//! Builds the plugin in `lab/model` and reads its output.
 
 use std::{
     fs,
@@ -14,7 +14,8 @@ use super::{FrameCounts, Record, Records};
 use crate::{kernel::Hasher, workspace::Workspace};
 
 const COMPILER: &str = "cc";
-/// `_GNU_SOURCE` for strsep; hidden, lest a name of ours replaces one of QEMU's.
+/// `_GNU_SOURCE` for strsep; symbols are hidden, so that none of ours replaces one of
+/// QEMU's.
 const FLAGS: [&str; 8] = [
     "-std=c11",
     "-D_GNU_SOURCE",
@@ -41,7 +42,7 @@ pub fn build(out_dir: &Path) -> anyhow::Result<PathBuf> {
         return Ok(plugin);
     }
     fs::create_dir_all(out_dir).with_context(|| format!("create {}", out_dir.display()))?;
-    // Whoever builds at the same time must see all of it or none.
+    // Programs that build at the same time must see all of it or none.
     let scratch = tempfile::tempdir_in(out_dir).context("make a scratch directory")?;
     let unfinished = scratch.path().join("plugin.so");
     let output = Command::new(COMPILER)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Boots of one point, which differ in their seed or number only, and figures of them.
+//! Boots of one point, which differ only in their seed or number, and figures over
+//! them.
 
 use super::Row;
 
-/// To a millionth: counts of lines, and instructions in a million pages, are no finer.
+/// To a millionth, which is as fine as counts of lines, and of instructions in a
+/// million pages.
 pub fn rounded(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -58,8 +60,8 @@ impl<'a> Boots<'a> {
         (values.len() > 1).then_some((figures.least, figures.most))
     }
 
-    /// Where the mean of more such boots is in 95 of 100 cases (Student's t), if there are
-    /// three at least.
+    /// The interval that contains the mean of more such boots in 95 of 100 cases
+    /// (Student's t), if there are at least three boots.
     pub fn interval(&self, name: &str) -> Option<(f64, f64)> {
         let (values, mean) = (self.values(name), self.mean(name)?);
         let freedom = values.len().checked_sub(1).filter(|freedom| *freedom > 1)?;
@@ -74,7 +76,7 @@ impl<'a> Boots<'a> {
         self.0.iter().filter_map(|row| row.metric(name)).collect()
     }
 
-    /// The mean and, if they can be told apart as shown, the least and the most:
+    /// The mean and, if they differ as shown, the least and the most:
     /// `3.1 (2.8 to 3.4)`.
     pub fn text(&self, name: &str, show: impl Fn(f64) -> String) -> String {
         let Some(mean) = self.mean(name) else { return "–".into() };

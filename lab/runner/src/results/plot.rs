@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pictures: panels of lines with marks, or of marks above names, side by side, one legend for
-//! all.
+//! Pictures: panels of lines with marks, or of marks above names, side by side, with
+//! one legend.
 
 use huepage_present::{
     axis,
@@ -44,7 +44,7 @@ pub enum Axis {
     Linear,
     /// Doublings are equally far apart.
     Doublings,
-    /// Names at 0, 1, 2, …, which are in no order: no line leads from one to the next.
+    /// Names at 0, 1, 2, …, without an order: no line connects them.
     Names(Vec<String>),
 }
 
@@ -55,24 +55,24 @@ pub struct Series {
     pub name: String,
     /// Ascending by x.
     pub points: Vec<(f64, f64)>,
-    /// A figure of the source, or what theory says: dashed and gray.
+    /// A figure of the source, or of theory: dashed and gray.
     pub reference: bool,
 }
 
 impl Series {
-    /// What was found.
+    /// A series of results.
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, reference: false }
     }
 
-    /// What a source or theory says.
+    /// A series of the source or of theory.
     pub fn reference(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Series { name: name.into(), points, reference: true }
     }
 }
 
 impl Panel {
-    /// One whose y ends where its highest point does.
+    /// A panel whose y axis ends at its highest point.
     pub fn new(
         heading: impl Into<String>,
         x_label: impl Into<String>,
@@ -82,12 +82,12 @@ impl Panel {
         Panel { heading: heading.into(), x_label: x_label.into(), x, top: 0.0, series }
     }
 
-    /// The same whose y ends there at least, as in panels that are to be compared.
+    /// The same with a y axis up to at least `top`, for panels that are compared.
     pub fn up_to(self, top: f64) -> Self {
         Panel { top, ..self }
     }
 
-    /// The same with names on its axis, for each of which each line may have a point.
+    /// The same with names on its x axis; each line may have a point for each name.
     pub fn of_names(
         heading: impl Into<String>,
         x_label: impl Into<String>,
@@ -104,22 +104,22 @@ impl Panel {
     }
 }
 
-/// Pixels of a panel, of what is above all and of a line of the legend.
+/// Pixels of a panel, of the part above all panels and of a line of the legend.
 const PANEL: (f64, f64) = (560.0, 400.0);
 const TOP: f64 = 76.0;
 const LEGEND_LINE: f64 = 26.0;
-/// What a panel has around its axes.
+/// Space around the axes of a panel.
 const LEFT: f64 = 66.0;
 const RIGHT: f64 = 20.0;
 const ABOVE: f64 = 30.0;
 const BELOW: f64 = 52.0;
-/// Letters of the title, of headings and of the rest.
+/// Text sizes of the title, of headings and of the rest.
 const TITLE: u32 = 20;
 const TITLE_LINE: f64 = 26.0;
 const HEADING: u32 = 15;
 const TEXT: u32 = 14;
 
-/// Told apart by people who see red and green alike.
+/// Colors that readers with red-green color blindness can distinguish.
 const COLORS: [&str; 8] = [
     palette::BLUE,
     palette::VERMILION,
@@ -191,8 +191,8 @@ impl Plot {
     }
 }
 
-/// The color of a line, and of what is inside of its marks: nothing where all colors
-/// have been used once.
+/// The color of a line, and of the inside of its marks: hollow once all colors have
+/// been used.
 fn look(names: &[(String, bool)], name: &str, reference: bool) -> (&'static str, &'static str) {
     if reference {
         return (PALE, PALE);
@@ -242,7 +242,7 @@ impl Panel {
         }
     }
 
-    /// In how many lines names stand, so that none reaches into the next.
+    /// The number of lines for names, so that none overlaps the next.
     fn lines_of_names(&self, ticks: &[(f64, String)]) -> usize {
         let Axis::Names(_) = self.x else { return 1 };
         let widest = ticks.iter().map(|(_, name)| width(name, chart::SIZE)).fold(0.0, f64::max);
@@ -250,7 +250,7 @@ impl Panel {
         (widest / apart).ceil().max(1.0) as usize
     }
 
-    /// How far beside its name a series has its marks, so that none hides another.
+    /// The offset of a series' marks from their name, so that none hides another.
     fn aside(&self, number: usize) -> f64 {
         let middle = (self.series.len() - 1) as f64 / 2.0;
         let apart = (0.7 / self.series.len() as f64).min(0.15);
@@ -271,7 +271,8 @@ impl Panel {
             let series = self.series.iter().filter(move |series| series.reference == reference);
             series.flat_map(|series| &series.points).map(|point| self.scaled(point.0))
         };
-        // A reference may be a curve of many points: only what was run is marked.
+        // A reference may be a curve of many points: ticks are at the values that were
+        // run.
         let mut ticks: Vec<f64> = points(false).collect();
         if ticks.is_empty() {
             ticks = points(true).collect();

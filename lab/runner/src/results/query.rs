@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Finding rows by what was set.
+//! Finds rows by their settings.
 
 use super::{Results, Row};
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Cells of tables: what is said of a row of results, and how figures are written.
+//! Cells of tables: values of a row of results, and how figures are written.
 
 use huepage_present::table::Table;
 use serde_json::Value;
 
 use super::Row;
 
-/// What a column says of a row; a dash where the row has no such metric.
+/// The value of a column for a row; a dash if the row has no such metric.
 #[derive(Clone, Copy)]
 pub enum Column {
     /// What was set.
@@ -53,10 +53,10 @@ pub fn table_of<'a>(columns: &[(&str, Column)], rows: impl IntoIterator<Item = &
     table
 }
 
-/// What a column says of an item.
+/// The text of a column for an item.
 pub type Says<'a, T> = &'a dyn Fn(&T) -> String;
 
-/// A table with a row for each item: of each column the head, and what it says of an item.
+/// A table with a row for each item: for each column a head and a function of the item.
 pub fn table_by<T>(columns: &[(&str, Says<'_, T>)], items: impl IntoIterator<Item = T>) -> Table {
     let mut table = Table::new(columns.iter().map(|(head, _)| *head));
     for item in items {
@@ -75,7 +75,7 @@ pub fn number(value: Option<f64>, digits: usize) -> String {
     cell(value, |value| format!("{value:.digits$}"))
 }
 
-/// What the first has more than the second: `+1.2 %`.
+/// By how much the first is more than the second: `+1.2 %`.
 pub fn change(first: Option<f64>, second: Option<f64>) -> String {
     cell(first.zip(second), |(first, second)| format!("{:+.1} %", 100.0 * (first / second - 1.0)))
 }
@@ -93,7 +93,7 @@ pub fn thousands(count: f64) -> String {
     text
 }
 
-/// Where a share is: `1.0 % to 2.0 %`, no less than none and no more than all.
+/// The interval of a share, limited to 0 and 100 %: `1.0 % to 2.0 %`.
 pub fn percent_within((low, high): (f64, f64)) -> String {
     format!("{} to {}", percent(low.max(0.0)), percent(high.min(1.0)))
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What passes on one kernel and does not on another.
+//! Finds tests that pass on one kernel and not on another.
 
 use serde::Serialize;
 
 use super::{console::Done, run::Run};
 use crate::kernel::ktap::Outcome;
 
-/// Something that passed before and does not any more.
+/// A test that passed before and does not any more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Lost {
     /// The program.
@@ -14,12 +14,12 @@ pub struct Lost {
     /// Which part of it; none if it is the program as a whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// What it does now.
+    /// Its present result.
     pub now: String,
 }
 
-/// What passes in `stock` and not in `other`. Parts of programs have no names that
-/// last (some name addresses or times): they are compared by their place.
+/// The tests that pass in `stock` and not in `other`. Parts of programs have no stable
+/// names (some contain addresses or times): they are compared by their position.
 pub fn compare(stock: &Run, other: &Run) -> Vec<Lost> {
     let mut lost = Vec::new();
     for before in &stock.tests {

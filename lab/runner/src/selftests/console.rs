@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the console says of tests that run: `lab/guest/selftests.c` prints it.
+//! Reads the console of running tests: `lab/guest/selftests.c` prints it.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,21 +19,21 @@ const KEPT: usize = 30;
 pub struct Done {
     /// With its arguments.
     pub test: String,
-    /// A report of the kernel about itself meanwhile is a failure.
+    /// Failed if the kernel reported a fault of its own meanwhile.
     pub outcome: Outcome,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// By the guest's clock.
     pub seconds: f64,
-    /// If it failed among the others: at which try by itself, in a boot of its own, it
-    /// passed.
+    /// For a test that failed among the others: the try at which it passed by itself,
+    /// in a boot of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alone: Option<u32>,
-    /// What it tells of its parts, in order.
+    /// The results of its parts, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub subtests: Vec<Subtest>,
-    /// First lines of what the kernel reported about itself meanwhile.
+    /// The first lines of the kernel's reports about its own faults meanwhile.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<String>,
     /// The last lines it printed, if it did not pass.
@@ -50,7 +50,7 @@ pub struct Subtest {
     pub outcome: Outcome,
 }
 
-/// What the guest says of the end of a test.
+/// The guest's line about the end of a test.
 #[derive(Deserialize)]
 struct End {
     end: usize,
@@ -67,7 +67,7 @@ pub struct Console<'a> {
     pub done: Vec<Done>,
     /// The one that runs.
     running: Option<Done>,
-    /// What the kernel reported while none ran.
+    /// The kernel's reports while no test ran.
     pub between: Vec<String>,
     /// Why the guest gave up, if it did.
     pub failed: Option<String>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! `lab/selftests.list`: which programs are run, in which order, with what set before.
+//! `lab/selftests.list`: which programs are run, in which order, and what is set
+//! before.
 
 use anyhow::{Context, bail, ensure};
 use glob::Pattern;
@@ -13,7 +14,7 @@ pub struct List(Vec<Entry>);
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A file that is written to, and what.
+    /// A value that is written to a file: the file, and the value.
     Write(String, String),
     /// A program that is run.
     Test(Test),
@@ -28,12 +29,12 @@ pub struct Test {
     pub folder: String,
     /// Its file there.
     pub program: String,
-    /// What it is called with.
+    /// Its arguments.
     pub arguments: Vec<String>,
 }
 
 impl List {
-    /// The list of this checkout: what of it runs on `arch` and matches `filter`.
+    /// The list of this checkout: the entries that run on `arch` and match `filter`.
     ///
     /// # Errors
     /// If it cannot be read, a line is wrong, or no test matches.

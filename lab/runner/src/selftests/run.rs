@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boots a kernel with the tests in its initial file system; again after a crash, and
-//! for what failed among the others.
+//! for tests that failed among the others.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -27,8 +27,8 @@ use crate::{
     workspace::Workspace,
 };
 
-/// How often a test that failed among the others is tried by itself: some depend on what
-/// the ones before left, some on timing.
+/// How often a test that failed among the others is tried by itself: some depend on the
+/// state that earlier tests left, some on timing.
 const TRIES_ALONE: u32 = 3;
 
 /// A kernel, and whether it colors pages from the beginning.
@@ -36,11 +36,11 @@ const TRIES_ALONE: u32 = 3;
 pub struct Boots {
     /// The kernel.
     pub request: Request,
-    /// What `page_color=` says at boot.
+    /// The value of `page_color=` at boot.
     pub coloring: Option<String>,
 }
 
-/// What the tests did on one kernel.
+/// The results of the tests on one kernel.
 #[derive(Clone, Debug, Serialize)]
 pub struct Run {
     /// Its version.
@@ -49,23 +49,23 @@ pub struct Run {
     pub variant: Variant,
     /// Its configuration.
     pub config: Config,
-    /// What `page_color=` said at boot.
+    /// The value of `page_color=` at boot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coloring: Option<String>,
     /// Each test, in the order of the list.
     pub tests: Vec<Done>,
-    /// What the kernel reported about itself while no test ran.
+    /// The kernel's reports about its own faults while no test ran.
     pub reports: Vec<String>,
-    /// Scripts that were left out, for want of a shell for the architecture.
+    /// Scripts that were left out, since there is no shell for the architecture.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
 
-/// Runs the tests of a list. `heard` gets each line of the console.
+/// Runs the tests of a list. `heard` is called with each line of the console.
 ///
 /// # Errors
 /// If a kernel or a test does not build, or the guest cannot run tests at all. A test
-/// that fails, or takes the kernel with it, is no error.
+/// that fails, or crashes the kernel, is no error.
 pub fn run(
     workspace: &Workspace,
     boots: &Boots,
@@ -106,7 +106,7 @@ pub fn run(
         run.reports.append(&mut between);
     }
     for (number, test) in tests.iter().enumerate() {
-        // What the kernel reports is not taken back by another try.
+        // A report of the kernel counts even if another try passes.
         let done = &mut run.tests[number];
         if done.outcome != Outcome::Failed || !done.reports.is_empty() {
             continue;
@@ -136,8 +136,8 @@ struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// One boot: tests from a number to another, until the kernel crashes. How they
-    /// ended, and what the kernel reported in between.
+    /// One boot: tests from a number to another, until the kernel crashes. Returns
+    /// their results, and the kernel's reports in between.
     fn boot(
         &self,
         (from, to): (usize, usize),
@@ -171,13 +171,14 @@ impl Series<'_> {
     }
 }
 
-/// Two nodes, as some tests of KSM and migration need, and room for huge pages. Tests of
-/// migration want three processors.
+/// Two nodes, for some tests of KSM and migration, and room for huge pages. Tests of
+/// migration need three processors.
 fn machine(boots: &Boots) -> Machine {
     let memory = Bytes::mib(1024);
     let mut machine = Machine::plain(4, Bytes(2 * memory.0));
     machine.nodes = [(0, 1), (2, 3)].map(|cpus| Node { memory, cpus: Some(cpus) }).into();
-    // Some tests wait for the kernel in a loop: counted, they would have a CPU for long.
+    // Some tests wait for the kernel in a loop: with counted time they would keep a CPU
+    // for long.
     machine.run_freely(boots.request.config);
     let options = ["transparent_hugepage=madvise", "printk.devkmsg=on", "log_buf_len=4M"];
     machine.kernel_options.extend(options.map(str::to_owned));
@@ -190,7 +191,7 @@ fn machine(boots: &Boots) -> Machine {
     machine
 }
 
-/// What goes beside `/init`: the tests, the list, and for scripts a shell.
+/// The files beside `/init`: the tests, the list, and for scripts a shell.
 fn files(
     workspace: &Workspace,
     request: &Request,

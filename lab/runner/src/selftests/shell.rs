@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A shell and tools for tests that are scripts: those of this machine, where the
-//! guest is of the same architecture.
+//! A shell and tools for tests that are scripts: those of this machine, if the guest
+//! has the same architecture.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 
 use crate::arch::Arch;
 
-/// Programs that scripts call, and where they look for them.
+/// Programs that scripts call, with the paths where they look for them.
 const TOOLS: [&str; 15] = [
     "/bin/bash",
     "/bin/sh",
@@ -37,7 +37,7 @@ pub fn runs(arch: Arch) -> bool {
     arch.is_native()
 }
 
-/// The tools and what they are linked with, by their paths in an initial file system.
+/// The tools and their shared libraries, by their paths in an initial file system.
 pub fn files() -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     let mut paths: BTreeSet<String> = TOOLS.iter().map(|&tool| tool.to_owned()).collect();
     for tool in TOOLS {

@@ -22,7 +22,7 @@ pub struct Options {
     arch: Arch,
 }
 
-/// A boot takes seconds; more only on a machine that does something else.
+/// A boot takes seconds; more only if the machine is busy.
 const LIMIT: Duration = Duration::from_secs(600);
 
 /// Runs the command.

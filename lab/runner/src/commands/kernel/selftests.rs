@@ -57,7 +57,8 @@ pub struct Options {
     output: Option<PathBuf>,
 }
 
-/// 4096 colors: more than the tests' working sets have pages of one, fewer than a node.
+/// 4096 colors: more colors than pages of one color in the tests' working sets, and
+/// fewer than the pages of a node.
 const COLORING: &str = "16M";
 
 /// What `--json` prints.
@@ -66,7 +67,7 @@ struct Report {
     schema: &'static str,
     arch: Arch,
     runs: Vec<Run>,
-    /// For each run after the first, what passes in the first and not in it.
+    /// For each run after the first, the tests that pass in the first and not in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     lost: Option<Vec<Vec<Lost>>>,
 }
@@ -121,7 +122,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
     Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Refuses options that do not fit together.
+/// Refuses options that exclude each other.
 fn check(options: &Options) -> anyhow::Result<()> {
     ensure!(
         options.config != Config::Kunit,
@@ -205,7 +206,7 @@ fn text(report: &Report) -> String {
     out
 }
 
-/// Reports of the kernel, parts that failed, or else the last words.
+/// Reports of the kernel, parts that failed, or otherwise the last lines.
 fn tail(test: &Done) -> String {
     let mut lines: Vec<&str> = test.reports.iter().map(String::as_str).collect();
     let failed = test.subtests.iter().filter(|part| part.outcome == Outcome::Failed);

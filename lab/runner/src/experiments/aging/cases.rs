@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The boots that settings amount to.
+//! The boots for the settings.
 
 use anyhow::{Context, bail, ensure};
 use serde_json::json;
@@ -18,10 +18,10 @@ use crate::{
     settings::Point,
 };
 
-/// What the kernel and stragglers need beside the arrays.
+/// Memory for the kernel and leftovers, beside the arrays.
 const KERNEL: u64 = 24 << 20;
 
-/// Who touches the arrays first; the guest's words.
+/// How the arrays are first touched; the words of the guest.
 const TOUCHES: [&str; 4] = ["ordered", "random", "threads", "processes"];
 
 /// Policies that no other kernel has: `lab/kernel`.
@@ -69,7 +69,7 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     let spare = if control { 5 } else { 4 };
     let fits = |fill| needed(fill, cache) * spare / 4 <= memory.0;
     let fitting: Vec<f64> = fills.iter().copied().filter(|&fill| fits(fill)).collect();
-    // The CXL form has no more than two caches of memory: fills that can't be are left out.
+    // The CXL form has no more than two caches of memory: larger fills are left out.
     ensure!(
         fitting.len() == fills.len() || flat && !fitting.is_empty(),
         "a machine of {memory} is too small for these fills of {cache} besides {} for the rest: \
@@ -133,11 +133,11 @@ pub fn case(point: &Point, scope: &Scope) -> anyhow::Result<Case> {
     })
 }
 
-/// Keeps one page back, in the upper half of memory, where the seed says: which pages a
-/// fresh machine hands out depends on such a page. Only the kernel of x86 has the option.
+/// Keeps one page back, in the upper half of memory, at a place by the seed: it changes
+/// which pages a fresh machine gives. Only the kernel of x86 has the option.
 pub fn keep_page_back(machine: &mut Machine, arch: Arch, seed: u64) {
     if arch == Arch::X86_64 {
-        // Neighboring seeds are to be far apart.
+        // Neighboring seeds give distant pages.
         let pages = machine.memory.0 / 2 / PAGE;
         let page = pages + seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) % pages;
         machine.kernel_options.push(format!("memmap=4K${:#x}", page * PAGE));
@@ -155,8 +155,8 @@ fn needed(fill: f64, cache: Bytes) -> u64 {
     array_pages(fill, cache) * 3 * PAGE * 9 / 8 + KERNEL
 }
 
-/// The memory-side cache and nothing before it: STREAM has nothing for smaller
-/// caches to keep, and every line is touched in one go.
+/// The memory-side cache alone: STREAM reuses nothing that smaller caches could keep,
+/// and touches every line once in a pass.
 fn model(arch: Arch, flat: bool, cache: Bytes, memory: Bytes, gbs: (f64, f64)) -> Model {
     let start = match arch {
         Arch::X86_64 => 0,

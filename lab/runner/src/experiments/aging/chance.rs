@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Conflicts over boots that differ by their seed only: mean, its interval, each boot.
+//! Conflicts over boots that differ only in their seed: mean, its interval, each boot.
 
 use super::lines::{age, fill};
 use crate::results::{Boots, Results, Row, Table, percent, percent_within, words};
@@ -8,7 +8,7 @@ use crate::results::{Boots, Results, Row, Table, percent, percent_within, words}
 const LARGEST: u64 = 4 << 20;
 const SHARE: &str = "conflict_share";
 
-/// A line for what has more than one seed.
+/// A line for each point with more than one seed.
 pub fn table(results: &Results) -> Table {
     let mut table = Table::new([
         "arch",

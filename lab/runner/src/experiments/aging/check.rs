@@ -13,21 +13,22 @@ use crate::{
 
 /// How far random placement may be from theory.
 const CONTROL_WITHIN: f64 = 0.03;
-/// How far the model's count may be from what the frame numbers say: the kernel's
-/// own accesses during a pass are in it.
+/// How far the model's count may be from that by frame numbers: it includes the
+/// kernel's own accesses during a pass.
 const FRAMES_WITHIN: f64 = 0.01;
 const LINES_OF_PAGE: f64 = 64.0;
-/// How far the shares of lines in conflict of a kernel that colors nothing may be from
-/// stock, on average over fills and kernel functions. Fresh: as far as the stock kernel is
-/// from itself. With a page reserved at one place or another (`memmap=4K$0x1f000000`,
-/// `log_buf_len=1M`) it has 7.2 to 22.0 % of lines in conflict at half a cache of 64 MiB in
+/// How far the mean share of lines in conflict of a kernel that does not color may be
+/// from stock's. Fresh: as far as stock differs from itself. With a page reserved at
+/// one place or another (`memmap=4K$0x1f000000`, `log_buf_len=1M`) it has 7.2 to 22.0 %
+/// in conflict at half a cache of 64 MiB in 512 MiB, and 9.5 % without. A shuffled
+/// kernel is 0.25 away.
 /// 512 MiB, and 9.5 % without. A shuffled kernel is 0.25 away.
 const OFF_FRESH_WITHIN: f64 = 0.08;
 /// Aged, a kernel that colors is 0.27 away.
 const OFF_AGED_WITHIN: f64 = 0.05;
 
-/// The control must be what theory says, and the model's counts what the
-/// kernel's own frame numbers amount to.
+/// The control must agree with theory, and the model's counts with the kernel's own
+/// frame numbers.
 pub fn row(case: &Case, (more, metrics): &Found) -> anyhow::Result<()> {
     let mut settings = case.settings.clone();
     settings.extend(more.clone());
@@ -41,7 +42,7 @@ fn checked(settings: &Map<String, Value>, metrics: &Map<String, Value>) -> anyho
     let set = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or_default();
     let of = || serde_json::to_string(settings).unwrap_or_default();
     let (share, by_frames) = (number("conflict_share")?, number("by_frames")?);
-    // A page that was moved meanwhile met others before and after.
+    // A page that was moved meanwhile conflicted with other pages before and after.
     let moved = number("moved")? * LINES_OF_PAGE / number("lines")?;
     // Huge pages are still made and moved while they are measured.
     ensure!(
@@ -59,7 +60,8 @@ fn checked(settings: &Map<String, Value>, metrics: &Map<String, Value>) -> anyho
          frames {finite}: {}",
         of()
     );
-    // Below, and with few frames to a color, memory is not endless enough.
+    // With less memory, or few frames to a color, the theory of endless memory does not
+    // hold.
     let all_arrays = ["add", "triad"].contains(&set("kernel_fn"));
     let full = settings.get("fill").and_then(Value::as_f64).is_some_and(|fill| fill >= 0.9);
     if set("form") == "memory-side" && all_arrays && full {
@@ -73,15 +75,15 @@ fn checked(settings: &Map<String, Value>, metrics: &Map<String, Value>) -> anyho
     Ok(())
 }
 
-/// A kernel that could color pages and does not is the stock kernel: not in each row, as a
-/// day of aging begins with whatever memory is free and so drifts, but in the mean of all
-/// seeds, and then over all fills and functions, fresh and aged.
+/// A kernel with coloring compiled in and off must behave as the stock kernel: not in
+/// each row, since a day of aging depends on the memory that is free when it begins,
+/// but in the mean of all seeds, and then over all fills and functions, fresh and aged.
 pub fn off_is_stock(rows: &[Row]) -> anyhow::Result<()> {
     is_stock(rows, "off")
 }
 
 fn is_stock(rows: &[Row], policy: &str) -> anyhow::Result<()> {
-    // What the mean is of.
+    // The key of rows that are averaged.
     let boot = |row: &Row| {
         let mut settings = row.settings.clone();
         for name in ["policy", "fill", "kernel_fn", "age", "seed"] {
@@ -178,7 +180,8 @@ mod tests {
         assert!(aged.contains("0.060 away") && aged.contains("aged"), "{aged}");
     }
 
-    /// On the rows of a real run: who colors or shuffles must not pass for stock.
+    /// On the rows of a real run: a kernel that colors or shuffles must not pass as
+    /// stock.
     #[test]
     fn the_check_of_off_tells_others_from_stock() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../results/aging.json");

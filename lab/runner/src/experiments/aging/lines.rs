@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rows by what they have in common, for tables and pictures.
+//! Groups of rows with the same settings, for tables and pictures.
 
 use crate::results::{Results, Row, distinct, number};
 
@@ -24,7 +24,7 @@ pub struct Group {
     pub form: String,
     pub policy: String,
     pub intensity: String,
-    /// What else was set, in case it was a list.
+    /// The other settings, in case they were lists.
     rest: [String; REST.len()],
 }
 
@@ -40,7 +40,7 @@ impl Group {
         [&self.arch, &self.form, &self.policy]
     }
 
-    /// Those of the other settings that are not the same everywhere: `, seed 2`.
+    /// The other settings that are not the same in all groups: `, seed 2`.
     pub fn rest_among(&self, groups: &[Group]) -> String {
         let varied = |n: &usize| groups.iter().any(|group| group.rest[*n] != self.rest[*n]);
         let varied = (0..REST.len()).filter(varied);
@@ -91,7 +91,7 @@ pub fn percent(row: Option<&Row>, metric: &str) -> String {
     number(row.and_then(|row| row.metric(metric)).map(|share| share * 100.0), 1)
 }
 
-/// Groups with the ages worth a line: fresh once per policy, then the last.
+/// Groups with the ages that are shown: fresh once per policy, then the last.
 pub fn lines(results: &Results) -> Vec<(Group, u64, String)> {
     let last = last_age(results);
     let all = groups(results);
@@ -117,7 +117,7 @@ pub fn lines(results: &Results) -> Vec<(Group, u64, String)> {
     lines
 }
 
-/// The fill nearest to 1, of which the source speaks.
+/// The fill nearest to 1, for which the source has figures.
 pub fn about_one(results: &Results) -> f64 {
     let nearest = |a: &f64, b: &f64| (a - 1.0).abs().total_cmp(&(b - 1.0).abs());
     fills(results).into_iter().min_by(nearest).unwrap_or(1.0)

@@ -41,7 +41,7 @@ fn gbs(row: Option<&Row>) -> String {
     number(row.and_then(|row| row.metric("modelled_gbs")), 0)
 }
 
-/// With what theory says of random placement, where that is comparable.
+/// A table by fill; `theory` adds the theory of random placement, if it is comparable.
 fn by_fill(results: &Results, theory: bool, cell: impl Fn(Option<&Row>) -> String) -> Table {
     let (fills, mut table) = fills_and_head(results);
     for (group, age, state) in lines(results) {
@@ -76,7 +76,7 @@ fn lost(results: &Results) -> Table {
     table
 }
 
-/// What is lost of the bandwidth that the same policy has fresh, in percent.
+/// The bandwidth that the same policy loses compared with fresh, in percent.
 fn loss(results: &Results, group: &Group, age: u64, fill: f64) -> Option<f64> {
     let gbs = |age| at(results, group, age, fill, "triad")?.metric("modelled_gbs");
     Some((1.0 - gbs(age)? / gbs(0)?) * 100.0)
@@ -107,7 +107,7 @@ fn by_day(results: &Results) -> Table {
     table
 }
 
-/// Copy and scale touch two of the three arrays, so theory is another one.
+/// Copy and scale touch two of the three arrays, so their theory differs.
 fn by_kernel_fn(results: &Results) -> Table {
     let fill = about_one(results);
     let shown = |group: &Group| ["stock", "random"].contains(&group.policy.as_str());
@@ -134,12 +134,12 @@ fn by_kernel_fn(results: &Results) -> Table {
     )
 }
 
-/// What a Knights Landing reads from its MCDRAM as memory of its own, and from its DDR, in
-/// GB/s, as published; no figure of the source is in them.
+/// Published bandwidth of reads on a Knights Landing, in GB/s, of MCDRAM as memory of
+/// its own and of DDR; the source's figures are not part of it.
 const PUBLISHED_HIT: f64 = 400.0;
 const PUBLISHED_MISS: f64 = 90.0;
 
-/// The source's figures, and those that answer them.
+/// The source's figures beside the corresponding ones here.
 fn against_source(results: &Results) -> (String, Table) {
     let mut table = Table::new([
         "",
@@ -161,7 +161,7 @@ fn against_source(results: &Results) -> (String, Table) {
         let row = at(results, group, *age, fill, "triad");
         let (source, kind) = match (group.policy.as_str(), *age) {
             ("random", _) => {
-                // As the row has it: with its rates, for its fill.
+                // With the rates and the fill of the row.
                 let rate = |name: &str| row?.settings.get(name)?.as_f64();
                 let gbs = rate("hit_gbs")
                     .zip(rate("miss_gbs"))

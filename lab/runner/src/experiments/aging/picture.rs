@@ -58,7 +58,7 @@ fn theory_curve(results: &Results, form: &str) -> Series {
     let (low, high) = rows()
         .map(fill)
         .fold((f64::INFINITY, 0.0_f64), |(low, high), fill| (low.min(fill), high.max(fill)));
-    // Two frames to a color: the other one is taken as often as memory is full.
+    // Two frames to a color: the other one is taken with the share of memory in use.
     let share = |fill: f64| match form {
         "flat" => fill / 2.0,
         _ => theory::random_share(fill),

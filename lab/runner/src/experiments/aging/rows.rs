@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a boot says, as rows; and whether the rows can be believed.
+//! Makes rows of a boot's report, and checks whether they are credible.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -46,7 +46,7 @@ pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let sets = cache.size.0 / cache.line.0;
     let lines_per_page = PAGE / cache.line.0;
     let colors = cache.size.0 / PAGE;
-    // All of memory, unless the guest tells of a pool.
+    // All of memory, unless the guest reports a pool.
     let mut having = vec![0; (case.machine.memory.0 / cache.size.0) as usize];
     having.push(colors);
 

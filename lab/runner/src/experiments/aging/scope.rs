@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Which points of the grid are booted, and how much of each is measured: not every
-//! combination of settings tells something new.
+//! Selects the points of the grid that are booted, and how much of each is measured:
+//! not every combination of settings gives new information.
 
 use crate::settings::{Point, Settings};
 
-/// Where arrays are not touched in order by one worker.
+/// Policies for which arrays are also touched in other ways.
 const TOUCHED: [&str; 2] = ["stock", "on"];
-/// With other seeds.
+/// Policies that run with other seeds.
 const SEEDS: [&str; 8] =
     ["stock", "shuffle", "off", "on", "zonesort", "compact", "least-used", "random"];
-/// With other caches.
+/// Policies that run with other caches.
 const CACHES: [&str; 2] = ["stock", "shuffle"];
-/// In the CXL form.
+/// Policies that run in the CXL form.
 const FLAT: [&str; 5] = ["stock", "shuffle", "on", "least-used", "random"];
 
 /// How much of one point of the grid.
@@ -19,19 +19,20 @@ const FLAT: [&str; 5] = ["stock", "shuffle", "on", "least-used", "random"];
 pub struct Scope {
     pub fills: Vec<f64>,
     pub ages: u32,
-    /// Whether a page is kept back at boot, where the seed says.
+    /// Whether a page is kept back at boot, at a place by the seed.
     pub reserved: bool,
 }
 
-/// None: nothing of it. The first cache and seed have all fills and days; other seeds one
-/// fill and one day, heavy, touched in order; other caches the same, but fresh only.
+/// `None` if the point is not booted. The first cache and seed have all fills and days;
+/// other seeds one fill and one day, heavy, touched in order; other caches the same,
+/// but fresh only.
 pub fn of(settings: &Settings, point: &Point) -> anyhow::Result<Option<Scope>> {
     let first = |name: &str| point.text(name) == settings.values(name)[0];
     let last = settings.values("intensity").last().map(String::as_str);
     let last = Some(point.text("intensity")) == last;
     let policy = point.text("policy");
     let memory_side = point.text("form") == "memory-side";
-    // What is of no consequence takes its first value.
+    // A setting without effect takes its first value.
     let unused = if memory_side { "flat_cache" } else { "cache" };
     // The control owns its pages from the start: it does not age.
     let heaviest = if policy == "random" { first("intensity") } else { last };
@@ -74,7 +75,7 @@ mod tests {
             one.set(value).unwrap();
         }
         let names = ["form", "policy", "intensity", "touch", "cache", "flat_cache", "seed"];
-        // The first point: what is not set has its first value.
+        // The first point: settings that are not given have their first value.
         of(&all, &one.grid(&names)[0]).unwrap()
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a direct-mapped cache does to lines at random places, and what hits and
-//! misses make of its bandwidth.
+//! Theory: conflicts of lines at random places in a direct-mapped cache, and its
+//! bandwidth by hits and misses.
 
 /// The share of lines in conflict with another one when `fill` times the lines
 /// of the cache lie at random in endless memory: 1 − e^(−fill).
@@ -18,7 +18,8 @@ pub fn random_share_of(having: &[u64], wanted: u64) -> f64 {
     let (pool, wanted) = (pool as f64, wanted as f64);
     let mut conflict = 0.0;
     for (frames, colors) in having.iter().enumerate().skip(1) {
-        // That none of the color's other frames is among the other pages taken.
+        // The probability that none of the color's other frames is among the pages
+        // taken.
         let alone: f64 = (0..frames - 1)
             .map(|taken| taken as f64)
             .map(|taken| ((pool - wanted - taken) / (pool - 1.0 - taken)).max(0.0))

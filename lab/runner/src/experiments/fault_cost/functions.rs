@@ -18,7 +18,7 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// What was executed for so many more pages.
+    /// Adds instructions that were executed for `pages` more pages.
     pub fn add(&mut self, executed: &BTreeMap<String, u64>, pages: u64) {
         for (name, times) in executed {
             *self.instructions.entry(name.clone()).or_default() += *times as f64;
@@ -26,8 +26,8 @@ impl Functions {
         self.pages += pages;
     }
 
-    /// Instructions per page by function, for the metrics of a row; `None` if nothing was
-    /// told by function.
+    /// Instructions per page by function, for the metrics of a row; `None` if functions
+    /// were not counted.
     pub fn per_page(&self) -> Option<Value> {
         let least = LEAST * self.instructions.values().sum::<f64>();
         let counted = self.instructions.iter().filter(|(_, instructions)| **instructions >= least);
@@ -39,8 +39,8 @@ impl Functions {
     }
 }
 
-/// Instructions per page in both rows, of the functions that differ most first; nothing where
-/// one of them does not tell.
+/// Instructions per page in both rows, of the functions that differ most first; empty
+/// if one of them has no functions.
 pub(super) fn beside(stock: &Row, here: &Row) -> Vec<(String, [f64; 2])> {
     let mut both: BTreeMap<String, [f64; 2]> = BTreeMap::new();
     for (place, row) in [stock, here].into_iter().enumerate() {

@@ -29,7 +29,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     for arch in results.values("arch") {
         for (work, _) in WORKS {
             let of = |policy: &String| row(results, &arch, policy, work);
-            // Results from before it was counted.
+            // Older results do not have this work.
             if policies.iter().all(|policy| of(policy).is_none()) {
                 continue;
             }
@@ -90,7 +90,7 @@ fn functions(results: &Results) -> Table {
     table
 }
 
-/// Of two works together, percent beyond stock.
+/// Percent beyond stock, of two works together.
 fn life_beyond(results: &Results, arch: &str, policy: &str, works: [&str; 2]) -> Option<f64> {
     let both = |policy| {
         let cost = |work| row(results, arch, policy, work)?.metric("instructions_per_page");
@@ -116,7 +116,7 @@ fn plot(results: &Results) -> Plot {
     }
 }
 
-/// Percent beyond stock.
+/// The target, in percent beyond stock.
 fn wanted(policy: &str, work: &str) -> f64 {
     match (policy, work) {
         ("off", _) => 0.1,
@@ -126,7 +126,7 @@ fn wanted(policy: &str, work: &str) -> f64 {
     }
 }
 
-/// The sources give no count; what is wanted of ours is beside what it is.
+/// The sources give no count, so our target stands beside each figure.
 fn against_source(results: &Results) -> (String, Table) {
     let mut table = Table::new(["kernel", "arch", "source", "wanted at most", "work", "here"]);
     for arch in results.values("arch") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From regions to instructions per page.
+//! Computes instructions per page from regions.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -54,7 +54,8 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
     rows.collect()
 }
 
-/// Adds what each row takes beyond the stock kernel's, as a share of that.
+/// Adds the instructions of each row beyond the stock kernel's, as a share of the
+/// latter.
 pub(super) fn beside_stock(rows: &mut [Row]) {
     let cost = |row: &Row| row.metric("instructions_per_page");
     let all = rows.to_vec();

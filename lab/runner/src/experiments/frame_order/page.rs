@@ -18,7 +18,7 @@ enum Figure {
     Range(&'static str, fn(f64) -> String),
     /// The mean, a share.
     Share(&'static str),
-    /// What is lost by age: one figure for both.
+    /// The loss by age: one figure for both.
     Lost(fn(&Pair<'_>) -> f64),
 }
 
@@ -33,7 +33,7 @@ impl Figure {
     }
 }
 
-/// Tables of each machine: what they are of, the mode of reading, the head and the figures.
+/// Tables of each machine: the subject, the mode of reading, the head and the figures.
 const TABLES: [(&str, &str, &[&str], &[Figure]); 4] = [
     (
         "requests through the page cache",
@@ -107,7 +107,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     tables
 }
 
-/// What another order does to merging; nothing if there is none.
+/// The effect of another order on merging; `None` if there is no other order.
 fn against_stock(results: &Results) -> Option<(String, Table)> {
     let groups = Group::all(results);
     let pairs = groups.iter().filter(|group| group.policy != "stock").flat_map(|group| {
@@ -193,14 +193,15 @@ fn against_source(results: &Results) -> (String, Table) {
     (heading.into(), table)
 }
 
-/// What is drawn, and whether reads past the page cache stand beside it.
+/// The metrics that are drawn, and whether reads past the page cache are drawn beside
+/// them.
 const METRICS: [(&str, &str, bool); 3] = [
     ("requests per GiB read", "requests_per_gib", true),
     ("pages per segment", "pages_per_segment", true),
     ("modelled throughput (MB/s)", "modelled_mbs", false),
 ];
 
-/// Of the machine that was booted with all seeds.
+/// Of the machine that has boots with all seeds.
 fn plot(results: &Results) -> Plot {
     let mut groups = Group::all(results);
     let main = groups.first().map(Group::machine);

@@ -18,7 +18,7 @@ impl Pair<'_> {
         loss(&self.aged, &self.fresh)
     }
 
-    /// The share that is lost where requests are all that takes time.
+    /// The share that is lost if only requests take time.
     pub fn loss_by_requests(&self) -> f64 {
         1.0 - mean(&self.fresh, "requests_per_gib") / mean(&self.aged, "requests_per_gib")
     }
@@ -28,12 +28,12 @@ fn mean(boots: &Boots<'_>, name: &str) -> f64 {
     boots.mean(name).unwrap_or(f64::NAN)
 }
 
-/// The share of throughput that the first lose against the others.
+/// The share of throughput that `those` lose compared with `others`.
 pub(super) fn loss(those: &Boots<'_>, others: &Boots<'_>) -> f64 {
     1.0 - mean(those, "modelled_mbs") / mean(others, "modelled_mbs")
 }
 
-/// A machine and what its disks take, and who decides the order of frames.
+/// A machine with the time of its disks, and the policy for the order of frames.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
     pub arch: String,
@@ -88,7 +88,7 @@ impl Group {
         self.pairs(results, "cached").into_iter().filter_map(beside).collect()
     }
 
-    /// One for each number of readers: boots without aging, and those aged most.
+    /// One for each number of readers: boots without aging, and the boots aged most.
     pub fn pairs<'a>(&self, results: &'a Results, mode: &str) -> Vec<Pair<'a>> {
         let rows: Vec<&Row> = results
             .rows

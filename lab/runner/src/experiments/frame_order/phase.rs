@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the disks were asked for in one phase, and what that costs a controller.
+//! The requests to the disks in one phase, and their cost for a controller.
 
 use anyhow::Context;
 use serde_json::{Map, Value};
@@ -71,7 +71,7 @@ pub(super) struct Counts {
     pub requests: u64,
     pub segments: u64,
     pub bytes: u64,
-    /// Of the request that has most.
+    /// Of the request with the most segments.
     pub most_segments: u32,
     /// Pages to a segment in the first and in the last quarter of the bytes.
     pub first: f64,
@@ -88,7 +88,7 @@ impl Counts {
         let number = Phase::ALL.iter().position(|other| *other == phase).expect("of all") as u64;
         let mark = |sector: u64| {
             let is = |r: &Request| r.target == readers && r.bytes == 512 && r.sector == sector;
-            // What probes the disk reads whole pages.
+            // Probing the disk reads whole pages.
             requests.iter().position(is)
         };
         let what = || format!("the trace of requests has no phase {}", phase.name());

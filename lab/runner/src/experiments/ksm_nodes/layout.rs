@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The machine: one CPU and equally much memory per node, in one row of physical
-//! addresses, and how far nodes are from each other.
+//! addresses, and the distances between nodes.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ use crate::{
 const BLOCK: u64 = 128 << 20;
 /// Blocks plugged into the last node, to be taken away.
 const HOT_BLOCKS: u64 = 2;
-/// Above it, q35 would put memory behind a hole.
+/// Above this size q35 would put memory behind a hole.
 const MOST: u64 = 2 << 30;
 
 /// How nodes are connected.
@@ -26,8 +26,8 @@ const MOST: u64 = 2 << 30;
 pub(super) enum Topology {
     /// On its corners, as far as there are edges between.
     Hypercube,
-    /// Two sockets of clusters (sub-NUMA clustering), with distances as firmware
-    /// tells them: 12 within a socket, 21 between.
+    /// Two sockets of clusters (sub-NUMA clustering), with distances as firmware gives
+    /// them: 12 within a socket, 21 between.
     Sockets,
     /// In a ring, as far as there are nodes between.
     Ring,
@@ -55,7 +55,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// None where the topology is that of a hypercube: two nodes.
+    /// `None` if the topology has the same distances as a hypercube: two nodes.
     pub fn new(
         arch: Arch,
         topology: Topology,
@@ -82,8 +82,8 @@ impl Layout {
         self.arch
     }
 
-    /// Pages that were merged and no more are may all come to the first node, where
-    /// the kernel is as well.
+    /// Pages that are unmerged may all come to the first node, where the kernel is as
+    /// well.
     pub fn check_room(&self, pages: u64, merged: u64) -> anyhow::Result<()> {
         let all = (pages + u64::from(self.nodes) * merged) * PAGE;
         ensure!(
@@ -95,7 +95,7 @@ impl Layout {
         Ok(())
     }
 
-    /// Where QEMU's machine has its memory.
+    /// Where the memory of QEMU's machine begins.
     fn base(&self) -> u64 {
         match self.arch {
             Arch::X86_64 => 0,
@@ -103,7 +103,7 @@ impl Layout {
         }
     }
 
-    /// What the guest checks against what its kernel says.
+    /// Values that the guest compares with its kernel's.
     pub fn arguments(&self) -> Vec<(String, String)> {
         arguments([
             ("nodes", u64::from(self.nodes)),
@@ -145,8 +145,8 @@ impl Layout {
             .collect();
         machine.distances = self.distances(hop);
         if with_hot {
-            // Memory present at boot never goes offline on arm64. Plugged in as
-            // movable, a block holds nothing that could not be moved away.
+            // Memory present at boot never goes offline on arm64. A block that is
+            // plugged in as movable holds no page that cannot be moved away.
             machine.kernel_options = vec!["memhp_default_state=online_movable".into()];
             let (hot, last) = (HOT_BLOCKS * BLOCK, self.nodes - 1);
             machine.qemu_options = vec![
@@ -155,16 +155,16 @@ impl Layout {
                 "-object".into(),
                 format!("memory-backend-ram,id=hot,size={hot}"),
                 "-device".into(),
-                // arm64's kernel is not told the node: it takes the first that the
-                // device tree names, which is QEMU's last.
+                // arm64's kernel is not given the node: it takes the first node that
+                // the device tree names, which is QEMU's last.
                 format!("virtio-mem-pci,memdev=hot,node={last},requested-size={hot}"),
             ];
         }
         machine
     }
 
-    /// Without caches each access is one to memory, and costs what its distance costs. With
-    /// them, each node has three levels, as its one CPU has.
+    /// Without caches each access goes to memory, with the latency of its distance.
+    /// With caches, each node has three levels, for its one CPU.
     pub fn model(&self, memory_latency: u32, hop: u32, caches: bool) -> Model {
         let node = |node: u32| {
             let start = self.base() + u64::from(node) * self.size;
@@ -180,8 +180,9 @@ impl Layout {
     }
 }
 
-/// Sizes and latencies as of servers of the source's time, but for the last level: half of
-/// what a worker reads by default, as that of a server is less than what its guests use.
+/// Sizes and latencies of servers of the source's time, except for the last level: it
+/// is half of what a worker reads by default, since that of a server is smaller than
+/// the memory of its guests.
 fn levels() -> Vec<Level> {
     let level = |name, size, ways, latency| {
         Level::private(name, size, ways, Replacement::TreePlru, latency)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From what the guest `ksm-moves` reports to rows.
+//! Makes rows of the report of the guest `ksm-moves`.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -27,7 +27,7 @@ struct Offline {
     retries: u64,
 }
 
-/// Both ways of the switch.
+/// Both directions of the switch.
 pub(super) fn switched(report: &Report) -> anyhow::Result<Vec<Found>> {
     let results = &report.results;
     let starts: Vec<usize> =
@@ -39,7 +39,7 @@ pub(super) fn switched(report: &Report) -> anyhow::Result<Vec<Found>> {
 
 fn switched_once(from: u32, to: u32, results: &[Value]) -> anyhow::Result<Found> {
     let unmerged: State = step(results, "unmerged")?;
-    // Of the second turn, what the first ended with comes first.
+    // The second turn starts from the state at the end of the first.
     let start = results.iter().position(|result| result["step"] == "unmerged").unwrap_or(0);
     let (before, rest) = results.split_at(start);
     let before: State = step(before, "merged").or_else(|_| step(before, "merged-again"))?;
@@ -60,7 +60,7 @@ fn switched_once(from: u32, to: u32, results: &[Value]) -> anyhow::Result<Found>
     Ok((map([("from", from.into()), ("to", to.into())]), metrics))
 }
 
-/// There and back with pages merged, and all unmerged at the end.
+/// There and back while pages are merged, and all unmerged at the end.
 pub(super) fn changed(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let results = &report.results;
     let starts: Vec<usize> =
@@ -113,7 +113,7 @@ fn changed_once(case: &Case, (from, to): (u64, u64), results: &[Value]) -> anyho
     Ok((map([("from", from.into()), ("to", to.into())]), metrics))
 }
 
-/// What a system call returned, by its error number.
+/// The result of a system call, by its error number.
 fn answer(errno: i32) -> String {
     match errno {
         0 => "accepted".to_owned(),
@@ -158,7 +158,7 @@ pub(super) fn offlined(case: &Case, report: &Report) -> anyhow::Result<Vec<Found
     Ok(vec![(Map::new(), metrics)])
 }
 
-/// What was done to a kernel that survived it, and how much was looked at.
+/// The disturbances that the kernel survived, and how many pages were checked.
 pub(super) fn survived(report: &Report, name: &str, pages: &str) -> anyhow::Result<Vec<Found>> {
     let done: Map<String, Value> = step(&report.results, name)?;
     ensure!(count(&done, pages) > 0, "not a page was looked at: {done:?}");
@@ -181,12 +181,13 @@ fn trees(case: &Case, state: &State) -> u64 {
     trees.len() as u64
 }
 
-/// How many more there are afterwards; negative if there are fewer.
+/// The increase; negative if there are fewer.
 fn more(before: u64, after: u64) -> i64 {
     after as i64 - before as i64
 }
 
-/// What ksmd does for a page. All CPUs together: whoever waits for it sleeps.
+/// The instructions of ksmd per page. All CPUs together, since the process that waits
+/// for ksmd sleeps.
 pub(super) fn cost(report: &Report) -> anyhow::Result<Vec<Found>> {
     let said: Map<String, Value> = step(&report.results, "cost")?;
     let pages = count(&said, "scanned");

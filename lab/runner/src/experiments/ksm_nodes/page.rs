@@ -13,8 +13,8 @@ use crate::results::{
 const SOURCE: [(&str, [(u32, f64); 3]); 2] =
     [("1", [(2, 1.4), (4, 1.6), (8, 1.7)]), ("0", [(2, 1.0), (4, 0.32), (8, 0.018)])];
 
-/// The tables: heading, the rows that it has by their event and by whether they are of a
-/// kernel with distances, and columns.
+/// The tables: heading, the rows by their event and by whether their kernel has
+/// distances, and columns.
 type Described = (&'static str, &'static str, Option<bool>, &'static [(&'static str, Column)]);
 
 const TABLES: [Described; 6] = [
@@ -155,7 +155,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     tables
 }
 
-/// Boots that differ by their seed make a row.
+/// Boots that differ only in their seed make a row.
 fn with_caches(results: &Results) -> Table {
     let mut table = Table::new([
         "arch",
@@ -199,7 +199,7 @@ fn rows<'a>(results: &'a Results, event: &'a str) -> impl Iterator<Item = &'a Ro
     results.rows.iter().filter(move |row| row.setting("event") == event)
 }
 
-/// What was said to the kernel.
+/// The settings given to the kernel.
 fn reach(row: &Row) -> String {
     let kernel = if row.variant == "stock" { "stock, " } else { "" };
     match row.setting("merge_distance") {
@@ -289,8 +289,8 @@ fn series(results: &Results, arch: &str, caches: bool) -> Vec<Series> {
     lines.iter().map(line).filter(|line| !line.points.is_empty()).collect()
 }
 
-/// What merging saves against what it costs: for each number of nodes a curve over
-/// the distances, between the two ends that stock has.
+/// Saved pages against access time: for each number of nodes a curve over the
+/// distances, between stock's two settings.
 fn saved_against_time(results: &Results, arch: &str, topology: &str) -> Panel {
     let of = |ours: bool, nodes: &str| {
         let is = |row: &&Row| {

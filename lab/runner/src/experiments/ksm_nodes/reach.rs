@@ -11,9 +11,9 @@ use crate::{
     settings::{Point, Settings},
 };
 
-/// What a boot says to the kernel.
+/// The settings given to the kernel of a boot.
 pub(super) enum Reach {
-    /// Mainline's knob, and how workers say where their memory is to be.
+    /// Mainline's knob, and how workers bind their memory to a node.
     Nodes { across: u32, bind: String },
     /// Ours, and the distance that a switch goes to and comes back from.
     Distance { distance: u32, to: Option<u32> },
@@ -24,7 +24,7 @@ impl Reach {
         matches!(self, Reach::Distance { .. })
     }
 
-    /// What rows tell of it.
+    /// The settings in rows.
     pub fn settings(&self) -> Map<String, Value> {
         match self {
             Reach::Nodes { across, bind } => {
@@ -37,7 +37,7 @@ impl Reach {
         }
     }
 
-    /// What the guest gets.
+    /// The arguments of the guest.
     pub fn arguments(&self) -> Vec<(String, String)> {
         let (across, bind, distance, to) = match self {
             Reach::Nodes { across, bind } => (*across, bind.as_str(), None, None),
@@ -53,7 +53,7 @@ impl Reach {
     }
 }
 
-/// What is tried at a point of the grid, on a machine with these distances, the
+/// The settings to run at a point of the grid, on a machine with these distances, the
 /// local one first.
 pub(super) fn of(
     settings: &Settings,
@@ -73,7 +73,7 @@ pub(super) fn of(
             if hypercube {
                 all.extend(nodes(settings, true, false)?);
             }
-            // All but the largest: with one domain it is mainline's way.
+            // All but the largest: with one domain it is the same as mainline's.
             all.extend(asked.iter().take((asked.len() - 1).max(1)).map(up_to));
         }
         // One boot switches both ways.
@@ -116,7 +116,7 @@ fn asked(settings: &Settings, distances: &[u32]) -> anyhow::Result<Vec<u32>> {
     Ok(asked)
 }
 
-/// Mainline's knob; of what is not varied, the first value.
+/// Mainline's knob; settings that are not varied have their first value.
 fn nodes(settings: &Settings, vary_across: bool, vary_bind: bool) -> anyhow::Result<Vec<Reach>> {
     let mut all = Vec::new();
     for point in settings.grid(&["merge_across_nodes", "bind"]) {

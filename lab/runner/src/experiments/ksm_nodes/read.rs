@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From what the guests and the model report to rows.
+//! Makes rows of the reports of the guests and the model.
 
 use anyhow::{Context, ensure};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -32,20 +32,20 @@ pub(super) struct State {
     pub domains: Option<Domains>,
 }
 
-/// What a kernel with merge domains tells of them.
+/// The state of a kernel with merge domains.
 #[derive(Deserialize)]
 pub(super) struct Domains {
     /// By node, the lowest node of its domain.
     pub domain_of: Vec<u32>,
-    /// Mappings of pages on another node than where theirs was.
+    /// Mappings of pages on another node than before merging.
     pub remote: u64,
     /// As merge_distance reads.
     pub distance: u32,
-    /// What ksmd has still to do: merged pages in the wrong tree, mappings of a page
-    /// in another domain.
+    /// Work that ksmd still has to do: merged pages in the wrong tree, mappings of a
+    /// page in another domain.
     pub unplaced: u64,
     pub spanning: u64,
-    /// What it has done since boot.
+    /// The work that it has done since boot.
     pub split: u64,
     pub folded: u64,
     pub moved: u64,
@@ -59,7 +59,7 @@ impl Domains {
     }
 
     /// Whether every two nodes of a domain are within the distance, and the kernel
-    /// says what it does.
+    /// reports the distance that was set.
     pub fn check(&self, distances: &[Vec<u32>], limit: u32) -> anyhow::Result<()> {
         let mut largest = 0;
         for (from, row) in distances.iter().enumerate() {
@@ -94,7 +94,7 @@ pub(super) fn step<T: DeserializeOwned>(results: &[Value], name: &str) -> anyhow
     T::deserialize(found).with_context(|| format!("the guest's step {name}: {found}"))
 }
 
-/// Pages that were read and found right.
+/// Pages that were read and had the right content.
 pub(super) fn verified(results: &[Value], name: &str) -> anyhow::Result<u64> {
     let Verified { wrong, pages } = step(results, name)?;
     ensure!(
@@ -174,7 +174,7 @@ pub(super) fn of_domains(domains: &Domains) -> Map<String, Value> {
     ])
 }
 
-/// Beside the counts after a switch, those of a fresh boot with that setting.
+/// Adds to the counts after a switch those of a fresh boot with the same setting.
 pub(super) fn compare_with_fresh(rows: &mut [Row]) {
     let fresh: Vec<Row> = rows
         .iter()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rows that differ in seed and day only, and figures of them together.
+//! Rows that differ only in seed and day, and figures over them.
 
 use crate::results::{Figures, Results, Row, distinct};
 
@@ -43,7 +43,7 @@ pub(super) fn fill(row: &Row) -> f64 {
     row.setting("fill").parse().unwrap_or(0.0)
 }
 
-/// Those of which some row has the metric, in the order of rows.
+/// The kinds for which some row has the metric, in the order of rows.
 pub(super) fn kinds<'a>(rows: impl Iterator<Item = &'a Row>, metric: &str) -> Vec<Kind> {
     distinct(rows.filter(|row| row.metric(metric).is_some()).map(Kind::of))
 }

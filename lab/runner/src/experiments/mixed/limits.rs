@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The limits that page coloring should keep, and a table of them beside what it does.
+//! The limits that page coloring should keep, and a table of them beside the results.
 
 use anyhow::bail;
 
@@ -9,9 +9,9 @@ use crate::results::{Figures, Results, Row, Table, cell, distinct, thousands};
 /// A metric that no row of `on` may exceed.
 struct Limit {
     metric: &'static str,
-    /// None: of every load that no limit before names.
+    /// `None`: every load that no earlier limit names.
     loads: Option<&'static [&'static str]>,
-    /// Of programs that fit into the cache, or of those that do not.
+    /// Whether it is for programs that fit into the cache, or for those that do not.
     fits: bool,
     most: f64,
 }
@@ -59,7 +59,7 @@ const LIMITS: [Limit; 5] = [
 /// mean over seeds.
 struct Compared {
     metric: &'static str,
-    /// Or at most what stock has.
+    /// Whether `on` must have at least stock's value, or at most.
     at_least: bool,
     show: fn(f64) -> String,
 }
@@ -96,7 +96,7 @@ fn days(rows: &[Row]) -> Vec<(String, String, String)> {
     distinct(on.map(|row| (row.setting("arch"), row.setting("cache"), row.setting("day"))))
 }
 
-/// `on` and stock on a day, and whether that is as wanted.
+/// `on` and stock on a day, and whether the limit is kept.
 fn compared(
     rows: &[Row],
     (arch, cache, day): &(String, String, String),
@@ -151,7 +151,7 @@ fn met(met: bool) -> String {
     if met { "yes" } else { "no" }.to_owned()
 }
 
-/// What is wanted, beside what the stock kernel and coloring do.
+/// The limits, beside the results of the stock kernel and of coloring.
 pub(super) fn table(results: &Results) -> (String, Table) {
     let mut table = Table::new([
         "arch",

@@ -155,7 +155,7 @@ fn by_day(results: &Results, &(_, metric, show): &ByDay) -> Table {
     table
 }
 
-/// Loads that a kernel could not do, each once with the reason.
+/// Loads that a kernel could not run, each once with the reason.
 fn skipped(results: &Results) -> Table {
     let mut table = Table::new(["arch", "policy", "load", "reason"]);
     let cells = results.rows.iter().filter_map(|row| {
@@ -175,7 +175,7 @@ fn plot(results: &Results) -> Plot {
     // Seeds, days and CPUs of the neighbor together.
     let mean = |load: &str, policy: &str| {
         let set = [("arch", &*arch), ("cache", &*cache), ("load", load), ("policy", policy)];
-        // Of refault both fills are there.
+        // The load refault runs with both fills.
         let rows = results.with(&set).filter(|row| fill(row) == 0.94);
         Figures::of(rows.filter_map(|row| row.metric("conflict_within")))
     };

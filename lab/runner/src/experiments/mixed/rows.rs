@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the guest says, as rows; and whether every load was there.
+//! Makes rows of the guest's lines, and checks whether every load has run.
 
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value};
@@ -10,12 +10,12 @@ use crate::{
     experiment::{Case, Found},
 };
 
-/// What of a line was set; the rest came of it.
+/// The fields of a line that are settings; the others are metrics.
 const SETTINGS: [&str; 5] = ["load", "day", "fill", "cpu", "node"];
 /// Loads beside which another process goes on.
 const BESIDE: [&str; 7] =
     ["anon-churn", "file-churn", "forks", "stream", "compaction", "kcompactd", "memcg"];
-/// Of what the neighbor does over and over, while the program touches its pages.
+/// The least number of rounds of the neighbor while the program touches its pages.
 const LEAST_ROUNDS: f64 = 16.0;
 
 /// The rows of a boot.
@@ -42,7 +42,7 @@ fn row(said: &Value) -> anyhow::Result<Found> {
     ensure!(settings.contains_key("day"), "the guest tells of {load} on no day");
     if !metrics.contains_key("skipped") && BESIDE.contains(&load) {
         let rounds = metrics.get("neighbor_rounds").and_then(Value::as_f64).unwrap_or(0.0);
-        // Compacting memory takes long, all of it most.
+        // Compacting memory takes long, and all of memory longest.
         let least = match load {
             "compaction" => 1.0,
             "kcompactd" => LEAST_ROUNDS / 2.0,

@@ -11,12 +11,12 @@ use crate::{
     },
 };
 
-/// When a program runs, and whether that is the day that the machine boots.
+/// The state of the machine, and whether that is the day on which it boots.
 const STATES: [(&str, bool); 2] = [("fresh", true), ("aged", false)];
-/// Of a point, before its figures.
+/// The settings of a point, before its figures.
 const HEAD: [&str; 4] = ["arch", "cache", "ways", "colors"];
 
-/// A point of the grid, by which boots differ in their seed only.
+/// A point of the grid; its boots differ only in their seed.
 #[derive(Clone, Copy)]
 struct Point<'a> {
     arch: &'a str,
@@ -43,7 +43,7 @@ impl Point<'_> {
         [self.arch.into(), self.cache.into(), self.ways.into(), colors]
     }
 
-    /// The day that the machine boots, or all after it.
+    /// The boots of the day on which the machine boots, or of all days after it.
     fn boots<'r>(&self, results: &'r Results, fresh: bool) -> Boots<'r> {
         let Point { arch, cache, ways, policy } = *self;
         let set = [("arch", arch), ("cache", cache), ("ways", ways), ("policy", policy)];
@@ -70,7 +70,7 @@ fn each(results: &Results, mut call: impl FnMut(Point)) {
     }
 }
 
-/// The share of as many pages at random.
+/// The share in conflict for as many pages at random.
 fn at_random(results: &Results, point: &Point) -> Option<f64> {
     let fill: f64 = results.first("fill").parse().ok()?;
     let pages = (fill * (point.bytes() / PAGE) as f64) as u64;

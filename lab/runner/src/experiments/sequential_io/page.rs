@@ -16,7 +16,7 @@ pub(super) fn page(results: &Results) -> Page {
     }
 }
 
-/// What is looked at one at a time, and the architecture.
+/// The settings that vary one at a time, and the architecture.
 fn machine(row: &Row) -> String {
     let size = |name: &str| {
         let text = row.setting(name);
@@ -42,12 +42,12 @@ fn boots<'a>(results: &'a Results, on: &str, policy: &str, readers: &str, mode: 
     Boots::of(results.with(&those).filter(|row| machine(row) == on))
 }
 
-/// The share of throughput that the first have less than the others.
+/// The share of throughput that `those` have less than `others`.
 fn loss(those: &Boots<'_>, others: &Boots<'_>) -> Option<f64> {
     Some(1.0 - those.mean("mbs")? / others.mean("mbs")?)
 }
 
-/// Two settings that a row of a table is of.
+/// Two settings that select a row of a table.
 type Point<'a> = (&'a str, &'a str);
 
 fn table(results: &Results, machine: String) -> (String, Table) {

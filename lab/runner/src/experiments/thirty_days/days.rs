@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Rows of `thirty-days` by what a machine does, and by day.
+//! Groups rows of `thirty-days` by machine, and by day.
 
 use serde_json::json;
 
@@ -8,21 +8,21 @@ use crate::{
     results::{Boots, Results, Row, distinct},
 };
 
-/// Metrics that are shown by day: name, heading, and whether little of it is good.
+/// Metrics that are shown by day: name, heading, and whether less is better.
 pub const SHOWN: [(&str, &str, bool); 3] = [
     ("conflict_share", "Pages in conflict", true),
     ("free_in_largest", "Free memory in blocks of the largest order", false),
     ("thp_success", "Faults of 2 MiB that got a huge page at once", false),
 ];
 
-/// Architecture, kind of day and policy: boots of it differ by their seed only.
+/// Architecture, kind of day and policy: boots of a line differ only in their seed.
 pub type Line = [String; 3];
 
 pub fn day(row: &Row) -> u64 {
     row.setting("day").parse().unwrap_or_default()
 }
 
-/// Those that there are.
+/// The lines of the results.
 pub fn lines(results: &Results) -> Vec<Line> {
     distinct(results.rows.iter().map(|row| ["arch", "kind", "policy"].map(|n| row.setting(n))))
 }

@@ -87,7 +87,8 @@ fn last_day(results: &Results) -> Table {
     table
 }
 
-/// Of the string instruction that clears a page on x86_64: the emulator counts each byte.
+/// Of the string instruction that clears a page on x86_64: the emulator counts each
+/// byte.
 const CLEARING: f64 = 4096.0;
 
 fn touching(results: &Results) -> Table {
@@ -117,7 +118,7 @@ fn touching(results: &Results) -> Table {
 }
 
 fn against_source(results: &Results) -> (String, Table) {
-    // Rates fresh, in the mean of days and on the worst.
+    // Rates fresh, in the mean of all days and on the worst day.
     let rates = lines(results).into_iter().map(|line| {
         let rate = |share: Option<f64>| share.map(|share| gbs(share, HIT, MISS));
         let fresh = on(results, &line, 0).mean("conflict_share");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the guest says of each day, as rows.
+//! Makes rows of the guest's lines, one for each day.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -24,7 +24,7 @@ struct Said {
 /// A row for each day.
 ///
 /// # Errors
-/// A day that is missing, or not the next one.
+/// A day that is missing, or out of order.
 pub fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     let days: usize = case.argument("days")?.parse().context("days")?;
     let rows = report.said::<Said>().enumerate().map(|(next, said)| {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Guests put on hosts: a frame of a guest has the color of the host's frame behind it.
+//! Combines guests with hosts: a frame of a guest has the color of the host's frame
+//! behind it.
 
 use anyhow::{Context, ensure};
 use serde_json::{Map, Value, json};
@@ -13,12 +14,13 @@ use crate::{
     results::{Figures, Row, rounded},
 };
 
-/// A row for each host, the way its guests' memory came, and what both guests do; hosts
-/// and guests whose boots failed are left out. And one for a host that keeps memory for its
-/// guests in one piece from boot on, which takes no kernel to know.
+/// A row for each host, each way in which its guests' memory came, and each policy of
+/// both guests; hosts and guests whose boots failed are left out. One more is for a
+/// host that keeps memory for its guests in one piece from boot on, which needs no
+/// kernel.
 ///
 /// # Errors
-/// Lists that are none.
+/// Lists that cannot be read.
 pub fn all(rows: &[Row]) -> anyhow::Result<Vec<Row>> {
     let mut composed = Vec::new();
     let mut reserved: Vec<Host> = Vec::new();
@@ -66,7 +68,8 @@ impl Host {
         })
     }
 
-    /// The same machine, but with the guests' memory one behind the other.
+    /// The same machine, but with the guests' memory contiguous, one guest's after the
+    /// other's.
     fn in_one_piece(&self) -> Self {
         let mut settings = self.settings.clone();
         for (name, value) in [("host", "reserved"), ("backing", "one piece"), ("sets", "none")] {
@@ -87,7 +90,7 @@ impl Host {
     }
 }
 
-/// A row for each thing that both guests may do.
+/// A row for each policy of both guests.
 fn guests_on(host: &Host, rows: &[Row]) -> anyhow::Result<Vec<Row>> {
     let mut composed = Vec::new();
     for guest in Guest::ALL {
@@ -160,14 +163,14 @@ fn by_color(pages: &[u64], colors: usize) -> Vec<u32> {
     counts
 }
 
-/// Of the pages of all programs together, those whose color another one has.
+/// Of the pages of all programs together, the share whose color another page has.
 fn share_in_conflict(programs: &[&[u64]], colors: usize) -> f64 {
     let counts = by_color(&programs.concat(), colors);
     let all: u32 = counts.iter().sum();
     f64::from(counts.iter().filter(|count| **count > 1).sum::<u32>()) / f64::from(all.max(1))
 }
 
-/// Of the pages of both programs, those whose color the other program has too.
+/// Of the pages of both programs, the share whose color the other program has too.
 fn shared(programs: &[&[u64]], colors: usize) -> f64 {
     let counts: Vec<Vec<u32>> = programs.iter().map(|pages| by_color(pages, colors)).collect();
     let all: u32 = counts.iter().flatten().sum();
@@ -176,14 +179,14 @@ fn shared(programs: &[&[u64]], colors: usize) -> f64 {
     f64::from(pages) / f64::from(all.max(1))
 }
 
-/// Of a guest's frames, those whose next one has the next color.
+/// Of a guest's frames, the share whose next frame has the next color.
 fn in_order(memory: &[u64], colors: usize) -> f64 {
     let next = |pair: &&[u64]| (pair[0] + 1) % colors as u64 == pair[1];
     memory.windows(2).filter(next).count() as f64 / (memory.len().max(2) - 1) as f64
 }
 
-/// Of a guest's frames, those whose color differs from their number by what is the most
-/// common difference: where it is all of them, colors of the guest are colors of the host.
+/// Of a guest's frames, the share whose color differs from their number by the most
+/// common difference: if it is all of them, colors of the guest are colors of the host.
 fn one_distance(memory: &[u64], colors: usize) -> f64 {
     let mut counts = vec![0_u32; colors];
     for (frame, color) in memory.iter().enumerate() {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Numbers as `lab/guest/letters.h` writes them.
+//! Reads numbers in the form of `lab/guest/letters.h`.
 
 use anyhow::{Context, ensure};
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The numbers, of which each has so many letters.
+/// The numbers, each of `each` letters.
 ///
 /// # Errors
 /// Other characters, or a number that is cut off.

@@ -6,14 +6,14 @@ use crate::results::{
     Axis, Boots, Page, Panel, Plot, Results, Row, Series, Table, distinct, percent,
 };
 
-/// What boots differ in, apart from their seed.
+/// The settings in which boots differ, apart from their seed.
 const NAMES: [&str; 4] = ["host", "backing", "sets", "guest"];
 
-/// Host, how its guests' memory came, its sets, and what both guests do; boots of it differ
-/// by their seed only.
+/// Host, how its guests' memory came, its sets, and the policy of both guests; boots of
+/// a point differ only in their seed.
 type Point = [String; 4];
 
-/// Those that there are.
+/// The points of the results.
 fn points(results: &Results) -> Vec<Point> {
     distinct(results.rows.iter().map(|row| NAMES.map(|name| row.setting(name))))
 }
@@ -67,8 +67,9 @@ fn order(results: &Results) -> Table {
     table
 }
 
-/// Memstrata (OSDI 2024) gives each machine pages of its own colors from the host: slowdown
-/// of outliers from 34 % to below 6 %, which these counts are not.
+/// Memstrata (OSDI 2024) gives each machine pages of its own colors from the host:
+/// slowdown of outliers from 34 % to below 6 %, which cannot be compared with these
+/// counts.
 fn best(results: &Results) -> (String, Table) {
     let mut table = Table::new(["memory", "best of host and guests", "within", "across"]);
     for backing in results.values("backing") {
@@ -91,7 +92,7 @@ fn best(results: &Results) -> (String, Table) {
     ("The least conflicts across both guests, by how their memory came".into(), table)
 }
 
-/// Conflicts by what the guests do, a panel for each way in which their memory came.
+/// Conflicts by the guests' policy, a panel for each way in which their memory came.
 fn plot(results: &Results) -> Plot {
     let hosts =
         distinct(points(results).into_iter().map(|[host, memory, sets, _]| [host, memory, sets]));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What hosts and guests say, as rows that are put together later.
+//! Makes rows of the lines of hosts and guests, which are combined later.
 
 use anyhow::{Context, ensure};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::{
     experiment::{Case, Found, map},
 };
 
-/// In which a color and a frame are written.
+/// The number of letters of a color.
 pub const COLOR_LETTERS: usize = 2;
 pub const FRAME_LETTERS: usize = 4;
 

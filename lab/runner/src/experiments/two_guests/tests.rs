@@ -19,7 +19,7 @@ fn written(numbers: impl IntoIterator<Item = u64>, letters: u32) -> String {
     numbers.into_iter().flat_map(digits).collect()
 }
 
-/// Rows of a boot that says this.
+/// Rows of a boot with these results.
 fn rows(case: &Case, results: Vec<Value>) -> Vec<Row> {
     trial::rows(&EXPERIMENT, case, &trial::report(results, Vec::new()))
 }

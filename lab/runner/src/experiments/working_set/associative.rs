@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Placements beside a fully associative cache of the same size, which no placement
-//! can spoil.
+//! Compares placements with a fully associative cache of the same size, in which
+//! placement has no effect.
 
 use super::{
     FULL,

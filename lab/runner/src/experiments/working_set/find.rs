@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Finding rows of `working-set`, and what follows from one or two of them.
+//! Finds rows of `working-set`, and computes figures from one or two of them.
 
 use super::{CACHE_PAGES, theory};
 use crate::results::{Results, Row, distinct};
 
-/// Placements that are the kernel's own choice.
+/// Placements that the kernel chooses.
 pub(super) const OWN: [&str; 2] = ["fresh", "aged"];
-/// What boots differ in.
+/// The settings in which boots differ.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Machine {
     pub arch: String,
@@ -71,13 +71,13 @@ pub(super) fn beyond_contiguous(
     Some(100.0 * (cycles(placement)? / cycles("contiguous")? - 1.0))
 }
 
-/// What random pages do, by theory: the share of misses at a size.
+/// The theory of random pages: the share of misses at a size.
 pub(super) fn random_theory(machine: &Machine, eighths: &str) -> Option<f64> {
     let (ways, eighths): (u64, u64) = (machine.l2_ways.parse().ok()?, eighths.parse().ok()?);
     Some(theory::random_miss_share(CACHE_PAGES * eighths / 8, CACHE_PAGES / ways, ways))
 }
 
-/// The cost of a miss that the rows were run with.
+/// The cost of a miss in these rows.
 pub(super) fn miss_cost(results: &Results) -> f64 {
     results.first("miss_cost").parse().unwrap_or(1.0)
 }

@@ -80,7 +80,7 @@ fn tables(results: &Results) -> Vec<(String, Table)> {
     tables
 }
 
-/// Against contiguous frames, which are colored by construction.
+/// The time compared with contiguous frames, which have all colors equally often.
 fn of_colored(results: &Results, machine: &Machine, placement: &str, eighths: &str) -> String {
     let share = |placement: &str| {
         find(results, machine, "read", placement, eighths)?.metric("modelled_peak_share")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From what one boot reported to rows: repeats become means and deviations.
+//! Makes rows of a boot's report: repeats become means and deviations.
 
 use anyhow::{Context, ensure};
 use serde_json::Value;
@@ -20,10 +20,10 @@ pub(super) fn of(case: &Case, report: &Report) -> anyhow::Result<Vec<Found>> {
     Ok(keys.into_iter().map(|key| row(&same(key), miss_cost)).collect())
 }
 
-/// What repeats have in common: work, placement, and size.
+/// The key of repeats: work, placement, and size.
 type Key = (String, String, u64);
 
-/// One region with what the guest told of it.
+/// One region with the guest's line about it.
 struct Repeat<'a> {
     key: Key,
     told: &'a Value,
@@ -89,7 +89,7 @@ fn row(same: &[&Repeat], miss_cost: f64) -> Found {
     if work == "read" {
         add("lines", &|repeat| told(repeat, "lines"));
         add("lines_in_conflict", &|repeat| told(repeat, "lines_in_conflict"));
-        // What the kernel accessed meanwhile and while the caches were warmed.
+        // Accesses of the kernel meanwhile and while the caches were warmed.
         add("other_accesses", &|repeat| {
             let all = (repeat.record.accesses + repeat.before) as f64;
             all - told(repeat, "lines") - told(repeat, "warm_reads")

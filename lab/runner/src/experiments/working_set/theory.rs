@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What pages at random would do, and means.
+//! Theory of pages at random, and means.
 
 /// The share of lines that miss when pages with random colors are read again and
 /// again in the same order, with LRU: those of colors with more pages than ways.
@@ -20,7 +20,7 @@ pub fn random_miss_share(pages: u64, colors: u64, ways: u64) -> f64 {
     (1.0 - fewer).clamp(0.0, 1.0)
 }
 
-/// The bandwidth that a share of misses leaves, as a share of the peak.
+/// The bandwidth at a share of misses, as a share of the peak.
 pub(super) fn peak_share(miss_share: f64, miss_cost: f64) -> f64 {
     1.0 / (1.0 + miss_share * (miss_cost - 1.0))
 }

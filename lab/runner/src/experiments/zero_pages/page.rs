@@ -9,7 +9,7 @@ use crate::results::{
     table_of, thousands,
 };
 
-/// The settings that tell boots apart.
+/// The settings that distinguish boots.
 const BOOT: [(&str, Column); 4] = [
     ("arch", Set("arch")),
     ("fought", Set("fought")),
@@ -20,7 +20,7 @@ const BOOT: [(&str, Column); 4] = [
 /// A table: heading, the guest's table, and columns after those of the boot.
 type Described = (&'static str, &'static str, &'static [(&'static str, Column)]);
 
-/// The tables below that of what is fought over.
+/// The tables below that of the cache that is competed for.
 const TABLES: [Described; 3] = [
     (
         "A partition: the neighbor's misses a round",
@@ -55,7 +55,7 @@ const FRAMES: [(&str, Column); 8] = [
     ("modelled cycles a round", Number("modelled_cycles_per_round", 1)),
 ];
 
-/// What is said of the hot colors.
+/// Which figure of the hot colors is shown.
 type Which = fn(&Figures) -> f64;
 
 const WHICH: [(&str, Which); 3] = [
@@ -74,14 +74,14 @@ pub(super) fn page(results: &Results) -> Page {
         let table = table_of(&columns, results.with(&[("table", name)]));
         tables.push((heading.into(), table));
     }
-    // L1 is the same whatever L2 does.
+    // L1 is the same for all replacements of L2.
     let first = results.first("replacement");
     let frames = table_of(&FRAMES, results.with(&[("table", "frames"), ("replacement", &first)]));
     tables.push(("frames: 4 bytes at the same offset of contiguous frames".into(), frames));
     Page { source: against_source(results), tables, plot: plot(results) }
 }
 
-/// Misses a round of the cache that is fought over.
+/// Misses per round, of the cache that is competed for.
 fn fought_misses(row: &Row) -> Option<f64> {
     match row.setting("fought").as_str() {
         "l1" => row.metric("l1_misses_per_round"),
@@ -89,7 +89,7 @@ fn fought_misses(row: &Row) -> Option<f64> {
     }
 }
 
-/// The misses a round of `thrash` under these settings, of each color that is hot.
+/// The misses per round of `thrash` under these settings, for each hot color.
 fn thrash(results: &Results, settings: &[(&str, &str)]) -> Option<Figures> {
     let settings = [&[("table", "thrash")], settings].concat();
     Figures::of(results.with(&settings).filter_map(fought_misses))
@@ -110,7 +110,7 @@ fn fought(results: &Results) -> Table {
     table
 }
 
-/// Modelled time of one row against another.
+/// Modelled time of one row relative to another.
 fn slower(to: Option<&Row>, from: Option<&Row>) -> String {
     let cycles = |row: Option<&Row>| row?.metric("modelled_cycles_per_round");
     change(cycles(to), cycles(from))

@@ -4,7 +4,7 @@
 use super::WORKS;
 use crate::results::{Page, Panel, Plot, Results, Row, Table, number};
 
-/// What is shown of a row: a metric, its heading, and how it is written.
+/// The figures shown of a row: a metric, its heading, and its number of digits.
 const FIGURES: [(&str, &str, usize); 3] = [
     ("acquired_per_page", "Acquisitions of zone->lock per 1,000 pages", 1),
     ("held_per_page", "Instructions held per page", 1),
@@ -76,7 +76,7 @@ fn counted(cpus: &str) -> String {
     format!("{cpus} CPU{}", if cpus == "1" { "" } else { "s" })
 }
 
-/// The sources give no count; wanted is at most what stock has.
+/// The sources give no count; the target is at most stock's.
 fn against_stock(results: &Results) -> (String, Table) {
     let mut table =
         Table::new(["arch", "CPUs", "work", "kernel", "acquisitions", "held", "longest hold"]);

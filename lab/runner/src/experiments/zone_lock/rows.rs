@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! From the guest's lines to figures per page.
+//! Computes figures per page from the guest's lines.
 
 use anyhow::ensure;
 use serde::Deserialize;
@@ -20,8 +20,8 @@ struct Said {
     longest_ns: f64,
 }
 
-/// One row for each kind of work; rounds become means, and the longest hold of all,
-/// where there is one CPU: with more, some hold has another CPU's instructions in it.
+/// One row for each kind of work; rounds become means. The longest hold of all is given
+/// if there is one CPU: with more, a hold may contain another CPU's instructions.
 pub(super) fn of(report: &Report, cpus: u32) -> anyhow::Result<Vec<Found>> {
     let said: Vec<Said> = report.said().collect::<anyhow::Result<_>>()?;
     let ns = f64::from(NS_PER_INSTRUCTION);
