@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Why colors cannot be told, each with what to do about it.
+//! Errors of finding colors; each message says what to do about it.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use super::evidence::Evidence;
 use super::palette::PaletteError;
 use crate::{topology::PinError, units::Bytes};
 
-/// Why colors cannot be told.
+/// Why colors cannot be found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColorError {

@@ -34,7 +34,7 @@ impl Evidence {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Attempt {
-    /// Share of calibration samples told right, less those told wrong: 1 is a
+    /// Share of calibration samples classified right, less those wrong: 1 is a
     /// clear difference between hit and miss, 0 is none.
     pub contrast: f64,
     /// In how many ways a line of one page can meet lines of another: 1 for a

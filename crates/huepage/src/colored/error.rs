@@ -11,7 +11,7 @@ use crate::{
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ColoredError {
-    /// The CPUs of this process cannot be told.
+    /// The CPUs of this process cannot be listed.
     #[error("cannot tell which CPUs this process may run on")]
     Cpus(#[source] std::io::Error),
     /// The CPU cannot be used.
@@ -23,7 +23,7 @@ pub enum ColoredError {
     /// Its cache is not one to color.
     #[error(transparent)]
     Cache(#[from] ChoiceError),
-    /// Colors cannot be told.
+    /// Colors cannot be found.
     #[error(transparent)]
     Color(#[from] ColorError),
     /// Memory cannot be placed.

@@ -111,7 +111,7 @@ impl Huepage {
     ///
     /// # Errors
     /// [`ColoredError::TooMany`]; [`ColoredError::Place`] where memory or colors
-    /// are short; [`ColoredError::Color`] where new pages cannot be told.
+    /// are short; [`ColoredError::Color`] if new pages cannot be classified.
     pub fn vec<T: Default>(&self, n: usize) -> Result<Placed<T>, ColoredError> {
         Placed::new(self, n, &self.0.policy)
     }
@@ -129,7 +129,7 @@ impl Huepage {
     }
 
     /// The colors of the pages that a slice lies in, placed or not; `None` for a
-    /// page that has none (never written) or whose color cannot be told now.
+    /// page that has none (never written) or whose color cannot be found now.
     ///
     /// # Errors
     /// [`ColoredError::Color`] if no answer could be trusted;

@@ -183,7 +183,7 @@ pub(super) fn exchange<K: Kernel>(
         swap.outcome = one(kernel, swap, landing, discards);
         match swap.outcome {
             Outcome::Placed => landing = swap.fresh,
-            // The old frame is of no use: its page has another one.
+            // The old frame is not needed: its page has another one.
             Outcome::Copied | Outcome::Discarded => free = kernel.empty(landing),
             _ => {}
         }

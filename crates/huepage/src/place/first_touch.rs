@@ -85,7 +85,7 @@ impl FirstTouch {
             plain: AtomicUsize::new(0),
         });
         // SAFETY: the thread below resolves what is touched from here on;
-        // nobody has the region's address before this function returns.
+        // no other code has the region's address before this function returns.
         unsafe { shared.uffd.register(shared.start, space.pages()) }
             .map_err(PlaceError::errno("register memory with userfaultfd"))?;
         // The thread inherits the mask, so signal handlers of the program never run on

@@ -17,9 +17,9 @@ use crate::units::Bytes;
 pub struct MemorySideCache {
     /// Level; 1 is next to the memory, higher ones are nearer to the CPUs.
     pub level: u32,
-    /// Capacity; `None` where the kernel says nothing or 0.
+    /// Capacity; `None` if the kernel does not show it or shows 0.
     pub size: Option<Bytes>,
-    /// Bytes moved per miss; `None` where the kernel says nothing or 0.
+    /// Bytes moved per miss; `None` if the kernel does not show it or shows 0.
     pub line: Option<u32>,
     /// How an address finds its place.
     pub indexing: Indexing,

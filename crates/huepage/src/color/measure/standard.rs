@@ -81,7 +81,7 @@ impl Standard {
         Ok(self.reference.check())
     }
 
-    /// The color of each of its own pages, in the order given, told by the others.
+    /// The color of each of its own pages by the other ones, in the order given.
     ///
     /// # Errors
     /// [`ColorError::Pin`].

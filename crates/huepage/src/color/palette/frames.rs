@@ -59,7 +59,7 @@ impl Frames {
     /// of the page is the one that the maker of this palette put there.
     ///
     /// # Safety
-    /// The page must be writable and read by nobody else.
+    /// The page must be writable, and no other code may read it.
     pub unsafe fn stamp(&self, index: u32, stamp: u64) {
         // SAFETY: the caller's contract; pages are aligned beyond 8 bytes.
         unsafe { self.page(index).as_ptr().cast::<u64>().write_volatile(mixed(index, stamp)) };

@@ -269,7 +269,7 @@ impl Audience {
         Mode::from_raw_mode(self.segment_mode())
     }
 
-    /// Mode of records and of segments: nobody writes them.
+    /// Mode of records and of segments: no user may write them.
     pub(super) fn segment_mode(self) -> u32 {
         match self {
             Audience::User => 0o400,

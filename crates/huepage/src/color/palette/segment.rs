@@ -218,7 +218,7 @@ impl Segment {
         PageAddr::containing(at)
     }
 
-    /// Sets who may read it, and that nobody may write it.
+    /// Sets which users may read it, and that no user may write it.
     ///
     /// # Errors
     /// What `shmctl(2)` reports.

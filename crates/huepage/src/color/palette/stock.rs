@@ -80,7 +80,7 @@ impl Stock {
     /// Writes the stamp of the palette into all its pages.
     ///
     /// # Safety
-    /// The pages must be writable, and nobody else's yet.
+    /// The pages must be writable, and not used by other code yet.
     pub unsafe fn stamp(&self, stamp: u64) {
         for &index in self.sets.iter().flatten() {
             // SAFETY: the caller's contract.
