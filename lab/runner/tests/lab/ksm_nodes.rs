@@ -190,7 +190,8 @@ fn by_distance(results: &Results, arch: &str) {
             assert_eq!(number(&row, name), number(&row, &format!("fresh_{name}")), "{row:?}");
         }
     }
-    // Who unmerges has no policy, the workers have: stock's half elsewhere comes home.
+    // The process that unmerges has no policy, but the workers have one: the half of the
+    // pages that stock leaves on other nodes comes back.
     let unmerged = get(&[("event", "switch"), ("from", "10"), ("to", "16")]);
     assert_eq!(number(&unmerged, "local_share_unmerged"), 1.0);
     assert_eq!(number(&unmerged, "pages_shared_unmerged"), 0.0);

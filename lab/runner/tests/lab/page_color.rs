@@ -107,7 +107,7 @@ fn pages_of_sets(arch: Arch, config: Config) {
     assert_eq!(number("huge in set", "huge"), 4);
     assert_eq!(number("huge in set", "outside"), 0);
     assert_eq!(number("huge in set", "none"), 0);
-    // There is no block of every second color: who asks for a huge page gets one.
+    // No block has every second color only: a program that asks for huge pages gets one.
     assert_eq!(number("huge asked for", "huge"), 1);
     assert_eq!(number("huge asked for", "outside"), 256);
     assert!(number("huge asked for", "none") >= 1);

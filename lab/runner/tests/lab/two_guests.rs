@@ -13,7 +13,7 @@ fn what_a_guest_colors_is_worth_what_the_host_keeps_of_its_order() {
         number(row(&results, &set), metric)
     };
     for row in &results.rows {
-        // A guest that colors believes that nothing conflicts, whoever is below it.
+        // By its own frame numbers a guest that colors has no conflicts, on any host.
         let colored = row.setting("guest") != "stock";
         let believed = number(row, "believed");
         assert_eq!(believed <= 0.01, colored, "{row:?}");
