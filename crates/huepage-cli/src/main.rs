@@ -29,24 +29,24 @@ use usage::UsageError;
 
 /// Decide where physical memory pages land
 ///
-/// Finds the colors of the cache, places memory by them, and shows what that is
-/// worth. Most commands that report figures have --json.
+/// Finds the colors of the cache, places memory by them, and measures what a program
+/// gains. Most commands that report figures have --json.
 #[derive(Parser)]
 #[command(name = "huepage", version, max_term_width = 80)]
 #[command(after_help = "Examples:
-  huepage demo              topology, colors and two benchmarks, pictures in out/
-  huepage colors            which colors the cache has, and how sure that is
+  huepage demo              topology, colors, two benchmarks; pictures in out/
+  huepage colors            the colors of the cache, and how reliable they are
   huepage map postgres      where the pages of that process are
-  huepage pressure          how much of the cache others take
+  huepage pressure          how much of the cache other programs take
   huepage run -- ./program  a program with its memory placed
-  huepage bench repeat      the same program, the same time?
-  huepage help colors       more on one command
+  huepage bench repeat      how much a program's time varies with its pages
+  huepage help colors       the help of one command
 
 Exit codes:
   0  done
   1  failed; the message says why and what to do
-  2  usage: an option is wrong, or names a CPU or process that is not
-     there
+  2  usage: an option is wrong, or names a CPU or process that does not
+     exist
   3  done in part; the message says which part is missing and why")]
 struct Cli {
     #[command(subcommand)]
@@ -63,7 +63,7 @@ enum Command {
     Pressure(commands::pressure::Options),
     Run(commands::run::Options),
     Demo(commands::demo::Options),
-    /// Measure what placement is worth on this machine
+    /// Measure what programs gain by placement on this machine
     Bench(commands::bench::Options),
     Export(commands::export::Options),
     Features(commands::features::Options),

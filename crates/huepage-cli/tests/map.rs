@@ -132,7 +132,7 @@ fn a_legend_names_what_is_there_and_nothing_else() {
         ("node", &["NUMA node:", ">node 0 ", ">node 2 ", ">node 8 "], &["node 1 "]),
         (
             "color",
-            &["color of the frame:", ">31<", "buffer &lt;a&gt; (told by the program)"],
+            &["color of the frame:", ">31<", "buffer &lt;a&gt; (reported by the program)"],
             &[">32<"],
         ),
         ("run", &[">4 KiB ", ">64 KiB+ ", ">2 MiB+ "], &["128 KiB+"]),

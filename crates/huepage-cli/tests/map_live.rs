@@ -234,7 +234,7 @@ fn a_picture_without_what_it_shows_falls_back_and_says_so() {
     let arguments = ["map", "--by", "color", "-o", path.to_str().unwrap(), "--", "true"];
     let output = user.command(&arguments).output().unwrap();
     assert_eq!((code(&output), stdout(&output)), (Some(3), String::new()));
-    let told = "nothing is known of the color of the frame here, so the picture shows kinds";
+    let told = "the color of the frame is unknown here, so the picture shows kinds";
     assert!(stderr(&output).contains(told), "{}", stderr(&output));
     assert!(fs::read_to_string(path).unwrap().contains("kind of page"));
 }

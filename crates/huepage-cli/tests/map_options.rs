@@ -49,7 +49,7 @@ fn bad_options_are_told_with_exit_code_2() {
 #[test]
 fn watching_needs_a_terminal() {
     let output = map(&["--watch", "1", &std::process::id().to_string()]);
-    let told = "huepage: --watch redraws in a terminal, and standard output";
+    let told = "huepage: --watch needs a terminal as standard output: leave it out";
     assert!(assert_refused(&output, 2, told).starts_with(told));
 }
 

@@ -29,7 +29,8 @@ fn pressure(arguments: &[&str]) -> Output {
 fn assert_done(output: &Output) {
     let text = stderr(output);
     assert_eq!(code(output), Some(0), "{text}");
-    let patient = "huepage: others disturb the search for colors; going on for half a minute\n";
+    let patient =
+        "huepage: other programs disturb the search for colors; it goes on for up to 30 s\n";
     assert!(text.is_empty() || text == patient, "{text}");
 }
 

@@ -74,13 +74,13 @@ fn a_part_that_cannot_be_had_and_a_report_that_cannot_be_written_are_told_before
     }
     assert_refused(&run(&["--colors", "9999999"]), 125, "9999999");
     let heap = ["--backend", "heap", "--must", "--split-huge"];
-    assert_refused(&run(&heap), 125, "malloc places, and nothing heeds --split-huge");
+    assert_refused(&run(&heap), 125, "malloc places, so there is no effect of --split-huge");
     for (file, why) in [
         ("/nonexistent/report.json", "/nonexistent is no directory: make it first (mkdir -p)"),
         ("/tmp", "/tmp is a directory"),
         ("/dev/null", "/dev/null is no regular file: name one"),
         ("/dev/stdout", "/dev/stdout is no regular file: name one"),
-        ("-", "standard output is the program's"),
+        ("-", "standard output belongs to the program"),
     ] {
         assert_refused(&run(&["--report", file]), 125, why);
     }
@@ -99,7 +99,7 @@ fn what_did_not_come_about_is_told_at_the_end() {
     };
     let said = stderr_of(&["-v"]);
     assert!(said.contains("nothing placed in "), "{said}");
-    assert!(said.contains("that begins with"), "{said}");
+    assert!(said.contains("placing begins at"), "{said}");
 
     // The directory is removed before the report is written.
     let gone = directory.path().join("gone");

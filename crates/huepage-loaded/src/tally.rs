@@ -247,7 +247,7 @@ fn nothing_placed(report: &RunReport, worth_it: usize) -> String {
     let RunReport { pid, pages_seen, elapsed_seconds, .. } = report;
     format!(
         "huepage: {program} ({pid}): nothing placed in {elapsed_seconds:.3} s with {pages_seen} \
-         pages seen: that begins with {worth_it} pages, and when --budget pays for the start\n"
+         pages seen: placing begins at {worth_it} pages, once --budget covers its start\n"
     )
 }
 
@@ -264,8 +264,8 @@ fn summary(report: &RunReport) -> String {
     );
     text += &match report.way {
         Way::Live => format!(
-            "{moves} moves, {} drifted; of {} pages the cache could not hold {} where they were, \
-             and {} where they are",
+            "{moves} moves, {} drifted; of {} pages the cache could not hold {} in their first \
+             frames, and {} in their new ones",
             report.drifted, report.old_frames_told, report.imbalance_before, report.imbalance_after,
         ),
         Way::Heap => {

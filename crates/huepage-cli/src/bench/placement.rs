@@ -13,21 +13,21 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Placement {
-    /// What the kernel deals out for an ordinary mapping of base pages
+    /// The pages that the kernel gives an ordinary mapping of base pages
     Default,
-    /// The same after free memory was stirred: pages given back in random order
+    /// The same after free memory was stirred: pages were freed in random order
     Stirred,
     /// An ordinary mapping with transparent huge pages
     Thp,
     /// Pages drawn at random from the pool
     Random,
-    /// Color follows the virtual page number
+    /// The color of a page follows its virtual page number
     Balanced,
-    /// Only a quarter of the colors, other ones in each allocation
+    /// Only a quarter of the colors, different ones in each allocation
     Quarter,
-    /// Bin hopping: the next color for each page in order of first touch
+    /// Bin hopping: pages get the colors in turn, in order of first touch
     Sequence,
-    /// Balanced by randomly permuted labels: the control that must not help
+    /// Balanced by randomly permuted colors; this control must show no gain
     ShuffledLabels,
 }
 

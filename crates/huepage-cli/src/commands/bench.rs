@@ -42,9 +42,10 @@ pub struct Options {
 }
 
 const EXIT_CODES: &str = "\
-Allocations of all placements live side by side and are visited in turns. Speed
-is told for quiet moments, which are known without looking at the result, and
-beside it for all moments. Each figure has the interval of 95 %.
+Allocations of all placements exist at the same time and are measured in turns.
+Speeds are given for quiet moments and for all moments. A moment is quiet if no
+other program was seen to use CPU or cache and the CPU was not slower; the speed
+measured in it does not matter. Each figure has its 95 % interval.
 
 Exit codes: 0 done, 1 failed, 2 usage, 3 time was up before all visits";
 
@@ -59,22 +60,22 @@ enum What {
     /// Transform 64k and 1M points, and as many as fit the cache
     #[command(after_help = EXIT_CODES)]
     Fft(Common),
-    /// Repeat a small program: does it take the same time everywhere?
+    /// Repeat a small program; compare its times between allocations
     #[command(after_help = EXIT_CODES)]
     Repeat(Common),
-    /// Compare runs of any program by default and placed
+    /// Compare runs of any program with and without placement
     Exec(exec::Options),
 }
 
 #[derive(Args)]
 struct Common {
-    /// Allocations of each placement, alive side by side [default: 15; matmul,
-    /// fft: 8]
+    /// Allocations of each placement; all exist at the same time [default: 15;
+    /// matmul, fft: 8]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=10_000))]
     allocations: Option<u32>,
 
-    /// Visits to each allocation; more while time is left, until each had so
-    /// many in quiet moments
+    /// Visits (measurements) of each allocation; more follow while time is left,
+    /// until each allocation had N in quiet moments
     #[arg(long, value_name = "N", default_value_t = 12,
           value_parser = value_parser!(u32).range(2..=100_000))]
     visits: u32,
@@ -82,25 +83,25 @@ struct Common {
     #[command(flatten)]
     cache: CacheOptions,
 
-    /// Tell colors by the palette that programs share (huepage palette), which is
-    /// made if need be, instead of finding them anew
+    /// Use the palette that programs share (huepage palette), which is made if there
+    /// is none, instead of finding the colors anew
     #[arg(long)]
     palette: bool,
 
-    /// Keep to a part of the cache, such as 1/4: the same number of colors for
-    /// all placements, which are then drawn from a pool
+    /// Use only a part of the cache, such as 1/4: the pages of all placements then
+    /// come from a pool with this part of the colors
     #[arg(long, value_name = "N/M")]
     cache_share: Option<CacheShare>,
 
-    /// Placements to compare [default: what this machine can serve]
+    /// Placements to compare [default: those of the benchmark that work here]
     #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',')]
     placements: Vec<Placement>,
 
-    /// Begin no further round of visits after so many seconds
+    /// Begin no round of visits after this time
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     time_limit: u64,
 
-    /// JSON (schema huepage.bench/2) instead of text on standard output
+    /// Print JSON (schema huepage.bench/2) instead of text
     #[arg(long)]
     json: bool,
 
@@ -109,7 +110,7 @@ struct Common {
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: Vec<Destination>,
 
-    /// Write every slice with its moment, one JSON object a line
+    /// Write each timed slice as a line of JSON (schema huepage.bench-samples/1)
     #[arg(long, value_name = "FILE")]
     samples_file: Option<PathBuf>,
 

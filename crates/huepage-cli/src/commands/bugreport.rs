@@ -11,23 +11,23 @@ use crate::commands::{
     cache_options::WhichCache, export::KernelState, features, palette::Entry, topology,
 };
 
-/// Collect what a report of a bug needs, in one file
+/// Write the information for a bug report to one file
 ///
 /// The file has: the version of huepage; the kernel's release; which features work for
 /// this user; the processor, caches and nodes as the system describes them, with the
-/// text of the files read in /sys and /proc; the curve measured; the state of the
+/// text of the files read in /sys and /proc; measured access times; the state of the
 /// palettes; the kernel's counters of coloring, free huge pages and merged pages. It
 /// has no frame numbers, no addresses, and no names of processes, users or hosts.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage bugreport
-  huepage bugreport -o -            look at it first
+  huepage bugreport -o -            print it instead
   huepage topology --input huepage-bugreport.json
 
 Exit codes: 0 done, 1 failed, 2 usage,
-  3 done in part: what is missing is in 'missing' and said")]
+  3 done in part: a message and the field 'missing' say what is missing")]
 pub struct Options {
-    /// Where to write it; - is standard output
+    /// The file to write; - is standard output
     #[arg(short, long, value_name = "FILE", default_value = "huepage-bugreport.json")]
     output: PathBuf,
 

@@ -15,14 +15,14 @@ use crate::advice;
 /// All texts that [`ColorsBy`] reads, for help and completions.
 const COLORS_BY: [&str; 3] = ["auto", "frame-number", "measurement"];
 
-/// Which cache, and how to tell colors.
+/// Which cache, and how to find colors.
 #[derive(Debug, clap::Args)]
 pub struct CacheOptions {
     #[command(flatten)]
     pub which: WhichCache,
 
-    /// How to tell colors; auto measures, and takes frame numbers where they
-    /// predict what was measured
+    /// How to find colors; auto measures them, and then uses frame numbers if
+    /// they agree with the measurement
     #[arg(long, value_name = "HOW", default_value = "auto",
           value_parser = PossibleValuesParser::new(COLORS_BY).try_map(|how| how.parse::<ColorsBy>()))]
     pub colors_by: ColorsBy,
@@ -31,11 +31,11 @@ pub struct CacheOptions {
 /// Which cache, and what chance depends on.
 #[derive(Debug, clap::Args)]
 pub struct WhichCache {
-    /// The CPU whose cache it is [default: the last one available]
+    /// The CPU whose cache is used [default: the last one available]
     #[arg(long, value_name = "N")]
     pub cpu: Option<u32>,
 
-    /// Geometry of the cache, instead of what the machine declares, such as
+    /// Geometry of the cache, in place of the declared one, such as
     /// size=2M,ways=16
     #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
     pub cache: Option<CacheOverride>,

@@ -25,15 +25,15 @@ use huepage_present::{
 
 use crate::commands::cache_options::{CacheOptions, cache_of_cpu};
 
-/// Find the colors of the cache and show how sure that is
+/// Find the colors of the cache and show how reliable they are
 ///
-/// Two independent measurements must agree. A map that cannot be trusted is never
-/// shown; what was seen is, and the exit code is 1.
+/// Two independent measurements must agree. If the colors cannot be trusted, none are
+/// printed: a message lists what each attempt found, and the exit code is 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage colors
   huepage colors --cpu 2 --pages 65536 --json
-  huepage colors --cache size=2M,ways=16    where the machine declares none
+  huepage colors --cache size=2M,ways=16    if the machine declares none
   huepage colors --colors-by frame-number   needs CAP_SYS_ADMIN
 
 Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
@@ -41,7 +41,7 @@ pub struct Options {
     #[command(flatten)]
     cache: CacheOptions,
 
-    /// How many pages to tell the colors of
+    /// How many pages to find the colors of
     #[arg(long, value_name = "N", default_value_t = 16384,
           value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
     pages: u32,

@@ -27,8 +27,8 @@ use crate::{
 
 /// Find the colors, place memory by them, show the difference
 ///
-/// Writes the figures and pictures into a directory of its own and replaces
-/// those of an earlier demo there.
+/// Writes figures and pictures into a directory, in place of those of an earlier
+/// demo.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage demo
@@ -43,12 +43,12 @@ pub struct Options {
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
 
-    /// Allocations of each placement, alive side by side
+    /// Allocations of each placement; all exist at the same time
     #[arg(long, value_name = "N", default_value_t = 15,
           value_parser = clap::value_parser!(u32).range(6..=10_000))]
     allocations: u32,
 
-    /// Seconds for the benchmarks: they end sooner where it is quiet
+    /// Seconds for the benchmarks; on a quiet machine they end sooner
     #[arg(long, value_name = "SECONDS", default_value_t = 80,
           value_parser = clap::value_parser!(u64).range(1..))]
     time_limit: u64,

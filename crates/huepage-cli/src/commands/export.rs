@@ -19,11 +19,11 @@ use crate::{
     seconds::seconds,
 };
 
-/// Write what Prometheus and Kubernetes collect, once
+/// Write metrics for Prometheus and labels for Kubernetes, once
 ///
-/// Looks at the cache for some seconds, and writes FILE whole: a temporary file beside
-/// it, which then takes its name. What cannot be seen here is left out, and
-/// huepage_collector_success says so. No frame numbers are written.
+/// Looks at the cache for some seconds and writes a temporary file, which then replaces
+/// FILE, so that readers never see a part of it. Metrics that cannot be read here are
+/// left out, and huepage_collector_success is 0 for them. No frame numbers are written.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("what").args(["openmetrics", "node_features"]).required(true)
     .multiple(true))]
@@ -34,10 +34,11 @@ use crate::{
     /etc/kubernetes/node-feature-discovery/features.d/huepage
 
 Exit codes: 0 done, 1 failed, 2 usage,
-  3 done in part: what is missing is said, and why")]
+  3 done in part: a message says what is missing and why")]
 pub struct Options {
-    /// For Prometheus, by node_exporter's textfile collector, whose text format has
-    /// the suffix _total in the names of counters, too; - is standard output
+    /// Metrics for node_exporter's textfile collector, in its text format: unlike in
+    /// OpenMetrics, # TYPE lines have the suffix _total of counters, too; - is standard
+    /// output
     #[arg(long, value_name = "FILE")]
     openmetrics: Option<PathBuf>,
 
@@ -46,11 +47,11 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     node_features: Option<PathBuf>,
 
-    /// How long the labels hold; no new ones by then, and they are dropped
+    /// How long the labels are valid; Node Feature Discovery then drops them
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "3600")]
     valid: Duration,
 
-    /// How long to look at what others evict
+    /// How long to measure what other programs evict
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "3")]
     look: Duration,
 

@@ -14,16 +14,16 @@ use huepage_present::paragraph::wrap;
 
 use super::run::backend;
 
-/// Show what needs which kernel, and what of it works here
+/// Show which features need which kernel, and which work here
 ///
-/// Each feature is tried on this machine with the rights of this user; the version of
-/// the kernel alone decides nothing.
+/// Each feature is tried on this machine with the rights of this user, whatever the
+/// version of the kernel is.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage features
   sudo huepage features --json
 
-Exit codes: 0 done, whatever is there; 1 failed, 2 usage")]
+Exit codes: 0 done, even if features are missing; 1 failed, 2 usage")]
 pub struct Options {
     /// Print JSON (schema huepage.features/1)
     #[arg(long)]

@@ -13,7 +13,7 @@ use huepage_present::man;
 #[command(after_help = "Example:
   huepage man /usr/local/share/man/man1")]
 pub struct Options {
-    /// Where to write them
+    /// The directory for the pages
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 

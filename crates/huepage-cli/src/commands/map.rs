@@ -46,10 +46,10 @@ use crate::seconds::seconds;
   huepage map --watch 2 4242             redraw every 2 s, end with Ctrl-C
   huepage map -- ./prog ARG              run it, map it as it ends
   huepage map --after 3 -- ./server      run it, map it 3 s later
-  huepage map 4242 --record map.json     to show elsewhere with --input
+  huepage map 4242 --record map.json     show it elsewhere with --input
 
-What a command after -- prints goes to standard error. Its memory is its own:
-processes that it starts are not mapped.
+The output of a command after -- goes to standard error. Only the command itself
+is mapped, not the processes that it starts.
 
 Exit codes: 0 done, 1 failed, 2 usage, or no such process,
   3 done in part: what is missing, and the capability that would show it, is
@@ -59,7 +59,7 @@ pub struct Options {
     #[arg(value_name = "PID|NAME", group = "what")]
     target: Option<String>,
 
-    /// Run a command and map it
+    /// Run a command and map it as it ends
     #[arg(last = true, value_name = "COMMAND", group = "what")]
     command: Vec<OsString>,
 
@@ -67,7 +67,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE", group = "what")]
     input: Option<PathBuf>,
 
-    /// List every mapping; small ones are folded otherwise
+    /// List every mapping; otherwise small ones are one row
     #[arg(short, long)]
     all: bool,
 
@@ -97,12 +97,13 @@ pub struct Options {
           conflicts_with_all = ["json", "output", "record", "input", "command"])]
     watch: Option<Duration>,
 
-    /// A cache by hand: size=2M,ways=16 and, if unlike, line=64,level=2
+    /// Geometry of a cache, in place of the declared one of its level, such as
+    /// size=2M,ways=16; line=64 and level=2 unless given
     #[arg(long, value_name = "GEOMETRY", conflicts_with = "input")]
     cache: Option<CacheOverride>,
 
-    /// Map the command so long after its start, not as it ends; then wait until
-    /// it ends, or Ctrl-C ends both
+    /// Map the command this long after its start, not as it ends; then wait until
+    /// it ends (Ctrl-C ends both)
     #[arg(long, value_name = "SECONDS", value_parser = seconds,
           conflicts_with_all = ["target", "input"])]
     after: Option<Duration>,
@@ -170,10 +171,7 @@ fn known(by: By, map: &ProcessMap, outputs: &[Destination]) -> By {
     if by.is_known(map) || !outputs.iter().any(picture) {
         return by;
     }
-    eprintln!(
-        "huepage: nothing is known of the {} here, so the picture shows kinds of pages",
-        by.heading()
-    );
+    eprintln!("huepage: the {} is unknown here, so the picture shows kinds of pages", by.heading());
     By::Kind
 }
 

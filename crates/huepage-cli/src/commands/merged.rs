@@ -22,12 +22,13 @@ use crate::{
     usage::UsageError,
 };
 
-/// Show what the kernel merged among processes (KSM)
+/// Show the pages that the kernel merged among processes (KSM)
 ///
-/// Which pages of processes are merged with equal ones, in how many frames on which
-/// nodes they are, what that saves, and how many of them are on other nodes than
-/// those where the threads of a process last ran. Below stands what the kernel says
-/// of all processes: of merge domains, where it has them.
+/// Of each process: how many of its pages are merged, in how many frames, and how many
+/// of them are on other nodes than those on which its threads last ran. Of these
+/// processes together: the nodes of the frames, and the memory saved. Then the
+/// kernel's own counts for all processes, and for each merge domain if the kernel has
+/// merge domains.
 #[derive(Args)]
 #[command(after_help = "Examples:
   huepage merged                          all processes that have merged pages
@@ -37,7 +38,7 @@ use crate::{
 Exit codes: 0 done, 1 failed, 2 usage, or no such process,
   3 done in part: what is missing is listed under 'Not shown'")]
 pub struct Options {
-    /// Processes by number or name; all that have merged pages otherwise
+    /// Processes by number or name [default: all that have merged pages]
     #[arg(value_name = "PID|NAME")]
     targets: Vec<String>,
 

@@ -17,23 +17,24 @@ use crate::commands::cache_options::WhichCache;
 use report::{Action, PaletteReport};
 pub use report::{Details, Entry};
 
-/// Show, make or remove the palette by which programs tell colors
+/// Show, make or remove the palette by which programs find colors
 ///
-/// A palette is some pages of each color in shared memory, which one program
-/// found and all others tell colors by: none has to find them again, and color 5
-/// is the same to all. The first program that needs one makes it. Without an
-/// option, shows what is there and looks whether it is still right.
+/// A palette is shared memory with some pages of each color. The first program that
+/// needs a palette makes it; the others compare their pages with those of the
+/// palette. So they need not find the colors again, and color 5 means the same to
+/// all of them. Without an option, shows which palettes exist and checks whether
+/// their pages still have their colors.
 #[derive(Debug, clap::Args)]
 #[command(group = ArgGroup::new("action").args(["make", "publish", "remove"]))]
 #[command(after_help = "Examples:
-  huepage palette                 what is there, and is it right?
+  huepage palette                 which palettes exist, and are they valid?
   huepage palette --make          find the colors anew, for your own programs
   sudo huepage palette --publish  for all users of this machine
   huepage palette --remove
 
 Exit codes: 0 done, 1 failed, 2 usage")]
 pub struct Options {
-    /// Make a palette of your own anew, whatever is there
+    /// Make your own palette anew, even if there is one
     #[arg(long)]
     make: bool,
 
@@ -41,12 +42,13 @@ pub struct Options {
     #[arg(long)]
     publish: bool,
 
-    /// Remove your own palette, or that for all; programs that use it keep it
+    /// Remove your own palette, or the one for all users; programs that already use
+    /// it keep it
     #[arg(long, value_name = "WHOSE", num_args = 0..=1, require_equals = true,
           default_missing_value = "own", value_enum)]
     remove: Option<Whose>,
 
-    /// The directory of the palette for all; programs look in the default
+    /// Directory of the palette for all users; programs look in the default only
     #[arg(long, value_name = "DIR", default_value = PaletteOptions::SHARED)]
     shared_dir: PathBuf,
 
@@ -61,9 +63,9 @@ pub struct Options {
 /// Whose palette.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Whose {
-    /// Your own
+    /// Your own palette
     Own,
-    /// That for all users; needs root
+    /// The palette for all users; needs root
     All,
 }
 

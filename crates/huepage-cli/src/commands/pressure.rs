@@ -35,14 +35,14 @@ use crate::{
     signals::Interrupted,
 };
 
-/// Show how much of the cache others take, now or over time
+/// Show how much of the cache other programs take, now or over time
 ///
-/// Lines of known colors are held in the cache for 0.3 ms and then timed, some
-/// ten times a second: those gone were evicted by others, who run on another
-/// hyperthread of the core (maybe in another virtual machine) or interrupted the
-/// look. What takes turns on the CPU between two looks is not seen. A look is
-/// quiet if no more lines were gone than on a quiet machine. Colors are always
-/// measured, never told by frame number.
+/// Some ten times a second, a look reads lines of known colors into the cache, waits
+/// 0.3 ms and times them again. Lines that are gone were evicted by other programs,
+/// which ran on another hyperthread of the core (maybe in another virtual machine) or
+/// interrupted the look. A program that runs on this CPU between two looks is not
+/// seen. A look is quiet if no more lines are gone than on a quiet machine. Colors are
+/// always measured, never taken from frame numbers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage pressure                        three seconds, then a summary
@@ -52,20 +52,20 @@ use crate::{
 
 What each column of --watch means:
   seconds       since the beginning
-  looks         how often it looked, and how many of these looks were quiet
-  evicted       lines that others evicted: mean, median and p95 of the looks
-  most (color)  the same mean for the color that lost most
-  steal         of the CPU's time, taken by the hypervisor, as mpstat has it
-  lost          looks in which others had the CPU for a while
+  looks         number of looks, and how many of them were quiet
+  evicted       share of lines that others evicted: mean, median, p95 of looks
+  most (color)  the same mean for the color that lost the most lines
+  steal         share of the CPU's time that the hypervisor took, as in mpstat
+  lost          looks during which other programs had the CPU for a while
   own           this program's own share of the CPU, always below 2 %
 
 Exit codes: 0 done, 1 no colors that can be trusted, or failed, 2 usage")]
 pub struct Options {
-    /// Print a line every so many seconds, until Ctrl-C or --count
+    /// Print a line every SECONDS, until Ctrl-C or --count
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     watch: Option<Duration>,
 
-    /// End after so many lines of --watch
+    /// End after N lines of --watch
     #[arg(long, value_name = "N", requires = "watch",
           value_parser = clap::value_parser!(u64).range(1..))]
     count: Option<u64>,
@@ -74,12 +74,12 @@ pub struct Options {
     cache: WhichCache,
 
     /// Print JSON (schema huepage.pressure/1); with --watch one object on each
-    /// line, the last of which is of the whole run
+    /// line, the last one for the whole run
     #[arg(long)]
     json: bool,
 
-    /// Write the whole run to FILE.svg, .png, .json or .txt, or - for standard
-    /// output; can be given more than once
+    /// Write the figures of the whole run to FILE.svg, .png, .json or .txt, or - for
+    /// standard output; can be given more than once
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: Vec<Destination>,
 
@@ -151,7 +151,9 @@ fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
     measure.time_limit = UNHURRIED;
     let found = match MeasuredOracle::discover(&measure) {
         Err(ColorError::NotTrusted(seen)) if !seen.is_unanimous() => {
-            eprintln!("huepage: others disturb the search for colors; going on for half a minute");
+            eprintln!(
+                "huepage: other programs disturb the search for colors; it goes on for up to 30 s"
+            );
             measure.time_limit = PATIENCE;
             MeasuredOracle::discover(&measure)
         }
@@ -161,12 +163,12 @@ fn discover(cache: &ResolvedCache) -> anyhow::Result<MeasuredOracle> {
         .map_err(|error| match error {
             // The error advises frame numbers, which help to place but not to watch.
             ColorError::NotAvailable(architecture) => anyhow!(
-                "measuring colors is not available on {architecture}: what others evict is seen \
-                 by timing, which needs the time stamp counter of x86_64"
+                "measuring colors is not available on {architecture}: evictions by others are \
+                 found by timing, which needs the time stamp counter of x86_64"
             ),
             ColorError::NoTimeStamp => anyhow!(
                 "measuring colors needs the rdtscp instruction, which this CPU or hypervisor does \
-                 not offer: what others evict is seen by timing"
+                 not offer: evictions by others are found by timing"
             ),
             other => other.into(),
         })

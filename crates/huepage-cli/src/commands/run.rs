@@ -35,27 +35,27 @@ use backend::{Backend, Chosen};
 
 /// Run a program with its memory placed by color
 ///
-/// The program is executed in place of this command: its process, exit code,
-/// signals, terminal and streams are its own. A thread of its own exchanges the
-/// frames below its pages while it runs, which needs CAP_SYS_PTRACE. Without it,
-/// the program gets another malloc, whose memory is placed before the program sees
-/// it; other memory stays as it is. What cannot be placed at all runs as it is, and
-/// that is said before it starts; but where a part of the cache was asked for that it
-/// cannot have, it does not run.
+/// The program is executed in place of this command: process, exit code, signals,
+/// terminal and streams are those of the program. If the kernel places pages by color,
+/// it places the program's. Otherwise a further thread in the program exchanges the
+/// frames behind its pages while it runs, which needs CAP_SYS_PTRACE. Without this
+/// capability the program gets another malloc, whose memory is placed before the
+/// program gets it; its other memory is not placed. If nothing can be placed, a
+/// message says so and the program runs unplaced; with --must, --colors or --share
+/// it does not run.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage run -- ./program --with options
   huepage run -v --report run.json -- sort file
-  huepage run --colors 0-7 -- ./noisy       a part of the cache, no more
-  huepage run --share 1/4 -- ./server       a quarter that nobody else has
+  huepage run --colors 0-7 -- ./noisy       use only a part of the cache
+  huepage run --share 1/4 -- ./server       a quarter that no other share has
   huepage run --must -- ./program           fail if it cannot be placed
   huepage run --backend heap -- ./program   malloc's memory, without privilege
 
 Exit codes: the program's own; 125 this command failed, 126 the program
 cannot be executed, 127 it was not found, 2 usage")]
 pub struct Options {
-    /// Which color a page gets: all equally often in each window of addresses,
-    /// or the next one to the page found next
+    /// How the color of a page is chosen
     #[arg(long, value_enum, value_name = "HOW", default_value = "balanced")]
     policy: Policy,
 
@@ -63,11 +63,12 @@ pub struct Options {
     #[arg(long, value_name = "LIST", value_parser = parts::listed)]
     colors: Option<String>,
 
-    /// Use a part of the cache that no other program started so has, such as 1/4
+    /// Use a part of the colors, such as 1/4, that no other program with --share or
+    /// --colors has
     #[arg(long, value_name = "PART", value_parser = parts::part, conflicts_with = "colors")]
     share: Option<f64>,
 
-    /// List the programs that have a part of the cache, and their colors
+    /// List the programs that use --colors or --share, and their colors
     #[arg(long, exclusive = true)]
     list: bool,
 
@@ -75,51 +76,52 @@ pub struct Options {
     #[arg(long, value_enum, value_name = "WHAT", default_value = "anonymous")]
     only: Only,
 
-    /// Take transparent huge pages apart and place them too, for where the host
-    /// does not back them by huge pages of its own
+    /// Split transparent huge pages and place them too; for virtual machines whose
+    /// host does not back them by huge pages
     #[arg(long)]
     split_huge: bool,
 
-    /// How colors are told and pages placed
+    /// How colors are found and pages placed
     #[arg(long, value_enum, value_name = "HOW", default_value = "auto")]
     backend: Backend,
 
-    /// CPU time that placing may take, beside what finding the colors takes; it
-    /// begins when that pays for the start, by default after two seconds. Of the
-    /// heap, two caches' worth are placed in any case
+    /// Share of a CPU's time that placing may take, without the time to find the
+    /// colors. Placing begins once this share covers the first pages: by default
+    /// after two seconds. With the backend heap, memory of twice the cache is placed
+    /// in any case
     #[arg(long, value_name = "SHARE", default_value = "1%", value_parser = parts::share)]
     budget: f64,
 
-    /// Start the program only after the colors were found
+    /// Find the colors before the program starts
     #[arg(long)]
     wait: bool,
 
-    /// Write a report to this file now and then and at the end, as JSON (schema
-    /// huepage.run/1), in place of what was there; processes that it forks or
-    /// executes write theirs to FILE.PID. None if the program ends within 20 ms
+    /// Write a report to FILE while the program runs and at its end, as JSON (schema
+    /// huepage.run/1); an existing file is replaced. Processes that the program forks
+    /// or executes write to FILE.PID. A program that ends within 20 ms has no report
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Place the programs that it executes and forks too, which is the default
+    /// Also place the processes that the program forks or executes (the default)
     #[arg(long, overrides_with = "no_follow_forks")]
     follow_forks: bool,
 
-    /// Place the program alone
+    /// Place only the program itself
     #[arg(long)]
     no_follow_forks: bool,
 
-    /// Fail if the program cannot be placed, instead of running it as it is
+    /// Fail if the program cannot be placed, instead of running it unplaced
     #[arg(long)]
     must: bool,
 
-    /// Say how pages are placed and why so, and at the end what it came to, if any were
+    /// Print how pages are placed and why, and at the end how many were placed
     ///
-    /// The end is said on the program's own standard error: where the program closes that
-    /// before it ends, as sort and ls do, only --report tells.
+    /// The last message goes to the standard error of the program. If the program closes
+    /// it before its end, as sort and ls do, only --report shows how many were placed.
     #[arg(short, long)]
     verbose: bool,
 
-    /// Geometry of the cache, instead of what the machine declares
+    /// Geometry of the cache, in place of the declared one
     #[arg(long, value_name = "size=S,ways=W[,line=L][,level=N]")]
     cache: Option<CacheOverride>,
 
@@ -145,7 +147,9 @@ impl Options {
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 enum Policy {
+    /// All colors equally often in each window of addresses as large as the cache
     Balanced,
+    /// The colors in turn, in the order in which pages are found
     Sequence,
 }
 
@@ -192,7 +196,7 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
             return Ok(fail(FAILED, &format!("{why:#}")));
         }
         Err(why) => {
-            say(&format!("not placed, runs as it is: {why:#}"));
+            say(&format!("the program runs but is not placed: {why:#}"));
         }
     }
     let error = command.exec();
@@ -204,14 +208,13 @@ pub fn run(options: &Options) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// If it cannot be written, before the program runs without a report.
 fn report_file(path: &Path) -> anyhow::Result<PathBuf> {
-    ensure!(!recording::is_dash(path), "standard output is the program's: name a file");
+    ensure!(!recording::is_dash(path), "standard output belongs to the program: name a file");
     destination::check_file(path, true)?;
     match named(path)? {
         Named::File(file) => Ok(std::path::absolute(file)?),
-        Named::Stream => bail!(
-            "{} is no regular file: name one, whose place the report can take",
-            path.display()
-        ),
+        Named::Stream => {
+            bail!("{} is no regular file: name one, which the report can replace", path.display())
+        }
     }
 }
 
@@ -245,8 +248,8 @@ fn prepare(
     let unheeded = options.unheeded(backend);
     if !unheeded.is_empty() {
         let who = if backend == Chosen::Kernel { "the kernel places" } else { "malloc places" };
-        let why = format!("{who}, and nothing heeds {}", unheeded.join(", "));
-        ensure!(!options.must, "{why}: with --backend measure it is heeded");
+        let why = format!("{who}, so there is no effect of {}", unheeded.join(", "));
+        ensure!(!options.must, "{why}: leave it out, or use --backend measure");
         say(&why);
     }
     if backend == Chosen::Kernel {

@@ -19,9 +19,9 @@ use super::{cache_options::last_available_cpu, recording};
 
 /// Show caches, their colors, NUMA nodes and memory-side caches
 ///
-/// Caches are shown as the system declares them and, beside that, where timing
-/// says they end: now, and in moments without a neighbor on the same core, where
-/// these can be told. A machine can be recorded and shown again elsewhere.
+/// Shows caches as the system declares them and the sizes that follow from access
+/// times: at any time, and in moments without a neighbor on the same core, if such
+/// moments can be recognized. A record of this machine can be shown on another one.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage topology
@@ -44,15 +44,16 @@ pub struct Options {
     #[arg(short, long, requires = "record")]
     force: bool,
 
-    /// Show a recorded machine, or that of a bug report, instead of this one; - is stdin
+    /// Show the machine of a record or of a bug report, not this one; - is stdin
     #[arg(long, value_name = "FILE")]
     input: Option<PathBuf>,
 
-    /// The CPU to measure and to pick a cache for [default: the last allowed]
+    /// The CPU to measure, and whose cache to color [default: the last allowed]
     #[arg(long, value_name = "N")]
     cpu: Option<u32>,
 
-    /// The cache to color, by hand: size=2M,ways=16 and, if unlike, line=64,level=2
+    /// Geometry of the cache to color, in place of the declared one, such as
+    /// size=2M,ways=16; line=64 and level=2 unless given
     #[arg(long, value_name = "GEOMETRY")]
     cache: Option<CacheOverride>,
 

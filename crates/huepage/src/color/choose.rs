@@ -31,7 +31,7 @@ pub enum ColorsBy {
 
 /// Not one of the three words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("'{0}' is no way to tell colors: choose auto, frame-number or measurement")]
+#[error("'{0}' is no way to find colors: choose auto, frame-number or measurement")]
 pub struct ParseColorsByError(String);
 
 impl FromStr for ColorsBy {

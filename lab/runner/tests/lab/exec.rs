@@ -151,7 +151,7 @@ fn the_kernel_places_what_huepage_run_starts() {
         assert!(out.contains(said), "{said}: {out}{error}");
     }
     assert!(error.contains("placed by the kernel, which knows colors"), "{error}");
-    assert!(error.contains("nothing heeds --report"), "{error}");
+    assert!(error.contains("no effect of --report"), "{error}");
     assert!(error.contains("off: echo 1 > /sys/kernel/mm/page_color/enabled"), "{error}");
 }
 

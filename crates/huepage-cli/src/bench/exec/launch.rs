@@ -169,7 +169,7 @@ impl Launcher {
         }
         let by = if arm == Arm::Placed { " when run by 'huepage run'" } else { "" };
         bail!(
-            "'{name}' {}{by}; --ignore-failure measures it all the same, --show-output shows what \
+            "'{name}' {}{by}; --ignore-failure measures it nevertheless, --show-output shows what \
              it prints{words}",
             exit_text(status)
         );

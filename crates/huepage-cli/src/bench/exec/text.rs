@@ -18,8 +18,8 @@ use crate::bench::{bootstrap::Estimate, cache_text};
 type Named = (&'static str, fn(&ArmReport) -> &Figures);
 
 const LEGEND: &str = "median of the runs and its 95 % interval; spread: p95/p5 - 1 of the runs; \
-     x default: times as fast as that. quiet: nobody else took CPU, cache or clock, by what was \
-     seen before and after.";
+     x default: times as fast as default. quiet: no other program was seen to use CPU or cache or \
+     to slow the CPU.";
 
 /// The whole report: program and machine, tables, and findings.
 pub fn text(report: &ExecReport) -> String {
@@ -131,7 +131,7 @@ fn others(report: &ExecReport) -> String {
         ]);
     }
     let control = match report.arm(Arm::Control) {
-        Some(_) => "control: as default, to see what is found where there is nothing\n",
+        Some(_) => "control: runs as default do, so its ratio shows the error of the method\n",
         None => "",
     };
     format!("{}{control}", table.render())

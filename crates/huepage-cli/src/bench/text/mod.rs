@@ -24,10 +24,10 @@ pub fn text(report: &BenchReport) -> String {
         text.push_str(&details.join("\n"));
     }
     text.push_str(
-        "\nquiet: speed when nobody else took CPU, cache or clock; between: p95/p5 - 1 of\n\
-         allocations, and its interval; in time: of an allocation's slices, quiet or not;\n\
-         median, p95: of all slices, and where the slowest twentieth begins; odd: pages\n\
-         that the cache cannot hold though it has room.\n\n",
+        "\nquiet: speed while no other program was seen to use CPU or cache or to slow\n\
+         the CPU; between: p95/p5 - 1 of the allocations, and its interval; in time: the\n\
+         same of one allocation's slices, quiet or not; median, p95: of all slices; odd:\n\
+         share of pages that the cache cannot hold although it has room.\n\n",
     );
     for sentence in findings(report) {
         text.push_str(&wrap(&sentence, "  "));
@@ -58,7 +58,7 @@ fn moments(report: &BenchReport) -> String {
         Some(some) => {
             format!("{some} allocations of a placement are left out, since their pages moved")
         }
-        None => "whether pages moved could not be told of all".to_owned(),
+        None => "of some allocations it is unknown whether pages moved".to_owned(),
     };
     format!("{} slices, {}; {moved}", report.moments.slices, report.moments)
 }

@@ -31,41 +31,42 @@ use crate::{
 
 #[derive(Args)]
 #[command(after_help = "\
-Each run has pages of its own; before it, free memory is stirred, since a
-default run would inherit the frames of a placed one. Rounds run all arms in
-another order each time: default, placed, and default once more as the
-control. A run is quiet if nobody else took CPU, cache or clock, which is
-known without looking at its time. Each figure has the interval of 95 %.
+The program runs in three arms: default, placed, and default once more as a
+control. In each round all arms run once, in another order each time. Before
+each run free memory is stirred, since a default run would get the frames of
+the placed run before it. A run is quiet if no other program was seen to use
+CPU or cache and the CPU was not slower; the time of the run does not matter.
+Each figure has its 95 % interval.
 
 A program of less than two seconds ends before it is placed. With
---run-option=--budget=100% it is placed at once, which costs CPU time: short
-programs get slower by it.
+--run-option=--budget=100% it is placed at once; this costs CPU time, which
+makes short programs slower.
 
 Examples:
   huepage bench exec -- ./program --with options
   huepage bench exec --runs 40 -o run.svg -o run.json -o - -- sort file
   huepage bench exec --run-option=--share=1/4 -- ./program
 
-Exit codes: 0 done, 1 failed (as the program may), 2 usage, 3 time was up before
-all runs")]
+Exit codes: 0 done, 1 this command or the program failed, 2 usage, 3 time was up
+before all runs")]
 pub struct Options {
-    /// Runs of each arm; more while time is left, until each had so many in
-    /// quiet moments. A verdict takes six
+    /// Runs of each arm; more follow while time is left, until each arm had N
+    /// quiet runs. A verdict needs six
     #[arg(long, value_name = "N", default_value_t = 20,
           value_parser = value_parser!(u32).range(1..=100_000))]
     runs: u32,
 
-    /// Runs of each arm before, which do not count: they find the colors, and
-    /// tell how much memory the program takes
+    /// Warm-up runs of each arm, which do not count: they find the colors and the
+    /// amount of memory of the program
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true,
           value_parser = value_parser!(u32).range(0..=1000))]
     warm: u32,
 
-    /// Begin no further round of runs after so many seconds
+    /// Begin no round of runs after this time
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     time_limit: u64,
 
-    /// Leave the control out
+    /// Leave out the arm control
     #[arg(long)]
     no_control: bool,
 
@@ -77,7 +78,7 @@ pub struct Options {
     #[arg(long, value_name = "N", conflicts_with = "all_cpus")]
     cpu: Option<u32>,
 
-    /// Run on all CPUs available, as programs of several threads want it
+    /// Run on all available CPUs, for programs with several threads
     #[arg(long)]
     all_cpus: bool,
 
@@ -93,7 +94,7 @@ pub struct Options {
     #[arg(long)]
     show_output: bool,
 
-    /// Go on where the program fails
+    /// Go on if the program fails
     #[arg(short, long)]
     ignore_failure: bool,
 
@@ -105,7 +106,7 @@ pub struct Options {
     #[arg(long, value_name = "COMMAND")]
     prepare: Option<OsString>,
 
-    /// JSON (schema huepage.bench-exec/1) instead of text on standard output
+    /// Print JSON (schema huepage.bench-exec/1) instead of text
     #[arg(long)]
     json: bool,
 
@@ -203,7 +204,7 @@ fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
             (Some(palette), looks)
         }
         Err(why) => {
-            eprintln!("huepage: nothing looks at the cache: {why}");
+            eprintln!("huepage: runs are not checked for use of the cache by others: {why}");
             (None, format!("nothing ({why})"))
         }
     }
@@ -211,7 +212,7 @@ fn palette(resolved: &ResolvedCache) -> (Option<Palette>, String) {
 
 /// This command as `huepage run`; a program that cannot be placed is an error there.
 fn placed_by(options: &[OsString]) -> anyhow::Result<Vec<OsString>> {
-    let own = std::env::current_exe().context("where this command is")?;
+    let own = std::env::current_exe().context("cannot find the path of this command")?;
     let words = [own.into_os_string(), "run".into(), "--must".into()];
     let words: Vec<OsString> = words.into_iter().chain(options.iter().cloned()).collect();
     let program = ["--".into(), "program".into()];

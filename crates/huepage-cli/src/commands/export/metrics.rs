@@ -23,7 +23,7 @@ pub fn text(seen: &Seen) -> anyhow::Result<String> {
     metrics.gauges("build_info", "The huepage that wrote this.", ["version"], version)?;
     metrics.gauges(
         "collector_success",
-        "Whether this part could be seen; where not, its metrics are missing.",
+        "Whether this part could be measured; if not, its metrics are missing.",
         ["collector"],
         seen.parts().map(|(name, why)| ([name], truth(why.is_none()))),
     )?;
@@ -77,7 +77,7 @@ impl Metrics {
         let ends = [("any", measured.l2), ("quiet", quiet)];
         self.gauges(
             "cache_effective_size_bytes",
-            "Where timing says that the L2 ends: now, and in moments without a neighbor.",
+            "Size of the L2 by timing: at any time, and in moments without a neighbor.",
             ["cpu", "level", "moment"],
             ends.into_iter().filter_map(|(moment, end)| {
                 Some(([cpu.as_str(), "2", moment], end?.estimate.0 as f64))
@@ -87,23 +87,23 @@ impl Metrics {
 
     fn pressure(&self, cpu: &str, pressure: &PressureReport) -> prometheus::Result<()> {
         let quiet = pressure.quiet_looks as f64 / pressure.looks.max(1) as f64;
-        let help = "Looks in which others evicted no more than on a quiet machine.";
+        let help = "Share of looks in which others evicted no more than on a quiet machine.";
         self.gauges("cache_quiet_looks_ratio", help, ["cpu"], [([cpu], quiet)])?;
-        let help = "Share of the CPU that looking took.";
+        let help = "Share of the CPU's time that the looks took.";
         self.gauges("pressure_cpu_ratio", help, ["cpu"], [([cpu], pressure.cpu_share)])?;
         let statistics = pressure.evicted.into_iter().flat_map(|evicted| {
             [("mean", evicted.mean), ("median", evicted.median), ("p95", evicted.p95)]
         });
         self.gauges(
             "cache_evicted_ratio",
-            "Lines of the L2 that others evicted within a look of 0.3 ms.",
+            "Share of lines of the L2 that others evicted within 0.3 ms.",
             ["cpu", "statistic"],
             statistics.map(|(statistic, value)| ([cpu, statistic], value)),
         )?;
         let colors = pressure.color_shares.iter().enumerate();
         self.gauges(
             "cache_color_evicted_ratio",
-            "Lines of one color of the L2 that others evicted, in the mean of the looks.",
+            "Share of lines of a color of the L2 that others evicted, mean of the looks.",
             ["cpu", "color"],
             colors.filter_map(|(color, share)| {
                 Some(([cpu.to_owned(), color.to_string()], (*share)?))
@@ -118,7 +118,7 @@ impl Metrics {
         };
         self.gauges(
             "palette_usable",
-            "Whether the palette has pages that were found to have their colors.",
+            "Whether the palette exists and its pages were found to have their colors.",
             ["audience"],
             palettes.iter().map(|entry| {
                 (audience(entry), truth(matches!(entry.condition, "verified" | "worn")))
@@ -130,17 +130,17 @@ impl Metrics {
                 .filter_map(|entry| Some((audience(entry), figure(entry.palette.as_ref()?)?)));
             self.gauges(name, help, ["audience"], found)
         };
-        of_each("palette_age_seconds", "Since the palette was made.", |palette| {
+        of_each("palette_age_seconds", "Time since the palette was made.", |palette| {
             Some(palette.age_seconds as f64)
         })?;
         of_each(
             "palette_agreement_ratio",
-            "Pages to which both discoveries behind the palette gave the same color.",
+            "Share of pages to which both discoveries of the palette gave the same color.",
             |palette| Some(palette.evidence.attempts.last()?.agreement),
         )?;
         of_each(
             "palette_replaced_pages",
-            "Pages of the palette that the kernel had moved, and that were replaced.",
+            "Pages of the palette that were replaced because the kernel had moved them.",
             |palette| Some(f64::from(palette.replaced)),
         )
     }
@@ -155,7 +155,7 @@ impl Metrics {
             self.gauges("kernel_coloring_colors", help, ["node"], colors)?;
             let name = "kernel_coloring_pages_total";
             let help =
-                "Pages that the kernel gave by color: the best, another one that was lacked, none.";
+                "Pages of the best color, of another one; none: times that no page was found.";
             let opts = Opts::new(name, help).namespace("huepage");
             let pages = CounterVec::new(opts, &["choice"])?;
             self.0.register(Box::new(pages.clone()))?;
@@ -164,18 +164,18 @@ impl Metrics {
             }
         }
         let free = kernel.free_huge_pages.iter().map(|of| ([&of.node, &of.zone], of.pages as f64));
-        let help = "Huge pages that free memory holds without compaction.";
+        let help = "Huge pages that free memory has without compaction.";
         self.gauges("free_huge_pages", help, ["node", "zone"], free)?;
         let merged = kernel
             .merged
             .iter()
             .map(|(&name, &count)| ([name.strip_prefix("pages_").unwrap_or(name)], count as f64));
-        let help = "Pages merged by KSM: shared are kept, sharing are those saved.";
+        let help = "Pages merged by KSM: shared are kept, sharing are saved.";
         self.gauges("ksm_pages", help, ["kind"], merged)?;
         let domains = || kernel.merge_domains.iter().map(|of| (list::format(&of.nodes), of));
         self.gauges(
             "ksm_domain_pages",
-            "Pages merged by KSM in a group of nodes: shared are kept, sharing are those saved.",
+            "Pages merged by KSM in a group of nodes: shared are kept, sharing are saved.",
             ["nodes", "kind"],
             domains().flat_map(|(nodes, of)| {
                 [("shared", of.pages_shared), ("sharing", of.pages_sharing)]

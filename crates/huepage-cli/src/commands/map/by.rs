@@ -8,13 +8,13 @@ use super::text::kind_name;
 /// What the cells of a picture show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum By {
-    /// What is behind each page: anonymous memory, a file, …
+    /// The kind of memory: anonymous, of a file, …
     Kind,
     /// The NUMA node of its frame
     Node,
     /// The color of its frame in the cache (by frame number)
     Color,
-    /// How many frames follow each other like the pages do
+    /// The length of the run of adjacent frames that the page is in
     Run,
 }
 

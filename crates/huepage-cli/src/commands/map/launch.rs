@@ -57,7 +57,7 @@ impl Launched {
         let child = command.spawn().with_context(|| format!("cannot run '{name}'"))?;
         let mut launched = Launched { child, name, gone: false, _signals: LeftToCommand::begin() };
         launched.take_over().context(
-            "cannot trace the command, which its map takes: start it by itself, then run: \
+            "cannot trace the command, which is needed to map it: start it by itself, then run: \
              huepage map PID",
         )?;
         Ok(launched)
@@ -86,7 +86,7 @@ impl Launched {
         loop {
             match self.next_stop().context("waiting for the command")? {
                 Stop::Ending => return Ok(()),
-                Stop::Gone => bail!("'{}' was gone before it could be looked at", self.name),
+                Stop::Gone => bail!("'{}' ended before it could be mapped", self.name),
                 Stop::Passing(signal) => {
                     trace(libc::PTRACE_CONT, self.pid(), signal as usize)
                         .context("letting the command go on")?;

@@ -107,7 +107,7 @@ pub fn change_text(change: &Change) -> String {
             "the process became another program; mappings of both may be shown".to_owned()
         }
         Change::Remapped { gone, new } => format!(
-            "{} went or changed, {new} came and {} not shown",
+            "{} removed or changed, {new} added, which {} not shown",
             counted(*gone, "mapping"),
             if *new == 1 { "is" } else { "are" }
         ),

@@ -21,7 +21,7 @@ use crate::{signals::Signals, usage::UsageError};
 pub fn watch(reader: &Reader, pid: u32, interval: Duration, all: bool) -> anyhow::Result<ExitCode> {
     if !stdout().is_terminal() {
         return Err(UsageError(
-            "--watch redraws in a terminal, and standard output is none: leave it out, or \
+            "--watch needs a terminal as standard output: leave it out, or \
              repeat with: while sleep 2; do huepage map PID; done"
                 .to_owned(),
         )

@@ -23,7 +23,7 @@ pub fn text(report: &PaletteReport) -> String {
             let _ = writeln!(out, "made anew in {:.3} s", report.seconds);
         }
         Action::Removed => out.push_str("removed; programs that use it keep it\n"),
-        Action::NothingToRemove => out.push_str("there was none to remove\n"),
+        Action::NothingToRemove => out.push_str("there was no palette to remove\n"),
     }
     report.palettes.iter().for_each(|entry| of_entry(&mut out, entry));
     out
@@ -37,7 +37,9 @@ fn of_entry(out: &mut String, entry: &Entry) {
     let path = printable(entry.path.as_deref().unwrap_or("no place"));
     let state = match entry.condition {
         "verified" => format!("verified now, in {:.1} ms", 1000.0 * entry.seconds),
-        "worn" => "some pages have moved; the next program that may replaces them".to_owned(),
+        "worn" => {
+            "some pages have moved; the next program that may write to it replaces them".to_owned()
+        }
         "absent" => format!("none in {path}"),
         _ => "not used".to_owned(),
     };

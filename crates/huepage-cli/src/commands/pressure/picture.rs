@@ -75,7 +75,7 @@ fn shares(report: &PressureReport) -> impl Iterator<Item = f64> {
 /// Draws what the picture shows, and how to read it; returns where that ends.
 fn head(svg: &mut Svg, report: &PressureReport) -> f64 {
     let subject = &report.subject;
-    let title = format!("What others take of the {}", subject.cache_name());
+    let title = format!("How much of the {} other programs take", subject.cache_name());
     svg.bold((MARGIN, MARGIN + 16.0), 20, INK, &title);
     let mut about = Vec::from_iter(subject.model.clone());
     about.push(format!("Linux {}", subject.kernel));
@@ -92,14 +92,14 @@ fn head(svg: &mut Svg, report: &PressureReport) -> f64 {
             percent(evicted.median),
             percent(evicted.p95)
         ),
-        None => "no look saw anything".to_owned(),
+        None => "no look saw any line".to_owned(),
     };
     let quiet = report.quiet_share().map(percent).unwrap_or("none".to_owned());
-    let steal = report.steal.map_or("not told".to_owned(), percent);
+    let steal = report.steal.map_or("unknown".to_owned(), percent);
     let texts = [
         format!(
-            "{}; measured: lines of known colors held in the cache, left alone for {} ms, and \
-             timed",
+            "{}; measured: lines of known colors are read, left alone for {} ms, and timed \
+             again",
             about.join(", "),
             1e3 * Pressure::WAIT.as_secs_f64()
         ),
@@ -200,7 +200,7 @@ mod tests {
         let mut report = sample::run(8);
         (report.looks, report.evicted, report.steal) = (0, None, None);
         report.series.clear();
-        assert!(svg(&report).contains("no look saw anything; quiet: none; steal: not told"));
+        assert!(svg(&report).contains("no look saw any line; quiet: none; steal: unknown"));
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub fn summary(report: &PressureReport) -> String {
     let ways = subject.cache.map(|cache| format!(", {} ways", cache.ways())).unwrap_or_default();
     let _ = writeln!(
         out,
-        "CPU {}: {}{ways}, {} colors told by measurement",
+        "CPU {}: {}{ways}, {} colors found by measurement",
         subject.cpu,
         subject.cache_name(),
         subject.colors
@@ -56,7 +56,7 @@ pub fn summary(report: &PressureReport) -> String {
     let wait = 1e3 * Pressure::WAIT.as_secs_f64();
     entry(
         "looks",
-        &format!("{looks} in {seconds:.1} s: lines held, left alone for {wait} ms, timed"),
+        &format!("{looks} in {seconds:.1} s; each reads lines, waits {wait} ms, times them again"),
     );
     let quiet = percent(report.quiet_share(), 0);
     entry("quiet", &format!("{quiet} of the looks: no more lines gone than on a quiet machine"));
@@ -81,7 +81,7 @@ pub fn summary(report: &PressureReport) -> String {
         "steal",
         &match report.steal {
             Some(_) => format!("{} of the CPU's time, by /proc/stat", percent(report.steal, 1)),
-            None => "not told by /proc/stat".to_owned(),
+            None => "not shown by /proc/stat".to_owned(),
         },
     );
     let own = percent(Some(report.cpu_share), 1);
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(line.matches(" -").count(), 7, "{line}");
         let summary = summary(&report);
         assert!(summary.contains("quiet      - of the looks"), "{summary}");
-        assert!(summary.contains("steal      not told by /proc/stat\n"), "{summary}");
+        assert!(summary.contains("steal      not shown by /proc/stat\n"), "{summary}");
     }
 
     #[test]

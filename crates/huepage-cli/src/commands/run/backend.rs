@@ -19,17 +19,17 @@ use huepage::{
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub enum Backend {
-    /// The kernel where it places by color, frame numbers where they are true,
-    /// else measurement; without privilege the heap alone
+    /// The kernel if it places by color; else heap without CAP_SYS_PTRACE; else
+    /// frame-number if measured colors agree with frame numbers; else measure
     Auto,
     /// The kernel's own placement (needs its page_color patches)
     Kernel,
-    /// Colors told by timing
+    /// Colors are found by timing
     Measure,
-    /// Colors told by frame number, unchecked
+    /// Colors are taken from frame numbers, without a check
     FrameNumber,
-    /// Malloc's memory alone, placed before the program gets it: another malloc,
-    /// colors told by timing, no privilege
+    /// Only malloc's memory is placed, by another malloc and before the program gets
+    /// it; colors are found by timing; needs no privilege
     Heap,
 }
 

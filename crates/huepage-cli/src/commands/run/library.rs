@@ -52,7 +52,7 @@ fn path(way: Way) -> anyhow::Result<PathBuf> {
         let path = PathBuf::from(named);
         return path.canonicalize().with_context(|| format!("{variable} names {}", path.display()));
     }
-    let own = std::env::current_exe().context("where this command is")?;
+    let own = std::env::current_exe().context("cannot find the path of this command")?;
     let name = way.library();
     let beside = places(own.parent().unwrap_or(Path::new("/")), name);
     match beside.iter().find(|path| path.is_file()) {

@@ -79,7 +79,7 @@ pub fn colors(
         // The record only informs others: if it cannot be written, the program still
         // runs.
         if let Err(error) = shares().and_then(|shares| shares.note(colors.clone(), &program)) {
-            super::say(&format!("not listed: {error}"));
+            super::say(&format!("huepage run --list will not show this program: {error}"));
         }
         return Ok(Some(colors));
     }

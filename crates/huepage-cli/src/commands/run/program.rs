@@ -32,16 +32,16 @@ pub enum NotPlaced {
     #[error("{0} is linked statically: no library can be loaded into it")]
     Static(PathBuf),
     #[error(
-        "{0} changes its user or gains capabilities when it starts: the loader ignores what it is asked to load"
+        "{0} changes its user or gains capabilities when it starts: the loader then ignores LD_PRELOAD"
     )]
     Privileged(PathBuf),
     #[error("{0} is not for {arch} of 64 bits", arch = std::env::consts::ARCH)]
     Architecture(PathBuf),
     #[error(
-        "{0} uses the C library musl, and what it would have to load uses glibc: run one that is linked with glibc"
+        "{0} uses the C library musl, but the library to be loaded needs glibc: run a program linked with glibc"
     )]
     Musl(PathBuf),
-    #[error("{0} cannot be read to see what it is: {1}")]
+    #[error("{0} cannot be read, so its kind is unknown: {1}")]
     Unreadable(PathBuf, String),
 }
 

@@ -65,7 +65,7 @@ fn choice(out: &mut String, report: &TopologyReport) {
         let measured = report.topology.measured.as_ref();
         if let Some(end) = measured.and_then(|m| m.quiet.and_then(|quiet| quiet.l2).or(m.l2)) {
             let CacheEnd { at_least, at_most, estimate, .. } = end;
-            let hint = format!("timing says {at_least} to {at_most}, about {estimate}");
+            let hint = format!("by timing it has {at_least} to {at_most}, about {estimate}");
             put(out, "           ", &hint);
         }
         return;

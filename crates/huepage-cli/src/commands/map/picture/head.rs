@@ -42,7 +42,7 @@ pub fn head(svg: &mut Svg, map: &ProcessMap, y: f64) -> f64 {
         about.push(format!("{name} of {}: {colors} colors of {ways} ways", size(cache.size)));
     }
     line(svg, &mut y, paint::PALE, &about.join(", "));
-    let how = "A column of cells is as high as the share of its pages that are there. Imbalance: pages that \
+    let how = "The height of a column is the share of its pages that are present. Imbalance: pages that \
                the cache cannot hold together although it has room.";
     line(svg, &mut y, paint::PALE, how);
     if let Some((_, cache)) = main_cache(map)

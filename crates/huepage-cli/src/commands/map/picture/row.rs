@@ -81,7 +81,7 @@ pub fn registered(
     height: f64,
 ) -> f64 {
     let pages = PageCounts { reserved: range.pages, present: range.pages, ..PageCounts::default() };
-    let name = format!("{} (told by the program)", range.label);
+    let name = format!("{} (reported by the program)", range.label);
     let detail = format!("{} of {} pages, {} colors", range.known, range.pages, range.colors.get());
     texts(svg, map, y, height, &name, &detail, &pages);
     let strip = Strip::new(&range.cells, range.pages, |cell| By::Color.parts(cell, map));

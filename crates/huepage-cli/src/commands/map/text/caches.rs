@@ -21,7 +21,7 @@ pub fn caches(out: &mut String, map: &ProcessMap) {
         return;
     }
     out.push_str("\nColors by frame number; imbalance: pages that a cache cannot hold together\n");
-    out.push_str("although it has room, beside what random placement would give\n");
+    out.push_str("although it has room, next to the imbalance that random placement would have\n");
     let _ = writeln!(
         out,
         "  {:<27} {:>8} {:>8} {:>4} {:>8} {:>9} {:>8}",
@@ -95,7 +95,7 @@ pub fn registered(out: &mut String, map: &ProcessMap) {
     if map.registered.is_empty() {
         return;
     }
-    out.push_str("\nColors that the program tells of its own memory\n");
+    out.push_str("\nColors of its own memory, as the program reports them\n");
     for range in &map.registered {
         let bytes = in_bytes(map, range.pages);
         let method = match range.method {

@@ -66,8 +66,8 @@ pub fn mappings(out: &mut String, map: &ProcessMap, all: bool) {
 fn footnote(out: &mut String, map: &ProcessMap) {
     if let Some((_, cache)) = main_cache(map) {
         let text = format!(
-            "* pages of imbalance in {} by frame number / those of random placement; - where the \
-             pages fill it",
+            "* imbalance in {} by frame number, in pages, / that of random placement; - if the \
+             pages fill the cache",
             cache.name
         );
         put(out, "", &text);

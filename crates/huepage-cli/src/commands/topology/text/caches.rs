@@ -60,10 +60,14 @@ pub fn cpuid(out: &mut String, topology: &Topology) {
     let Some(check) = &topology.cpuid else { return };
     let about = format!("leaf {} on CPU {}", check.leaf, check.cpu);
     if check.agrees() {
-        put(out, "CPUID      ", &format!("{about} says the same of {} caches", check.caches.len()));
+        put(
+            out,
+            "CPUID      ",
+            &format!("{about} declares the same for {} caches", check.caches.len()),
+        );
         return;
     }
-    put(out, "CPUID      ", &format!("{about} says otherwise:"));
+    put(out, "CPUID      ", &format!("{about} declares other values:"));
     for cache in &check.caches {
         for difference in &cache.differences {
             let value = |value: Option<u64>| match value {

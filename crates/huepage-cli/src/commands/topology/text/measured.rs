@@ -100,7 +100,7 @@ fn in_quiet_moments(out: &mut String, topology: &Topology, measured: &Measured, 
         let in_quiet = match end {
             Some(end) => range(&end),
             None if quiet.complete => "no end seen".to_owned(),
-            None => "too few were seen".to_owned(),
+            None => "too few moments".to_owned(),
         };
         let end_now = end_now.map_or("no end seen".to_owned(), |end| range(&end));
         let (name, size, verdict) = (cache_name(level, kind), size(declared), word(of_size));
@@ -122,14 +122,14 @@ fn in_quiet_moments(out: &mut String, topology: &Topology, measured: &Measured, 
 fn sentence(name: &str, verdict: Option<SizeVerdict>) -> Option<String> {
     match verdict? {
         SizeVerdict::FitsWhenQuiet => {
-            Some(format!("others take part of the {name} now: see huepage pressure"))
+            Some(format!("other programs take part of the {name} now: see huepage pressure"))
         }
         SizeVerdict::CannotTell => Some(format!(
-            "too few moments were quiet to tell where the {name} ends without others: try again, \
-             or wait for quiet with huepage pressure --watch 1"
+            "too few moments were quiet to find the size of the {name} without others: try \
+             again, or find a quiet time with huepage pressure --watch 1"
         )),
         SizeVerdict::DiffersNow => Some(format!(
-            "whether others take part of the {name} now cannot be told: its colors were not found"
+            "its colors were not found, so it is unknown whether others take part of the {name} now"
         )),
         SizeVerdict::Fits | SizeVerdict::Differs => None,
     }

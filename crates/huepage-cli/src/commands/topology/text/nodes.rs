@@ -29,7 +29,7 @@ pub fn nodes(out: &mut String, topology: &Topology) {
         let cpus: Vec<u32> = group.iter().flat_map(|node| node.cpus.clone()).collect();
         let each = if group.len() > 1 { " each" } else { "" };
         let memory = match group[0].memory {
-            None => "memory not told".to_owned(),
+            None => "memory unknown".to_owned(),
             Some(Bytes(0)) => "no memory".to_owned(),
             Some(memory) => format!("{memory}{each}"),
         };
@@ -104,16 +104,16 @@ pub fn side_caches(out: &mut String, topology: &Topology) {
 }
 
 fn side_cache(cache: &MemorySideCache) -> String {
-    let size = cache.size.map_or("size not told".to_owned(), |size| size.to_string());
+    let size = cache.size.map_or("size unknown".to_owned(), |size| size.to_string());
     let indexing = match cache.indexing {
         Indexing::DirectMapped => "direct-mapped",
         Indexing::Indexed => "indexed",
-        Indexing::Other => "indexing not told",
+        Indexing::Other => "indexing unknown",
     };
     let policy = match cache.write_policy {
         WritePolicy::WriteBack => "write-back",
         WritePolicy::WriteThrough => "write-through",
-        WritePolicy::Other => "write policy not told",
+        WritePolicy::Other => "write policy unknown",
     };
     let mode = match cache.address_mode {
         Some(AddressMode::ExtendedLinear) => ", extended-linear",
@@ -121,6 +121,6 @@ fn side_cache(cache: &MemorySideCache) -> String {
         Some(AddressMode::Reserved) | None => "",
     };
     let line = cache.line.map(|line| format!(", line {line} B")).unwrap_or_default();
-    let colors = cache.colors.map_or("colors not told".to_owned(), |n| counted(n, "color"));
+    let colors = cache.colors.map_or("colors unknown".to_owned(), |n| counted(n, "color"));
     format!("level {} {size:>9} {indexing}{mode}, {policy}{line}, {colors}", cache.level)
 }
