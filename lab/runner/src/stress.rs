@@ -119,7 +119,7 @@ pub fn run(
     let case = Case { arguments, limit, ..Case::of("page-color-stress", machine).on(request) };
     progress.stage(&format!("{request}: stress for {} s", stress.seconds));
     let report = boot(workspace, &case, &image.path, heard)?;
-    let said = report.results.last().context("the guest told nothing")?;
+    let said = report.results.last().context("the guest printed no result")?;
     let done: Done =
         serde_json::from_value(said.clone()).with_context(|| format!("the guest said {said}"))?;
     ensure!(done.pages_verified > 0, "not a page was verified: {said}");

@@ -11,16 +11,16 @@ use huepage_present::stdout::print;
 
 use super::grid::{Grid, after_help};
 
-/// List the boots of an experiment, to be run anywhere with run --case
+/// List the boots of an experiment; run --case runs them one by one
 ///
-/// A name is a hash of all that a boot is made of: this program, the sources of kernel,
-/// guest and model, the machine and the settings.
+/// A name is a hash of all that the boot depends on: this program, the sources of kernel,
+/// guest and model, the guest's machine and the settings.
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub struct Options {
     #[command(flatten)]
     grid: Grid,
-    /// As JSON: a list of objects with id, arch, variant, config and settings
+    /// Print JSON: a list of objects with id, arch, variant, config and settings
     #[arg(long)]
     json: bool,
 }

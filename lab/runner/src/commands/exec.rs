@@ -29,30 +29,31 @@ use serde_json::json;
 
 use super::Usage;
 
-/// Run a program in a guest: what its accesses come to, by cache and by mapping
+/// Run a program in a guest and count its accesses by cache and by mapping
 ///
-/// The guest has the files of this machine, to be read, and the program runs in the folder
-/// of this name there; its standard input is empty. What it writes stays in the guest's
-/// memory and is gone with it. Each policy and age is a boot; instructions and accesses are
-/// counted, times are modelled.
+/// The guest can read the files of this machine, and the program runs in the current
+/// folder with empty standard input. Files that it writes stay in the guest's memory and
+/// are lost when the guest ends. Each combination of policy and age is a boot.
+/// Instructions and accesses are counted, times are modelled.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   huepage-lab exec -- python3 -c 'print(sum(range(100000)))'
   huepage-lab exec --policy stock,on --age fresh,heavy -- sort -R /usr/share/dict/words
   huepage-lab exec --model model.json --json -- ./program
 
-Exit codes: those of huepage-lab; 1 too if the program failed in any of the runs.")]
+Exit codes: those of huepage-lab; also 1 if the program failed in one of the runs.")]
 pub struct Options {
     /// Architecture of the kernel and of the program
     #[arg(long, value_enum, default_value_t = Arch::X86_64)]
     arch: Arch,
-    /// Who decides where pages land: stock, shuffle, off, on
+    /// How frames are chosen: stock, shuffle (page_alloc.shuffle=1), off (coloring built
+    /// in, not turned on), on (by color)
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "stock")]
     policy: Vec<Placement>,
-    /// What memory went through before: fresh, light, medium, heavy
+    /// How much memory was used and freed before: fresh (none), light, medium, heavy
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_value = "fresh")]
     age: Vec<Age>,
-    /// The caches, as JSON; --print-model shows how
+    /// The caches, as JSON in the form that --print-model prints
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
     /// Print the caches as JSON and do nothing else
@@ -61,19 +62,19 @@ pub struct Options {
     /// CPUs of the guest
     #[arg(long, value_name = "N", default_value = "1")]
     cpus: NonZeroU32,
-    /// Memory of the guest, what the program writes to files included
+    /// Memory of the guest, which also holds the files that the program writes
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     memory: Bytes,
-    /// The folder that is the program's root; for another architecture one with its files
+    /// Root folder of the program; for another architecture, one with its files
     #[arg(long, value_name = "FOLDER", default_value = "/")]
     root: PathBuf,
-    /// A further word for the kernel's command line; may be given several times
+    /// A further word for the kernel's command line; can be given more than once
     #[arg(long, value_name = "WORD")]
     kernel_option: Vec<String>,
-    /// Of aging
+    /// Seed of aging
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Stop a run after so long
+    /// Stop a run after this time
     #[arg(long, value_name = "SECONDS", default_value_t = 3600,
           value_parser = clap::value_parser!(u64).range(1..))]
     timeout: u64,

@@ -23,16 +23,16 @@ use super::Usage;
 /// An experiment and its settings.
 #[derive(Args)]
 pub struct Grid {
-    /// Which one
+    /// The experiment
     #[arg(value_parser = names())]
     experiment: String,
-    /// The kernel: Debian's as it is, or with huepage's changes
+    /// The kernel: Debian's, unchanged or with the changes of Huepage
     #[arg(long, value_enum, default_value = "stock")]
     variant: Variant,
     /// Replace the values of a setting: NAME=VALUE or NAME=VALUE,VALUE
     #[arg(long, value_name = "NAME=VALUE")]
     set: Vec<String>,
-    /// The same code paths with the least of each, into target/lab/quick
+    /// Run the smallest boots that reach the same code, into target/lab/quick
     #[arg(long)]
     quick: bool,
 }
@@ -84,7 +84,7 @@ impl Grid {
 /// Where outcomes of cases are kept.
 #[derive(Args)]
 pub struct Keeping {
-    /// Where outcomes of boots are kept, a file each [default: target/lab/cases/]
+    /// Folder with the outcome of each boot, a file each [default: target/lab/cases/]
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }
@@ -102,7 +102,7 @@ impl Keeping {
 /// How results are shown.
 #[derive(Args)]
 pub struct Showing {
-    /// Where the results go [default: results/; of a package, beside what the lab makes]
+    /// Folder for the results [default: results/; if installed, that of the lab's files]
     #[arg(long, short, value_name = "FOLDER")]
     output: Option<PathBuf>,
     /// Print the results as JSON instead of the table

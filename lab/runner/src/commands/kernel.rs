@@ -39,7 +39,7 @@ enum Command {
     Bisect(bisect::Options),
 }
 
-/// Build a kernel, if anything it is made of has changed
+/// Build a kernel if its sources or configuration have changed
 ///
 /// Prints the path of the image.
 #[derive(Debug, clap::Args)]
@@ -52,7 +52,7 @@ struct Build {
     #[arg(long, value_enum, default_value_t = Variant::Stock)]
     variant: Variant,
 
-    /// Purpose, by the fragments in lab/configs
+    /// Configuration of the kernel, by the fragments in lab/configs
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Config::Plain)]
     config: Config,
 }

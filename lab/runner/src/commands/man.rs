@@ -8,7 +8,7 @@ use huepage_present::man;
 /// Write the man pages into a directory, which is made if it does not exist
 #[derive(clap::Args)]
 pub struct Options {
-    /// Where to write them
+    /// The directory for the pages
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 

@@ -9,7 +9,7 @@ use huepage_lab::{cases, runner::Run, workspace::Workspace};
 
 use super::grid::{Grid, Keeping, Showing, after_help};
 
-/// Write the results of boots that were run with run --case; nothing is booted
+/// Write the results of boots that run --case has run; boots nothing
 #[derive(Args)]
 #[command(after_help = after_help())]
 pub struct Options {

@@ -12,7 +12,7 @@ use huepage_present::stdout::print;
 /// Put all results on one page, next to the sources' own figures
 #[derive(Args)]
 pub struct Options {
-    /// Where the results are [default: results/]
+    /// Folder with the results [default: results/]
     #[arg(long, value_name = "FOLDER")]
     input: Option<PathBuf>,
     /// Also write the page and the picture of each experiment again

@@ -19,17 +19,17 @@ pub struct Options {
     grid: Grid,
     #[command(flatten)]
     showing: Showing,
-    /// Boots at once [default: the number of CPUs]
+    /// How many boots run at once [default: the number of CPUs]
     #[arg(long, value_name = "N")]
     jobs: Option<std::num::NonZeroUsize>,
     /// Only list the settings and their values
     #[arg(long)]
     settings: bool,
-    /// Take boots that are kept from an earlier run of the same program and sources
+    /// Use outcomes of boots that an earlier run of the same program and sources kept
     #[arg(long)]
     resume: bool,
-    /// Only these boots, as `huepage-lab cases` names them; they are kept, and no results
-    /// are written
+    /// Run only these boots, by their names in `huepage-lab cases`; their outcomes are
+    /// kept, and no results are written
     #[arg(long, value_name = "ID", value_delimiter = ',', conflicts_with_all = ["output", "json"])]
     case: Vec<String>,
     #[command(flatten)]

@@ -58,8 +58,9 @@ pub fn run(
             progress.step(|| format!("{name}: {note}"));
         }
     })?;
-    let said = report.results.last().context("the guest told nothing")?;
-    let said: Said = serde_json::from_value(said.clone()).context("what the guest told")?;
+    let said = report.results.last().context("the guest printed no result")?;
+    let said: Said =
+        serde_json::from_value(said.clone()).context("the result that the guest printed")?;
     let errors = shared.read("stderr")?;
     ensure!(
         !report.records.is_empty(),

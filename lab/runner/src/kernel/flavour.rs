@@ -6,11 +6,11 @@ use crate::arch::Arch;
 /// Which of Debian's configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Flavour {
-    /// Virtual machines of x86_64.
+    /// For virtual machines of x86_64.
     CloudAmd64,
-    /// Machines of x86_64.
+    /// For machines of x86_64.
     Amd64,
-    /// Machines of arm64.
+    /// For machines of arm64.
     Arm64,
 }
 

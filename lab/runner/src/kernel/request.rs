@@ -20,9 +20,9 @@ pub struct Request {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Variant {
-    /// As Debian has it.
+    /// Debian's kernel, unchanged.
     Stock,
-    /// With `kernel/overlay` and `kernel/hooks`; the same as stock while there are none.
+    /// With the changes in `kernel/overlay` and `kernel/hooks`.
     Huepage,
 }
 
@@ -30,24 +30,24 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Config {
-    /// The experiments.
+    /// For the experiments.
     Plain,
-    /// The kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
+    /// With the kernel's own checks: KASAN, lockdep, DEBUG_VM, page poisoning, kmemleak.
     Debug,
-    /// As `Debug`, with locks that sleep (`PREEMPT_RT`).
+    /// As `debug`, with locks that sleep (`PREEMPT_RT`).
     Realtime,
-    /// The kernel's own selftests: what their programs need.
+    /// With the features that the kernel's own selftests need.
     Selftests,
-    /// Statistics of locks.
+    /// With statistics of locks.
     Lockstat,
-    /// Programs of a distribution, and their files.
+    /// For programs of a distribution: with the file systems that they are read from.
     Programs,
-    /// Memory tags, for programs (arm64).
+    /// With memory tags for programs (arm64).
     Mte,
-    /// As `Plain`, with `lab/kernel`: what experiments compare with, such as frames in
-    /// reverse. Each piece is off unless a boot asks for it.
+    /// As `plain`, with the changes in `lab/kernel`, with which experiments compare, such
+    /// as frames in reverse. Each is off unless a boot turns it on.
     Lab,
-    /// Unit tests in a kernel that runs as a program (User-mode Linux).
+    /// For unit tests in a kernel that runs as a program (User-mode Linux).
     Kunit,
 }
 

@@ -12,31 +12,32 @@ use huepage_present::stdout;
 
 /// Build Debian packages of a kernel with our changes
 ///
-/// Takes Debian's own configuration of the flavour, from its package linux-config-6.12,
-/// with page coloring built in, which stays off until the command line of the kernel or
-/// sysfs turns it on, and without information for debuggers. It takes up to 40 minutes of
-/// two CPUs for cloud-amd64, more for others, and some 10 GB. Prints the paths of the
-/// packages.
+/// Uses Debian's configuration of the flavour, from the package linux-config-6.12, with
+/// page coloring built in and without debug information. Page coloring is off until the
+/// kernel's command line or sysfs turns it on. The build takes up to 40 minutes of two
+/// CPUs for cloud-amd64, more for the others, and some 10 GB of disk. Prints the paths of
+/// the packages.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   huepage-lab kernel deb
   apt install ./target/deb/linux-image-*.deb
 
-Exit codes: 0 done, 1 failed, or somebody warned and --warnings was not given")]
+Exit codes: 0 done, 1 failed, or the build had warnings and --warnings was not
+given")]
 pub struct Options {
     /// Which of Debian's configurations
     #[arg(long, value_enum, default_value_t = Flavour::CloudAmd64)]
     flavour: Flavour,
 
-    /// A higher one is an upgrade: the version ends in +huepageN
+    /// The version ends in +huepageN; a higher N is an upgrade
     #[arg(long, value_name = "N", default_value_t = 1)]
     revision: u32,
 
-    /// Where to put the packages
+    /// Directory for the packages
     #[arg(short, long, value_name = "DIR", default_value = "target/deb")]
     output: PathBuf,
 
-    /// Warnings of the build are no failure
+    /// Do not fail if the build has warnings
     #[arg(long)]
     warnings: bool,
 }

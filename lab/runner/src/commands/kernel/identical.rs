@@ -11,10 +11,10 @@ use huepage_lab::{
 };
 use huepage_present::stdout;
 
-/// Compare the stock kernel with ours where none of our options is on
+/// Compare the stock kernel with ours if none of our options is set
 ///
-/// Builds both and compares the code in them byte for byte. Lines of source files
-/// are in tables, not in code, and may differ.
+/// Builds both and compares their code byte by byte. Line numbers of source files are in
+/// tables outside the code, and may differ.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 all code is the same, 1 it differs")]
 pub struct Options {

@@ -16,8 +16,8 @@ use serde_json::json;
 
 /// Run the kernel's unit tests (KUnit on User-mode Linux)
 ///
-/// Builds the kernel if it must. Which suites are built in is in
-/// lab/configs/kunit.config.
+/// Builds the kernel if it is not up to date. lab/configs/kunit.config says which suites
+/// are built in.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Exit codes: 0 all passed or skipped, 1 a test failed or the kernel crashed"
@@ -27,11 +27,11 @@ pub struct Options {
     #[arg(long, value_enum, default_value_t = Variant::Huepage)]
     variant: Variant,
 
-    /// Only suites, or tests, that match: 'list*', 'list*.*_add'
+    /// Run only suites or tests that match: 'list*', 'list*.*_add'
     #[arg(long, value_name = "GLOB")]
     filter: Option<String>,
 
-    /// Give up on a kernel that runs longer
+    /// Stop a kernel that runs longer
     #[arg(long, value_name = "SECONDS", default_value_t = 300,
           value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,

@@ -16,11 +16,11 @@ use huepage_present::stdout;
 
 /// Write our changes to the kernel as a patch series to mail
 ///
-/// What belongs to which patch is in kernel/series, subjects and bodies are in
-/// kernel/messages. Prints the paths of the patches.
+/// kernel/series lists the files of each patch, kernel/messages has subjects and bodies.
+/// Prints the paths of the patches.
 #[derive(Debug, clap::Args)]
 pub struct Export {
-    /// Directory for the patches; those in it are replaced [default: target/lab/patches]
+    /// Directory for the patches, in place of those in it [default: target/lab/patches]
     #[arg(long, value_name = "DIR")]
     output: Option<PathBuf>,
 }

@@ -20,12 +20,12 @@ use crate::commands::Usage;
 
 /// Run the kernel's own selftests in a booted kernel
 ///
-/// Which programs, and what is set before, is in lab/selftests.list. They are built
-/// from the kernel's source with our changes, and are the same for every kernel.
+/// lab/selftests.list names the programs and what is set before each. They are built from
+/// the kernel's source with our changes, and are the same for every kernel.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 all passed or skipped, 1 a test failed or the kernel \
-                        crashed; with --compare 0 all that passes on stock passes on ours, 1 \
-                        something does not")]
+                        crashed; with --compare 0 every test that passes on stock passes on ours, \
+                        1 one does not")]
 pub struct Options {
     /// Architecture
     #[arg(long, value_enum, default_value_t = Arch::X86_64)]
@@ -33,17 +33,18 @@ pub struct Options {
     /// With or without our changes
     #[arg(long, value_enum, default_value_t = Variant::Huepage)]
     variant: Variant,
-    /// What the kernel has built in
+    /// Configuration of the kernel, by the fragments in lab/configs
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Config::Selftests)]
     config: Config,
-    /// Color pages from boot on, with this for page_color=
+    /// Color pages from boot on, with page_color=SETTING
     #[arg(long, value_name = "SETTING", num_args = 0..=1, require_equals = true,
           default_missing_value = COLORING)]
     coloring: Option<String>,
-    /// Run the stock kernel, ours, and ours with coloring on; tell what is lost
+    /// Run the stock kernel, ours, and ours with coloring on; list tests that fail on
+    /// ours only
     #[arg(long, conflicts_with = "variant")]
     compare: bool,
-    /// Only tests that match: 'mm/ksm*', 'page_color/*'
+    /// Run only tests that match: 'mm/ksm*', 'page_color/*'
     #[arg(long, value_name = "GLOB")]
     filter: Option<String>,
     /// Show the console
@@ -52,7 +53,7 @@ pub struct Options {
     /// Print JSON (schema huepage.selftests/1)
     #[arg(long)]
     json: bool,
-    /// Write the JSON to a file, whatever is printed
+    /// Also write the JSON to a file
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -16,10 +16,11 @@ use huepage_present::stdout;
 
 use crate::commands::Usage;
 
-/// Stress a kernel that checks itself: faults, forks, compaction, memory that goes and
-/// comes, kills, all switches of page coloring
+/// Stress a kernel that checks itself
 ///
-/// Every page's content is verified. Any report of the kernel about itself is a failure.
+/// The load has faults, forks, compaction, memory that goes offline and comes online,
+/// kills, and all switches of page coloring. The content of every page is verified. Any
+/// report of the kernel's own checks is a failure.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Architecture
@@ -28,13 +29,13 @@ pub struct Options {
     /// With or without our changes
     #[arg(long, value_enum, default_value_t = Variant::Huepage)]
     variant: Variant,
-    /// Which checks the kernel has
+    /// Configuration of the kernel, which has the checks
     #[arg(long, value_enum, value_name = "NAME", default_value_t = Config::Debug)]
     config: Config,
-    /// How long
+    /// How long to run
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     seconds: u64,
-    /// Of what each process does; when it does it hangs on how they run
+    /// Seed of what each process does; when it does it depends on scheduling
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Show the console
