@@ -26,8 +26,8 @@ _opened: dict[int, Colors] = {}
 def colors() -> Colors:
     """The colors of the cache, found on the first call of a process.
 
-    Where they are measured that takes about a quarter of a second. A child of fork()
-    finds its own.
+    If they are measured, that takes about a quarter of a second. A child of fork()
+    finds them again.
     """
     with _lock:
         process = os.getpid()
@@ -40,8 +40,8 @@ def colors() -> Colors:
 class Array(np.ndarray):
     """An array in placed memory.
 
-    Views and slices share the memory, and have the properties for their own pages.
-    What is computed from it is an ordinary array.
+    Views and slices share the memory; their properties are about their own pages.
+    Results of computations with it are ordinary arrays.
     """
 
     _from: Colors | None = None
@@ -50,7 +50,8 @@ class Array(np.ndarray):
         self._from = getattr(other, "_from", None)
 
     def __array_wrap__(self, array, context=None, return_scalar=False):
-        # In place it stays what it is; a result is in memory of NumPy's.
+        # After an operation in place it is still placed; a new result is in memory of
+        # NumPy's.
         if array is self:
             return array
         plain = np.asarray(array)
@@ -64,15 +65,16 @@ class Array(np.ndarray):
     @property
     def colors(self) -> np.ndarray:
         """The color of each page that the array lies in, asked for now; -1 for a page
-        that was never written, or whose color cannot be told."""
+        that was never written, or whose color cannot be found."""
         if self._from is None or self.size == 0:
             return np.empty(0, dtype=np.int32)
         return np.array(self._from.colors_of(*self._pages()), dtype=np.int32)
 
     @property
     def imbalance(self) -> float:
-        """The share of pages that the fullest color has more than its part: 0.0 if all
-        colors have as many pages as whole pages allow. NaN without a known color."""
+        """How many pages the color with the most pages has beyond its equal part, as a
+        share of all pages: 0.0 if the pages are spread as evenly as whole pages allow.
+        NaN if no color is known."""
         known = self.colors
         known = known[known >= 0]
         if known.size == 0:
@@ -92,12 +94,12 @@ def empty(
     """An array whose contents are zeros until they are written.
 
     ``policy`` is ``"balanced"`` (every stretch has each color equally often),
-    ``"random"``, ``"sequence"`` (the next color to the page touched next; takes
-    CAP_SYS_PTRACE or /dev/userfaultfd), or numbers of colors: only these, a part of
-    the cache.
+    ``"random"``, ``"sequence"`` (pages get the colors in turn, in the order in which
+    they are touched; needs CAP_SYS_PTRACE or /dev/userfaultfd), or a list of color
+    numbers (only these colors are used, a part of the cache).
 
-    Raises :class:`Error` where the colors cannot be told or pages are short, and
-    ValueError for a policy that there is not.
+    Raises :class:`Error` if the colors cannot be found or there are too few pages, and
+    ValueError for an unknown policy.
     """
     dtype = np.dtype(dtype)
     if dtype.hasobject:

@@ -20,9 +20,15 @@ use pyo3::{
     types::PyDict,
 };
 
-create_exception!(_huepage, Error, PyRuntimeError, "Why memory cannot be placed.");
+create_exception!(
+    _huepage,
+    Error,
+    PyRuntimeError,
+    "Memory cannot be placed, or its colors cannot be found."
+);
 
-/// With the causes below it, as the command shows them.
+/// A Python exception with the text of the error and of its causes, as the command
+/// prints them.
 fn failed(error: impl std::error::Error) -> PyErr {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -33,7 +39,7 @@ fn failed(error: impl std::error::Error) -> PyErr {
     Error::new_err(text)
 }
 
-/// Of arrays placed by chance, so that each has colors of its own.
+/// Number of arrays placed at random; it is the seed, so each array has other colors.
 static DRAWN: AtomicU64 = AtomicU64::new(1);
 
 /// The colors of the cache.
@@ -57,13 +63,13 @@ impl Colors {
         self.0.count().get() as usize
     }
 
-    /// How colors are told, and why so.
+    /// How colors are found, and why this way.
     #[getter]
     fn reason(&self) -> &str {
         self.0.reason()
     }
 
-    /// So many zeroed bytes.
+    /// Placed memory of this many bytes, which are zero.
     fn memory(&self, py: Python<'_>, size: u64, policy: Named) -> PyResult<Memory> {
         let policy = match policy {
             Named::Name(name) => match name.as_str() {
@@ -85,7 +91,7 @@ impl Colors {
         Ok(Memory { region: Mutex::new(Some(region)), size, from: self.0.clone() })
     }
 
-    /// The colors of the pages that so many bytes at an address lie in, -1 if unknown.
+    /// The color of each page of a range of memory, -1 if unknown.
     fn colors_of(&self, py: Python<'_>, address: usize, size: usize) -> PyResult<Vec<i64>> {
         let found = py.detach(|| {
             let first = std::ptr::with_exposed_provenance(address);
@@ -97,7 +103,7 @@ impl Colors {
     }
 }
 
-/// Placed memory; arrays refer to it, and with the last of them it is given back.
+/// Placed memory, which is given back when no array refers to it any more.
 #[pyclass(frozen)]
 struct Memory {
     region: Mutex<Option<Region>>,
@@ -107,7 +113,7 @@ struct Memory {
 
 #[pymethods]
 impl Memory {
-    /// As NumPy's array interface has it, version 3: bytes that may be written to.
+    /// NumPy's array interface, version 3: writable bytes.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut region = self.region.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
