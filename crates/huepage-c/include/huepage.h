@@ -66,7 +66,7 @@ typedef struct huepage_report {
 	size_t already;  /* are of the color they were placed as */
 	size_t placed;   /* were not, and were exchanged */
 	size_t short_of; /* are not, and there is no page to exchange for */
-	size_t other;    /* stay for other reasons, or cannot be told */
+	size_t other;    /* stay for other reasons, or color unknown */
 } huepage_report;
 
 typedef struct huepage huepage;
@@ -83,7 +83,7 @@ void huepage_close(huepage *handle);
 /* How many colors there are. */
 uint32_t huepage_colors(const huepage *handle);
 
-/* How colors are told, and why so, in a sentence; as long as the handle. */
+/* How colors are found, and why this way, in a sentence; valid as long as the handle. */
 const char *huepage_reason(const huepage *handle);
 
 /* Zeroed memory, placed by the policy of the handle; begins with a page. */
@@ -98,7 +98,7 @@ int huepage_free(huepage *handle, void *memory);
 
 /*
  * The colors of the pages that so many bytes from start lie in, placed or not; -1
- * for one that was never written or cannot be told now. Stores at most capacity of
+ * for one that was never written or cannot be classified now. Stores at most capacity of
  * them, and their number in *pages. The memory is readable, and stays mapped.
  */
 int huepage_colors_of(huepage *handle, const void *start, size_t size,

@@ -48,7 +48,7 @@ impl Handle {
             1 => ColorsBy::FrameNumber,
             2 => ColorsBy::Measurement,
             other => {
-                return Err(Failure::argument(format!("there is no way {other} to tell colors")));
+                return Err(Failure::argument(format!("there is no way {other} to find colors")));
             }
         };
         if options.reserved != 0 {
