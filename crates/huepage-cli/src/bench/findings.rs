@@ -36,9 +36,8 @@ fn against_all(report: &BenchReport, bench: &str, bytes: Bytes) -> Option<String
         .into_iter()
         .filter_map(|other| Some(format!("{} {}", named(other), interval(row.ratio_to(other)?))))
         .collect();
-    (!ratios.is_empty()).then(|| {
-        format!("{bench}, {bytes}: balanced is so many times as fast as {}.", ratios.join(", "))
-    })
+    (!ratios.is_empty())
+        .then(|| format!("{bench}, {bytes}: speed of balanced relative to {}.", ratios.join(", ")))
 }
 
 /// If colors were wrong, pages of a quarter of the colors would not be slow.
@@ -46,7 +45,7 @@ fn quarter_at_half(report: &BenchReport) -> Option<String> {
     let slower = slower_in_a_quarter(report)?;
     Some(format!(
         "At 4/8 of the cache, a quarter of the colors is {} times as slow as random pages (1 if \
-         colors were not real).",
+         the colors were wrong).",
         interval(slower)
     ))
 }
@@ -55,7 +54,7 @@ fn quarter_at_half(report: &BenchReport) -> Option<String> {
 fn control(report: &BenchReport) -> Option<String> {
     Some(format!(
         "Control, at 7/8 of the cache: shuffled labels are {} times as fast as random pages (1 if \
-         color is all that matters).",
+         only color has an effect).",
         interval(chase(report, 7, Placement::ShuffledLabels)?.ratio?)
     ))
 }
@@ -125,7 +124,7 @@ mod tests {
         assert_eq!(found.len(), 5, "{found:#?}");
         assert!(
             found[0].starts_with(
-                "chase, 896 KiB: balanced is so many times as fast as the kernel's own pages 2.00 ["
+                "chase, 896 KiB: speed of balanced relative to the kernel's own pages 2.00 ["
             ),
             "{found:#?}"
         );

@@ -127,7 +127,7 @@ pub enum PlaceError {
         pages: usize,
     },
     /// A label for a page that has no frame.
-    #[error("page {page} has a label but holds nothing: write to it before its color is told")]
+    #[error("page {page} has a label but was never written: write to it before its color is found")]
     PageMissing {
         /// Its index.
         page: usize,

@@ -39,7 +39,7 @@ pub enum Unsuitable {
     #[error("a device driver maps it")]
     Device,
     /// Behind a protection key.
-    #[error("it has a protection key: take it away first")]
+    #[error("it has a protection key: remove the key first")]
     ProtectionKey,
     /// Registered with another userfaultfd.
     #[error("it is registered with another userfaultfd")]

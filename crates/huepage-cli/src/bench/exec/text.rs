@@ -62,7 +62,7 @@ fn head(report: &ExecReport) -> String {
     let cache = report.cache.map_or("cache not declared".to_owned(), cache_text);
     format!(
         "{}, CPU {}, {cache}; {} of '{}', placed by '{}'; {} of memory stirred before each \
-         run; the cache looked at by {}",
+         run; the cache checked with {}",
         report.machine.model,
         report.cpus,
         counted(report.rounds as u64, "round"),

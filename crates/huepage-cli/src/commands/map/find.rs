@@ -35,7 +35,7 @@ pub fn numbered(target: &str) -> Option<Result<u32, UsageError>> {
     let pid = || {
         let pid = target.parse().ok().filter(|&pid| pid > 0);
         pid.filter(|pid| Path::new(&format!("/proc/{pid}")).exists()).ok_or_else(|| {
-            UsageError(format!("no process {target} here: list those there are with ps -e"))
+            UsageError(format!("no process {target} here: list the processes with ps -e"))
         })
     };
     number.then(pid)

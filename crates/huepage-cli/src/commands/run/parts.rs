@@ -23,10 +23,11 @@ pub fn share(text: &str) -> Result<f64, String> {
         Some(number) => (number, 100.0),
         None => (text, 1.0),
     };
-    let share: f64 = number.trim().parse().map_err(|_| "no share: write 1% or 0.01".to_owned())?;
+    let share: f64 =
+        number.trim().parse().map_err(|_| "not a share: write 1% or 0.01".to_owned())?;
     match share / unit {
         // 1 without a unit is mostly meant as 1%.
-        share if share >= 1.0 && unit == 1.0 => Err(format!("is that {number}%? Write the %")),
+        share if share >= 1.0 && unit == 1.0 => Err(format!("write {number}% for per cent")),
         share if share > 0.0 && share <= 1.0 => Ok(share),
         _ => Err("a share is above 0 and at most 100%".to_owned()),
     }
@@ -41,7 +42,7 @@ pub fn part(text: &str) -> Result<f64, String> {
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|n| *n > 0);
     match (number(part), number(whole)) {
         (Some(part), Some(whole)) if part <= whole => Ok(f64::from(part) / f64::from(whole)),
-        _ => Err("no part of the cache: write 1/4 or 25%".to_owned()),
+        _ => Err("not a part of the cache: write 1/4 or 25%".to_owned()),
     }
 }
 
@@ -129,7 +130,7 @@ mod tests {
             assert!(share(text).is_err(), "{text}");
         }
         for (text, percent) in [("1", "1%"), ("50", "50%"), ("1.0", "1.0%")] {
-            assert_eq!(share(text), Err(format!("is that {percent}? Write the %")));
+            assert_eq!(share(text), Err(format!("write {percent} for per cent")));
         }
         for text in ["5/4", "0/4", "1/0", "1/", "/"] {
             assert!(part(text).is_err(), "{text}");

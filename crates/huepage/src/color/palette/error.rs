@@ -36,7 +36,9 @@ pub enum PaletteError {
         what: String,
     },
     /// Only the administrator makes a palette for all.
-    #[error("only root makes or removes the palette for all users; one of your own takes no right")]
+    #[error(
+        "only root can make or remove the palette for all users; your own palette needs no privilege"
+    )]
     NotRoot,
     /// Another process makes one, and takes longer than this process was to wait.
     #[error("another process{} makes a palette in {path}, and takes long", by(.pid))]
