@@ -434,10 +434,12 @@ static void color_add_parts(struct list_head *list,
 
 /*
  * How many pages to take at once: twice as many each time, as the default path does, and
- * no more than a list of this zone may hold; where memory is scarce no more than
- * pcp->high_min allows.
+ * no more than a list of this zone may hold. If memory is scarce, no more than
+ * pcp->high_min allows, and for files a batch: reads go on with what reclaim has just
+ * freed, and a larger number would take the zone below the watermark at which readers have
+ * to reclaim pages themselves.
  */
-static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
+static int color_count(struct zone *zone, struct per_cpu_pages *pcp, int pindex)
 {
 	struct page_color_run *run = &pcp->color_run;
 	unsigned int batch = READ_ONCE(pcp->batch), most;
@@ -448,7 +450,8 @@ static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 	most = min_t(unsigned int, batch << CONFIG_PCP_BATCH_SCALE_MAX,
 		     READ_ONCE(pcp->high_max));
 	if (test_bit(ZONE_BELOW_HIGH, &zone->flags))
-		most = min_t(int, most,
+		most = pindex == PCP_FILE_LIST ? batch :
+		       min_t(int, most,
 			     max(READ_ONCE(pcp->high_min) - pcp->count, 0));
 	run->longest = clamp(run->longest * 2, batch, max(most, batch));
 	return run->longest;
@@ -494,7 +497,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 
 	if (pindex == PCP_COLOR_LIST)
 		color_begin_run(zone, pcp, ask);
-	count = color_count(zone, pcp);
+	count = color_count(zone, pcp, pindex);
 	if (pindex == PCP_COLOR_LIST) {
 		pcp->color_run.mixed = false;
 		if (color_reuse(zone, pcp, ask, count))
