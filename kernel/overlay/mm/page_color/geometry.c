@@ -17,7 +17,7 @@ static int refuse(const char **error, const char *reason)
 	return -EINVAL;
 }
 
-/* Decimal, with a suffix as for memparse(); alone, in kB as on old Linux. */
+/* Decimal, with a suffix as for memparse(); alone, in kB as in the patches of 2003. */
 static int parse_size(char *word, unsigned long *size)
 {
 	static const char suffixes[] = "kmgtpe";

@@ -15,7 +15,7 @@ static void texts_are_read(struct kunit *test)
 		unsigned long size;
 		unsigned int ways;
 	} cases[] = {
-		/* Alone, a number is in kB as it was in 2003. */
+		/* Alone, a number is in kB as in the patches of 2003. */
 		{ "512", SZ_512K, 1 },
 		{ "2M", SZ_2M, 1 },
 		{ "16G\n", 16UL << 30, 1 },
