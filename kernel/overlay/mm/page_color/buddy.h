@@ -433,13 +433,13 @@ static void color_add_parts(struct list_head *list,
 }
 
 /*
- * How many pages to take at once: twice as many each time, as the default path does, and
- * no more than a list of this zone may hold. If memory is scarce, no more than
- * pcp->high_min allows, and for files a batch: reads go on with what reclaim has just
- * freed, and a larger number would take the zone below the watermark at which readers have
- * to reclaim pages themselves.
+ * How many pages to take at once: twice as many each time, but half as many for each page
+ * that was freed meanwhile, as nr_pcp_alloc() has it, and no more than a list of this zone
+ * may hold; where memory is scarce no more than pcp->high_min allows. A program that goes
+ * on with what reclaim frees takes a batch then. More would take the zone from one
+ * watermark past the next, and the program would have to reclaim pages itself.
  */
-static int color_count(struct zone *zone, struct per_cpu_pages *pcp, int pindex)
+static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 {
 	struct page_color_run *run = &pcp->color_run;
 	unsigned int batch = READ_ONCE(pcp->batch), most;
@@ -447,11 +447,12 @@ static int color_count(struct zone *zone, struct per_cpu_pages *pcp, int pindex)
 	/* Boot pagesets, and those that are disabled, hold no pages. */
 	if (READ_ONCE(pcp->high_min) < batch)
 		return 1;
-	most = min_t(unsigned int, batch << CONFIG_PCP_BATCH_SCALE_MAX,
+	most = min_t(unsigned int, batch << pcp->alloc_factor,
 		     READ_ONCE(pcp->high_max));
+	if (pcp->alloc_factor < CONFIG_PCP_BATCH_SCALE_MAX)
+		pcp->alloc_factor++;
 	if (test_bit(ZONE_BELOW_HIGH, &zone->flags))
-		most = pindex == PCP_FILE_LIST ? batch :
-		       min_t(int, most,
+		most = min_t(int, most,
 			     max(READ_ONCE(pcp->high_min) - pcp->count, 0));
 	run->longest = clamp(run->longest * 2, batch, max(most, batch));
 	return run->longest;
@@ -497,7 +498,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 
 	if (pindex == PCP_COLOR_LIST)
 		color_begin_run(zone, pcp, ask);
-	count = color_count(zone, pcp, pindex);
+	count = color_count(zone, pcp);
 	if (pindex == PCP_COLOR_LIST) {
 		pcp->color_run.mixed = false;
 		if (color_reuse(zone, pcp, ask, count))
