@@ -433,13 +433,29 @@ static void color_add_parts(struct list_head *list,
 }
 
 /*
- * How many pages to take at once: twice as many each time, but half as many for each page
- * that was freed meanwhile, as nr_pcp_alloc() has it, and no more than a list of this zone
- * may hold; where memory is scarce no more than pcp->high_min allows. A program that goes
- * on with what reclaim frees takes a batch then. More would take the zone from one
- * watermark past the next, and the program would have to reclaim pages itself.
+ * How often a batch is doubled at most. For files, as nr_pcp_alloc() has it, each page that
+ * was freed makes it half as many: programs that read more than fits into memory go on
+ * with what reclaim frees, and more than that would take the zone from one watermark past
+ * the next, so that they would have to reclaim pages themselves.
  */
-static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
+static unsigned int color_factor(struct per_cpu_pages *pcp, int pindex)
+{
+	unsigned int factor = CONFIG_PCP_BATCH_SCALE_MAX;
+
+	if (pindex == PCP_FILE_LIST) {
+		factor = pcp->alloc_factor;
+		if (factor < CONFIG_PCP_BATCH_SCALE_MAX)
+			pcp->alloc_factor++;
+	}
+	return factor;
+}
+
+/*
+ * How many pages to take at once: twice as many each time, as the default path does, and
+ * no more than a list of this zone may hold; where memory is scarce no more than
+ * pcp->high_min allows.
+ */
+static int color_count(struct zone *zone, struct per_cpu_pages *pcp, int pindex)
 {
 	struct page_color_run *run = &pcp->color_run;
 	unsigned int batch = READ_ONCE(pcp->batch), most;
@@ -447,10 +463,8 @@ static int color_count(struct zone *zone, struct per_cpu_pages *pcp)
 	/* Boot pagesets, and those that are disabled, hold no pages. */
 	if (READ_ONCE(pcp->high_min) < batch)
 		return 1;
-	most = min_t(unsigned int, batch << pcp->alloc_factor,
+	most = min_t(unsigned int, batch << color_factor(pcp, pindex),
 		     READ_ONCE(pcp->high_max));
-	if (pcp->alloc_factor < CONFIG_PCP_BATCH_SCALE_MAX)
-		pcp->alloc_factor++;
 	if (test_bit(ZONE_BELOW_HIGH, &zone->flags))
 		most = min_t(int, most,
 			     max(READ_ONCE(pcp->high_min) - pcp->count, 0));
@@ -498,7 +512,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 
 	if (pindex == PCP_COLOR_LIST)
 		color_begin_run(zone, pcp, ask);
-	count = color_count(zone, pcp);
+	count = color_count(zone, pcp, pindex);
 	if (pindex == PCP_COLOR_LIST) {
 		pcp->color_run.mixed = false;
 		if (color_reuse(zone, pcp, ask, count))
