@@ -436,7 +436,8 @@ static void color_add_parts(struct list_head *list,
  * How often a batch is doubled at most. For files, as nr_pcp_alloc() has it, each page that
  * was freed makes it half as many: programs that read more than fits into memory go on
  * with what reclaim frees, and more than that would take the zone from one watermark past
- * the next, so that they would have to reclaim pages themselves.
+ * the next, so that they would have to reclaim pages themselves. Anonymous memory is taken
+ * in long runs nevertheless: short ones lie in more pageblocks, and fewer stay whole.
  */
 static unsigned int color_factor(struct per_cpu_pages *pcp, int pindex)
 {
