@@ -8,12 +8,11 @@
 
 #include "page_color.h"
 
-/* Frames came to the free lists, or left them; under zone->lock. */
-static void color_freed(struct zone *zone, unsigned long pfn,
-			unsigned int order, int migratetype)
+/* Frames came to the free lists; under zone->lock. @free is NULL if nobody asks for it. */
+static __always_inline void color_freed_to(struct page_color_free *free,
+					   unsigned long pfn,
+					   unsigned int order, int migratetype)
 {
-	struct page_color_free *free = page_color_zone_free(zone);
-
 	if (!free)
 		return;
 	if (page_color_movable(migratetype))
@@ -23,6 +22,13 @@ static void color_freed(struct zone *zone, unsigned long pfn,
 		page_color_free_clear(free, pfn, order);
 }
 
+static void color_freed(struct zone *zone, unsigned long pfn,
+			unsigned int order, int migratetype)
+{
+	color_freed_to(page_color_zone_free(zone), pfn, order, migratetype);
+}
+
+/* Frames left the free lists; under zone->lock. */
 static void color_taken(struct zone *zone, struct page *page,
 			unsigned int order)
 {
@@ -217,8 +223,8 @@ static struct page *color_take_block(struct zone *zone, unsigned long pfn,
  * Free pages from the end of a list, at most @max: those that follow each other
  * on the list and in memory, either way, as blocks. Returns how many.
  */
-static int color_free_run(struct zone *zone, struct list_head *list, int max,
-			  struct page_color_run *run)
+static noinline int color_free_run(struct zone *zone, struct list_head *list,
+				   int max, struct page_color_run *run)
 {
 	struct page *page = list_last_entry(list, struct page, pcp_list);
 	unsigned long pfn = page_to_pfn(page), first = pfn, last = pfn, end;
@@ -257,31 +263,34 @@ static int color_free_run(struct zone *zone, struct list_head *list, int max,
 	return nr;
 }
 
-/* Whether the frame of a list's last page is not next to that of the page before it. */
+/*
+ * Whether the last page of a list is not next to the page before it. Without a virtual
+ * memory map the struct pages of frames that are not next to each other may be: then
+ * color_free_run() sees it.
+ */
 static bool color_is_single(const struct list_head *list)
 {
 	const struct list_head *last = list->prev, *before = last->prev;
-	unsigned long pfn, pfn_before;
+	struct page *page = list_entry(last, struct page, pcp_list);
+	struct page *page_before = list_entry(before, struct page, pcp_list);
 
-	if (before == list)
-		return true;
-	pfn = page_to_pfn(list_entry(last, struct page, pcp_list));
-	pfn_before = page_to_pfn(list_entry(before, struct page, pcp_list));
-	/* Neither the frame just before nor the one just after. */
-	return pfn_before + 1 - pfn > 2;
+	return before == list ||
+	       (page != page_before + 1 && page != page_before - 1);
 }
 
-static int color_free_single(struct zone *zone, struct list_head *list)
+/* As color_free_run(), but for one page. */
+static __always_inline void color_free_single(struct zone *zone,
+					      struct page_color_free *free,
+					      struct list_head *list)
 {
 	struct page *page = list_last_entry(list, struct page, pcp_list);
 	unsigned long pfn = page_to_pfn(page);
 	int mt = get_pfnblock_migratetype(page, pfn);
 
-	list_del(&page->pcp_list);
+	__list_del(page->pcp_list.prev, list);
 	trace_mm_page_pcpu_drain(page, 0, mt);
-	color_freed(zone, pfn, 0, mt);
+	color_freed_to(free, pfn, 0, mt);
 	__free_one_page(page, pfn, zone, 0, mt, FPI_NONE);
-	return 1;
 }
 
 /*
@@ -317,15 +326,18 @@ static int color_free_list(struct zone *zone, struct per_cpu_pages *pcp,
 {
 	struct page_color_run *run =
 		pindex == PCP_COLOR_LIST ? &pcp->color_run : NULL;
+	struct page_color_free *free = page_color_zone_free(zone);
 	struct list_head *list = &pcp->lists[pindex];
 	int nr = 0;
 
 	while (nr < count && !list_empty(list)) {
 		/* Pages that were touched in random order are not next to each other. */
-		if (!run && color_is_single(list))
-			nr += color_free_single(zone, list);
-		else
+		if (!run && color_is_single(list)) {
+			color_free_single(zone, free, list);
+			nr++;
+		} else {
 			nr += color_free_run(zone, list, count - nr, run);
+		}
 	}
 	pcp->count -= nr;
 	return nr;

@@ -36,24 +36,18 @@ static struct page_color_chunk *chunk_of(const struct page_color_free *free,
 	return nr < free->chunks ? READ_ONCE(free->chunk[nr]) : NULL;
 }
 
-/*
- * How many of the free frames of a pageblock count in @partial: none if it is
- * free as a whole.
- */
-static unsigned int in_part(const struct page_color_free *free,
-			    unsigned int in_block)
-{
-	return in_block >> free->block_order ? 0 : in_block;
-}
-
+/* Frames of @mask came or went; @one says that it has only one bit. */
 static __always_inline void change_word(struct page_color_free *free,
-					unsigned long frame, u64 mask, bool set)
+					unsigned long frame, u64 mask, bool one,
+					bool set)
 {
 	struct page_color_chunk *chunk = chunk_of(free, frame);
 	unsigned long at = frame % PAGE_COLOR_CHUNK;
-	unsigned long block = at >> free->block_order;
+	unsigned int block_order = free->block_order;
 	unsigned int before, after;
+	long more, more_partial;
 	u64 *word, changed;
+	u16 *in_block;
 
 	if (!chunk)
 		return;
@@ -62,17 +56,23 @@ static __always_inline void change_word(struct page_color_free *free,
 	if (!changed)
 		return;
 	WRITE_ONCE(*word, *word ^ changed);
-	before = chunk->in_block[block];
-	after = set ? before + hweight64(changed) : before - hweight64(changed);
-	WRITE_ONCE(chunk->in_block[block], after);
-	WRITE_ONCE(free->count, free->count - before + after);
-	WRITE_ONCE(free->partial, free->partial - in_part(free, before) +
-				  in_part(free, after));
+	more = one ? 1 : hweight64(changed);
 	if (!set)
-		return;
-	if (frame < free->lowest)
-		WRITE_ONCE(free->lowest,
-			   frame & ~((1UL << free->block_order) - 1));
+		more = -more;
+	in_block = &chunk->in_block[at >> block_order];
+	before = *in_block;
+	after = before + more;
+	WRITE_ONCE(*in_block, after);
+	WRITE_ONCE(free->count, free->count + more);
+	/* Frames of a pageblock that is free as a whole do not count in @partial. */
+	more_partial = more;
+	if (set && after >> block_order)
+		more_partial = -(long)before;
+	else if (!set && before >> block_order)
+		more_partial = after;
+	WRITE_ONCE(free->partial, free->partial + more_partial);
+	if (set && frame < free->lowest)
+		WRITE_ONCE(free->lowest, frame & ~((1UL << block_order) - 1));
 }
 
 static __always_inline void change_block(struct page_color_free *free,
@@ -81,14 +81,18 @@ static __always_inline void change_block(struct page_color_free *free,
 {
 	unsigned long end = frame + (1UL << order);
 
+	if (!order) {
+		change_word(free, frame, 1ULL << frame % 64, true, set);
+		return;
+	}
 	if (order < 6) {
-		change_word(free, frame & ~63UL,
+		change_word(free, frame,
 			    page_color_low_bits(1UL << order) << frame % 64,
-			    set);
+			    false, set);
 		return;
 	}
 	for (; frame < end; frame += 64)
-		change_word(free, frame, ~0ULL, set);
+		change_word(free, frame, ~0ULL, false, set);
 }
 
 void page_color_free_set(struct page_color_free *free, unsigned long frame,
@@ -108,10 +112,10 @@ void page_color_free_clear_mask(struct page_color_free *free,
 {
 	unsigned int shift = frame % 64;
 
-	change_word(free, frame - shift, mask << shift, false);
+	change_word(free, frame - shift, mask << shift, false, false);
 	if (shift)
 		change_word(free, frame - shift + 64, mask >> (64 - shift),
-			    false);
+			    false, false);
 }
 
 static u64 aligned_word(const struct page_color_free *free, unsigned long frame)

@@ -217,18 +217,14 @@ static void note_shrunk(struct mm_struct *mm)
 /**
  * struct unmapping - pages that are unmapped
  * @mm: their address space
- * @first: of the row that is collected: pages of a kind that follow each other
- * @nr: how many pages it has
- * @kind: what they are
- * @space: that of the last row, mostly the same; locked, or NULL
+ * @kind: what the last row is of
+ * @space: that of the last row, mostly the same for the next one; locked, or NULL
  * @live: the counts of its node
  * @flags: of its lock
  * @left: how many more rows and words before the lock is given up
  */
 struct unmapping {
 	struct mm_struct *mm;
-	struct page *first;
-	unsigned long nr;
 	enum page_color_kind kind;
 	struct page_color_space *space;
 	struct page_color_live *live;
@@ -253,6 +249,15 @@ static void unlock_space(struct unmapping *unmapping)
 		spin_unlock_irqrestore(&space->lock, unmapping->flags);
 }
 
+/* The next row is of this kind. */
+static void set_kind(struct unmapping *unmapping, enum page_color_kind kind)
+{
+	if (unmapping->kind == kind)
+		return;
+	unlock_space(unmapping);
+	unmapping->kind = kind;
+}
+
 /* Locks the space of the row; false if there is none. Under rcu_read_lock(). */
 static noinline bool lock_space(struct unmapping *unmapping, int nid)
 {
@@ -275,36 +280,46 @@ static noinline bool lock_space(struct unmapping *unmapping, int nid)
 }
 
 /* Whether the space of the row is locked already, and may remain so. */
-static bool is_locked(const struct unmapping *unmapping, int nid)
+static __always_inline bool is_locked(const struct unmapping *unmapping, int nid)
 {
 	const struct page_color_space *space = unmapping->space;
 
-	return space && space->nid == nid && space->kind == unmapping->kind &&
-	       unmapping->left > 0;
+	return space && space->nid == nid && unmapping->left > 0;
 }
 
-static noinline void unmap_words(struct unmapping *unmapping)
+static noinline void unmap_words(struct unmapping *unmapping, struct page *page,
+				 unsigned long nr)
 {
-	space_words_of(unmapping->space, unmapping->live,
-		       page_to_pfn(unmapping->first), unmapping->nr, unmark);
-	unmapping->left -= 1 + unmapping->nr / 64;
+	space_words_of(unmapping->space, unmapping->live, page_to_pfn(page), nr,
+		       unmark);
+	unmapping->left -= nr / 64;
 }
 
-static void unmap_row(struct unmapping *unmapping)
+/* The kind of @nr pages, which follow each other, is set. */
+static __always_inline void unmap_row(struct unmapping *unmapping,
+				      struct page *page, unsigned long nr)
 {
-	struct page *page = unmapping->first;
-	int nid = page_to_nid(page);
 	struct page_color_space *space;
+	int nid = page_to_nid(page);
 
 	if (!is_locked(unmapping, nid) && !lock_space(unmapping, nid))
 		return;
-	if (unmapping->nr > 1) {
-		unmap_words(unmapping);
-		return;
-	}
 	unmapping->left--;
 	space = unmapping->space;
-	unmark_one(space, unmapping->live, space_color(space, page));
+	if (nr > 1)
+		unmap_words(unmapping, page, nr);
+	else
+		unmark_one(space, unmapping->live, space_color(space, page));
+}
+
+/* How many pages an entry of a batch has. Goes on to the next entry. */
+static __always_inline unsigned long next_entry(struct encoded_page ***entry)
+{
+	struct encoded_page *page = *(*entry)++;
+
+	if (!(encoded_page_flags(page) & ENCODED_PAGE_BIT_NR_PAGES_NEXT))
+		return 1;
+	return encoded_nr_pages(*(*entry)++);
 }
 
 /*
@@ -316,51 +331,35 @@ static void unmap_row(struct unmapping *unmapping)
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
 {
+	struct encoded_page **entry = pages, **end = pages + nr;
 	struct unmapping unmapping = { .mm = mm };
 	struct address_space *mapping = NULL;
-	struct page *next = NULL;
-	unsigned int i;
 
 	if (!rcu_access_pointer(mm->page_color.spaces) ||
 	    !atomic_read(&mm->mm_users))
 		return;
 	rcu_read_lock();
-	for (i = 0; i < nr; i++) {
-		struct page *page = encoded_page_ptr(pages[i]);
-		bool in_rows = encoded_page_flags(pages[i]) &
-			       ENCODED_PAGE_BIT_NR_PAGES_NEXT;
-		unsigned long in_row = 1;
-		enum page_color_kind kind;
-		struct folio *folio;
+	while (entry < end) {
+		struct page *page = encoded_page_ptr(*entry);
+		unsigned long in_row = next_entry(&entry);
 
-		/* Most pages follow the last one and are of the same mapping. */
-		if (page == next && page->mapping == mapping && !in_rows &&
-		    !PageCompound(page) && unmapping.nr < PAGE_COLOR_ROW) {
-			unmapping.nr++;
-			next++;
-			continue;
+		/* Most pages are small, and of the same mapping as the last one. */
+		if (!mapping || page->mapping != mapping || PageCompound(page)) {
+			struct folio *folio = page_folio(page);
+
+			mapping = NULL;
+			if (!page_color_is_held(folio) ||
+			    folio_test_hugetlb(folio))
+				continue;
+			mapping = folio->mapping;
+			set_kind(&unmapping, page_color_kind_of(folio));
 		}
-		folio = page_folio(page);
-		if (in_rows)
-			in_row = encoded_nr_pages(pages[++i]);
-		if (!page_color_is_held(folio) || folio_test_hugetlb(folio))
-			continue;
-		kind = page_color_kind_of(folio);
-		mapping = folio->mapping;
-		next = mapping ? page + in_row : NULL;
-		if (page == unmapping.first + unmapping.nr &&
-		    kind == unmapping.kind && unmapping.nr < PAGE_COLOR_ROW) {
-			unmapping.nr += in_row;
-			continue;
-		}
-		if (unmapping.nr)
-			unmap_row(&unmapping);
-		unmapping.first = page;
-		unmapping.nr = in_row;
-		unmapping.kind = kind;
+		while (entry < end && encoded_page_ptr(*entry) == page + in_row &&
+		       mapping && page_folio(page + in_row)->mapping == mapping &&
+		       in_row < PAGE_COLOR_ROW)
+			in_row += next_entry(&entry);
+		unmap_row(&unmapping, page, in_row);
 	}
-	if (unmapping.nr)
-		unmap_row(&unmapping);
 	unlock_space(&unmapping);
 	rcu_read_unlock();
 	note_shrunk(mm);
