@@ -8,7 +8,7 @@
 
 #include "page_color.h"
 
-/* Frames came to the free lists; under zone->lock. @free is NULL if nobody asks for it. */
+/* As color_freed(), where @free has been looked up: NULL if nothing is colored there. */
 static __always_inline void color_freed_to(struct page_color_free *free,
 					   unsigned long pfn,
 					   unsigned int order, int migratetype)
@@ -22,6 +22,7 @@ static __always_inline void color_freed_to(struct page_color_free *free,
 		page_color_free_clear(free, pfn, order);
 }
 
+/* Frames came to the free lists; under zone->lock. */
 static void color_freed(struct zone *zone, unsigned long pfn,
 			unsigned int order, int migratetype)
 {
@@ -263,11 +264,7 @@ static noinline int color_free_run(struct zone *zone, struct list_head *list,
 	return nr;
 }
 
-/*
- * Whether the last page of a list is not next to the page before it. Without a virtual
- * memory map the struct pages of frames that are not next to each other may be: then
- * color_free_run() sees it.
- */
+/* Whether the frame of a list's last page is not next to that of the page before it. */
 static bool color_is_single(const struct list_head *list)
 {
 	const struct list_head *last = list->prev, *before = last->prev;
@@ -287,7 +284,8 @@ static __always_inline void color_free_single(struct zone *zone,
 	unsigned long pfn = page_to_pfn(page);
 	int mt = get_pfnblock_migratetype(page, pfn);
 
-	__list_del(page->pcp_list.prev, list);
+	/* As list_del(), but its links have no meaning once it is free. */
+	__list_del_entry(&page->pcp_list);
 	trace_mm_page_pcpu_drain(page, 0, mt);
 	color_freed_to(free, pfn, 0, mt);
 	__free_one_page(page, pfn, zone, 0, mt, FPI_NONE);

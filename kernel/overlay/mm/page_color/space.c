@@ -217,11 +217,11 @@ static void note_shrunk(struct mm_struct *mm)
 /**
  * struct unmapping - pages that are unmapped
  * @mm: their address space
- * @kind: what the last row is of
+ * @kind: what the row is of
  * @space: that of the last row, mostly the same for the next one; locked, or NULL
  * @live: the counts of its node
  * @flags: of its lock
- * @left: how many more rows and words before the lock is given up
+ * @left: how many more rows, words and other entries before the lock is given up
  */
 struct unmapping {
 	struct mm_struct *mm;
@@ -233,11 +233,11 @@ struct unmapping {
 };
 
 /*
- * The most rows, and words of long rows, for which the lock is held: others that wait for
- * it may hold zone->lock.
+ * The most rows, words of long rows, and entries without a row for which the lock is held:
+ * others that wait for it may hold zone->lock.
  */
 #define PAGE_COLOR_UNMAPPED	16
-/* Pages after which a row ends. */
+/* A row ends before a frame that is a multiple of this, so it is in one node. */
 #define PAGE_COLOR_ROW		512
 
 static void unlock_space(struct unmapping *unmapping)
@@ -249,13 +249,20 @@ static void unlock_space(struct unmapping *unmapping)
 		spin_unlock_irqrestore(&space->lock, unmapping->flags);
 }
 
-/* The next row is of this kind. */
+/* The row that is to be unmapped is of this kind. */
 static void set_kind(struct unmapping *unmapping, enum page_color_kind kind)
 {
 	if (unmapping->kind == kind)
 		return;
 	unlock_space(unmapping);
 	unmapping->kind = kind;
+}
+
+/* An entry is passed over. */
+static void pass(struct unmapping *unmapping)
+{
+	if (unmapping->space && --unmapping->left <= 0)
+		unlock_space(unmapping);
 }
 
 /* Locks the space of the row; false if there is none. Under rcu_read_lock(). */
@@ -322,11 +329,26 @@ static __always_inline unsigned long next_entry(struct encoded_page ***entry)
 	return encoded_nr_pages(*(*entry)++);
 }
 
+/* Whether the pages of an entry continue a row of @nr pages of a mapping. */
+static __always_inline bool goes_on(struct encoded_page *entry, struct page *first,
+				    unsigned long nr,
+				    const struct address_space *mapping)
+{
+	struct page *page = encoded_page_ptr(entry);
+
+	return page == first + nr && mapping &&
+	       page_folio(page)->mapping == mapping &&
+	       page_to_pfn(page) % PAGE_COLOR_ROW;
+}
+
 /*
  * Pages that follow each other in memory are unmapped as one row. Of a huge page only the
  * first page is in the batch: the others are unmapped where the huge page is. Of an
  * address space that ends nothing is unmapped here: page_color_exit_mm() retires its
  * spaces.
+ *
+ * All pages of one mapping are held, and of one kind, if one is. So this is looked up
+ * only for a page whose mapping is not that of the page before it.
  */
 void page_color_unmap_batch(struct mm_struct *mm,
 			    struct encoded_page **pages, unsigned int nr)
@@ -343,20 +365,19 @@ void page_color_unmap_batch(struct mm_struct *mm,
 		struct page *page = encoded_page_ptr(*entry);
 		unsigned long in_row = next_entry(&entry);
 
-		/* Most pages are small, and of the same mapping as the last one. */
 		if (!mapping || page->mapping != mapping || PageCompound(page)) {
 			struct folio *folio = page_folio(page);
 
 			mapping = NULL;
 			if (!page_color_is_held(folio) ||
-			    folio_test_hugetlb(folio))
+			    folio_test_hugetlb(folio)) {
+				pass(&unmapping);
 				continue;
+			}
 			mapping = folio->mapping;
 			set_kind(&unmapping, page_color_kind_of(folio));
 		}
-		while (entry < end && encoded_page_ptr(*entry) == page + in_row &&
-		       mapping && page_folio(page + in_row)->mapping == mapping &&
-		       in_row < PAGE_COLOR_ROW)
+		while (entry < end && goes_on(*entry, page, in_row, mapping))
 			in_row += next_entry(&entry);
 		unmap_row(&unmapping, page, in_row);
 	}
