@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
- * Which frames programs get of memory larger than the lab has: alloc.c of mm/page_color
- * as it is in the kernel, with the files that it needs. Each scenario builds a memory in
- * which a search may take long, or end too early, lets a program ask for runs of pages as
- * the allocator does, and counts what it is given. `refills [NAME]`: all scenarios, or
- * the one of that name.
+ * Which frames programs get of memory larger than the lab has: alloc.c, blocks.c and
+ * files.c of mm/page_color as they are in the kernel, with what they need. Each scenario
+ * builds a memory in which a search may take long, or end too early, lets a program ask
+ * for runs of pages as the allocator does, and counts what it is given. `refills [NAME]`:
+ * all scenarios, or the one of that name.
  */
 #include <stdarg.h>
 #include <stdio.h>

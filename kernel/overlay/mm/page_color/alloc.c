@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which frames an allocation gets. */
+/* Which frames an allocation of a small page gets. */
 
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/vmstat.h>
 
-#include "page_color.h"
+#include "alloc.h"
 
 #define CREATE_TRACE_POINTS
 #include <trace/events/page_color.h>
@@ -21,39 +21,6 @@ void page_color_run_begin(struct page_color_run *run,
 		run->set = ask->set ? ask->set->id : 0;
 		run->longest = 0;
 	}
-}
-
-/* The space that the allocation is for; NULL if it was made for another geometry. */
-static struct page_color_space *space_of(const struct page_color_ask *ask,
-					 const struct page_color_place *place)
-{
-	struct page_color_space *space = ask->space;
-
-	return space && space->node == place->node->id ? space : NULL;
-}
-
-/*
- * The same when pages are to be taken: a space of another geometry is marked to be
- * counted anew, which replaces it.
- */
-static struct page_color_space *
-get_space(const struct page_color_ask *ask, const struct page_color_place *place)
-{
-	struct page_color_space *space = space_of(ask, place);
-
-	if (ask->space && !space)
-		WRITE_ONCE(ask->space->recount, true);
-	return space;
-}
-
-/*
- * Where a search begins: at the @own cursor of a space if it has one, else at the zone's.
- */
-static u32 cursor_of(const u32 *own, const struct page_color_zone *zone)
-{
-	u32 cursor = own ? READ_ONCE(*own) : PAGE_COLOR_NO_CURSOR;
-
-	return cursor != PAGE_COLOR_NO_CURSOR ? cursor : READ_ONCE(zone->cursor);
 }
 
 /*
@@ -259,15 +226,9 @@ static void check_space(struct page_color_space *space,
 /* The list of one CPU has pages of at most one in so many colors of a cache. */
 #define PAGE_COLOR_SHARE	32
 
-/*
- * Colors of pages on a CPU's list cannot be used by other CPUs, for seconds if that CPU
- * has become idle. So the lists of all CPUs that allocate for one address space together
- * get about half of the colors that are left. An address space larger than the cache has
- * no such limit: it takes each color once a round, on whatever CPU.
- */
-static unsigned int fair_share(const struct page_color_space *space,
-			       const struct page_color_live *live,
-			       unsigned int count)
+unsigned int page_color_fair_share(const struct page_color_space *space,
+				   const struct page_color_live *live,
+				   unsigned int count)
 {
 	/* One reference is that of the address space, and the current CPU has a run. */
 	u32 cpus = max(refcount_read(&space->refs), 2U) - 1, left;
@@ -278,38 +239,6 @@ static unsigned int fair_share(const struct page_color_space *space,
 		   (u32)max(atomic_read(&live->left), 0));
 	left = min(left / 2 / cpus, live->colors / PAGE_COLOR_SHARE);
 	return min(count, max(left, 4U));
-}
-
-/*
- * The counts of holders matter only for a space that fits into the cache: a larger one
- * holds all colors anyway.
- */
-static const struct page_color_live *
-live_for(const struct page_color_space *space,
-	 const struct page_color_place *place)
-{
-	return space && page_color_full(space) ? NULL : place->node->live;
-}
-
-/* Frames of a pageblock, whatever their color. */
-static unsigned int gather_block(const struct page_color_free *free,
-				 unsigned long frame, unsigned int *count,
-				 struct page_color_part *parts, unsigned int nr)
-{
-	unsigned long end = frame + (1UL << free->block_order);
-
-	for (; frame < end && *count && nr < PAGE_COLOR_PARTS; frame += 64) {
-		u64 some = page_color_free_word(free, frame);
-
-		some = page_color_first_bits(some, *count);
-		if (!some)
-			continue;
-		parts[nr].frame = frame;
-		parts[nr].fresh = false;
-		parts[nr++].mask = some;
-		*count -= hweight64(some);
-	}
-	return nr;
 }
 
 /* Pageblocks that are looked at for one in use: 1 GiB of those of 2 MiB. */
@@ -363,7 +292,7 @@ static unsigned int gather_rest(const struct page_color_place *place,
 		unsigned int in_block = page_color_free_in_block(free, frame);
 
 		if (in_block && in_block < whole)
-			nr = gather_block(free, frame, count, parts, nr);
+			nr = page_color_gather_block(free, frame, count, parts, nr);
 		if (!*count || nr == PAGE_COLOR_PARTS)
 			break;
 		frame += whole;
@@ -446,101 +375,6 @@ static unsigned int gather_want(const struct page_color_place *place,
 	return gather(place, space, wish, want, parts, 0);
 }
 
-/* The most searches that are skipped after one that found nothing. */
-#define PAGE_COLOR_MOST_SKIPPED	15
-
-static u64 key_of(const struct page_color_set *set, unsigned int order)
-{
-	return set->id << 4 | order;
-}
-
-static struct page_color_vain_set *
-vain_of(struct page_color_zone *zone, const struct page_color_set *set,
-	unsigned int order)
-{
-	return &zone->vain[(set->id + 5 * order) % PAGE_COLOR_VAIN_SETS];
-}
-
-/*
- * Whether a search for a free frame, or block, of a set is skipped: after one that found
- * nothing the next 1, 3, 7 and so on are. A skipped one gives a page of another color, or
- * no block.
- */
-static bool is_vain(struct page_color_zone *zone,
-		    const struct page_color_set *set, unsigned int order)
-{
-	struct page_color_vain_set *vain = vain_of(zone, set, order);
-	u8 skip = READ_ONCE(vain->skip);
-
-	if (READ_ONCE(vain->key) != key_of(set, order) || !skip)
-		return false;
-	WRITE_ONCE(vain->skip, skip - 1);
-	return true;
-}
-
-/*
- * Notes the result of a search. If another set has the entry, it is replaced after a
- * search that found nothing, and kept after one that found something.
- */
-static void note_set(struct page_color_zone *zone,
-		     const struct page_color_set *set, unsigned int order,
-		     bool found)
-{
-	struct page_color_vain_set *vain = vain_of(zone, set, order);
-	bool same = READ_ONCE(vain->key) == key_of(set, order);
-	u8 most = order ? PAGE_COLOR_MOST_SKIPPED : U8_MAX, skip = 0;
-
-	if (!found)
-		skip = same ? min(2 * vain->skipped + 1, most) : 1;
-	else if (!same)
-		return;
-	WRITE_ONCE(vain->skip, 0);
-	WRITE_ONCE(vain->key, key_of(set, order));
-	WRITE_ONCE(vain->skipped, skip);
-	WRITE_ONCE(vain->skip, skip);
-}
-
-/*
- * A search that finds no free frame takes long: after one, the next 1, 3, 7 and so on
- * begin with the want behind it. If threads race here, a search is made in addition or
- * left out.
- */
-static unsigned int first_want(struct page_color_space *space)
-{
-	u8 skip = space ? READ_ONCE(space->vain.skip) : 0;
-
-	if (!skip)
-		return 0;
-	WRITE_ONCE(space->vain.skip, skip - 1);
-	return READ_ONCE(space->vain.want);
-}
-
-/*
- * Notes the result of a search: @found is the index of the want that gave frames, or the
- * number of wants if none did; @less, that it gave little of what was wished for. Only a
- * space larger than the cache skips wants because they gave little. One that fits into
- * the cache begins with the best want whenever something was found: a color that has come
- * free meanwhile saves a conflict.
- */
-static void note_vain(struct page_color_space *space, unsigned int first,
-		      unsigned int found, bool less)
-{
-	unsigned int skipped = READ_ONCE(space->vain.skipped);
-
-	if (found < ARRAY_SIZE(wants) && page_color_full(space))
-		found = min_t(unsigned int, found + less, ARRAY_SIZE(wants) - 1);
-	else if (found < ARRAY_SIZE(wants))
-		found = first;
-	if (found > first) {
-		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
-		WRITE_ONCE(space->vain.want, found);
-		WRITE_ONCE(space->vain.skip, skipped);
-		WRITE_ONCE(space->vain.skipped, skipped);
-	} else if (!first && skipped) {
-		WRITE_ONCE(space->vain.skipped, 0);
-	}
-}
-
 /* Freed pages that are looked at for each one that is taken. */
 #define PAGE_COLOR_LOOKS	8
 
@@ -594,7 +428,7 @@ unsigned int page_color_reuse(struct zone *zone,
 	wish.live = live_for(space, &place);
 	want = old_first(space, &wish, wants[0]);
 	if (space)
-		count = fair_share(space, wish.live, count);
+		count = page_color_fair_share(space, wish.live, count);
 	colors = place.zone->memory.colors;
 	list_for_each_entry_safe(page, next, freed, pcp_list) {
 		u32 color = page_to_pfn(page) % colors;
@@ -643,7 +477,7 @@ static void note_rest(struct zone *zone, const struct page_color_place *place,
  * When memory is nearly full, pages come from reclaim and have any color, and the space
  * lacks few of these. A search takes as long for one page as for many, so if it has found
  * next to no lacked color it takes others, too. For a space larger than the cache see
- * takes_rest() and note_vain() instead.
+ * takes_rest() and page_color_note_vain() instead.
  */
 static bool is_starved(const struct page_color_space *space,
 		       const struct page_color_wish *wish, unsigned int count)
@@ -679,21 +513,21 @@ unsigned int page_color_gather(struct zone *zone,
 				return nr;
 			}
 		}
-		count = fair_share(space, wish.live, count);
+		count = page_color_fair_share(space, wish.live, count);
 	}
 	wish.count = count;
 	differs = (wish.held ? PAGE_COLOR_LACKED : 0) |
 		  (wish.live ? PAGE_COLOR_FEW : 0);
-	if (ask->set && is_vain(place.zone, ask->set, 0)) {
+	if (ask->set && page_color_is_vain(place.zone, ask->set, 0)) {
 		if (!least)
 			count_vm_event(PAGE_COLOR_NONE);
 		return 0;
 	}
-	first = first_want(space);
+	first = page_color_first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
 			return 0;
-		/* No lacked color is free, so fair_share() has nothing to divide. */
+		/* No lacked color is free, so there is nothing to divide. */
 		if (space && !(wants[i] & PAGE_COLOR_LACKED)) {
 			count = run;
 			wish.count = run;
@@ -715,10 +549,10 @@ unsigned int page_color_gather(struct zone *zone,
 	if (space && nr && !least && is_starved(space, &wish, count))
 		nr = gather(&place, space, &wish, 0, parts, nr);
 	if (ask->set)
-		note_set(place.zone, ask->set, 0, nr);
+		page_color_note_set(place.zone, ask->set, 0, nr);
 	/* A set without free frames tells nothing about tasks with another, or none. */
 	if (space && (nr || !ask->set))
-		note_vain(space, first, i, is_little(best, count));
+		page_color_note_vain(space, first, i, is_little(best, count));
 	if (space)
 		check_space(space, place.node, run);
 	if (!nr && !least) {
@@ -744,316 +578,6 @@ unsigned int page_color_gather_small(struct zone *zone, unsigned int count,
 	nr = gather_best(&place, NULL, &wish, PAGE_COLOR_FEW, parts);
 	WRITE_ONCE(place.zone->cursor, wish.cursor);
 	return nr;
-}
-
-/*
- * The most pageblocks that are looked at for files: from the lowest one on, and then from
- * where frames were last found behind these.
- */
-#define PAGE_COLOR_LOW		512
-#define PAGE_COLOR_LOW_BEHIND	4096
-
-/* Searches at most @blocks pageblocks from *@frame on; *@frame is where it ended. */
-static unsigned int gather_low(const struct page_color_free *free,
-			       unsigned long *frame, unsigned int blocks,
-			       unsigned int *count,
-			       struct page_color_part *parts)
-{
-	unsigned long whole = 1UL << free->block_order;
-	unsigned long end = *frame + blocks * whole;
-	unsigned int nr = 0;
-
-	for (;;) {
-		*frame = page_color_free_lowest(free, *frame, end);
-		if (*frame >= end)
-			return nr;
-		nr = gather_block(free, *frame, count, parts, nr);
-		if (!*count || nr == PAGE_COLOR_PARTS)
-			return nr;
-		*frame += whole;
-	}
-}
-
-unsigned int page_color_gather_file(struct zone *zone, unsigned int count,
-				    struct page_color_part *parts)
-{
-	const struct page_color_free *free;
-	struct page_color_place place;
-	unsigned long frame;
-	unsigned int nr;
-
-	if (!page_color_place_of(&place, zone))
-		return 0;
-	free = place.zone->memory.free;
-	frame = READ_ONCE(free->lowest);
-	nr = gather_low(free, &frame, PAGE_COLOR_LOW, &count, parts);
-	if (nr && frame != ULONG_MAX && frame > READ_ONCE(place.zone->low))
-		WRITE_ONCE(place.zone->low, frame);
-	if (nr || frame == ULONG_MAX)
-		return nr;
-	/* The few frames so low are taken: continue where the others were. */
-	frame = max(frame, READ_ONCE(place.zone->low));
-	nr = gather_low(free, &frame, PAGE_COLOR_LOW_BEHIND, &count, parts);
-	WRITE_ONCE(place.zone->low, frame == ULONG_MAX ? 0 : frame);
-	return nr;
-}
-
-/* The most pageblocks without a free frame that are passed under zone->lock. */
-#define PAGE_COLOR_PASSED	64
-
-void page_color_file_low(struct zone *zone)
-{
-	struct page_color_free *free = page_color_zone_free(zone);
-	unsigned long lowest, end;
-
-	if (!free)
-		return;
-	end = free->lowest + (PAGE_COLOR_PASSED << free->block_order);
-	lowest = page_color_free_lowest(free, free->lowest, end);
-	if (lowest != ULONG_MAX)
-		WRITE_ONCE(free->lowest, lowest);
-}
-
-/*
- * Whether small pages are better than a huge page that was not asked for: the address
- * space holds more than half of the colors of the huge page, small pages get colors that
- * it lacks, and khugepaged may collapse them later. @stay colors of a @chosen block are
- * held; if no block was chosen, the share of all colors that is held stands for it.
- */
-static bool small_is_better(const struct page_color_space *space,
-			    const struct page_color_wish *wish, bool chosen,
-			    unsigned int stay, unsigned int order)
-{
-	u32 colors = space->held.colors, taken = READ_ONCE(space->held.taken);
-	u32 size = 1U << order;
-
-	if (current->page_color.huge == PAGE_COLOR_HUGE || wish->leaving ||
-	    wish->set || !space->direct || page_color_full(space))
-		return false;
-	/* For a smaller block there is mostly one whose colors are all lacked. */
-	if (order < pageblock_order)
-		return false;
-	if (colors % size || colors - taken < size)
-		return false;
-	return chosen ? 2 * stay > size : 2 * taken > colors;
-}
-
-/*
- * Whether small pages, with colors of the set, are taken instead of a huge page with
- * others. A fault in MADV_HUGEPAGE memory gets the huge page if no block is all in the
- * set.
- */
-static bool set_wants_small(const struct page_color_wish *wish, bool chosen,
-			    u32 color, unsigned int order)
-{
-	const struct page_color_set *set = wish->set;
-
-	if (!set || (chosen && page_color_set_has(set, color, order)))
-		return false;
-	if (current->page_color.asked)
-		return page_color_set_has_block(set, order);
-	return current->page_color.huge != PAGE_COLOR_HUGE ||
-	       page_color_is_khugepaged();
-}
-
-/*
- * A block with colors that are not in the set is left to others where set_wants_small()
- * would leave it. page_color_ask() cannot tell: direct compaction runs as reclaim does.
- * Under zone->lock.
- */
-bool __page_color_may_capture(const struct page *page, unsigned int order)
-{
-	struct mm_struct *whom = current->page_color.whom;
-	const struct page_color_set *set;
-	bool may;
-
-	if (whom == PAGE_COLOR_FILE)
-		return true;
-	if (!current->page_color.asked && !page_color_is_khugepaged() &&
-	    current->page_color.huge == PAGE_COLOR_HUGE)
-		return true;
-	rcu_read_lock();
-	set = page_color_set_of_node(whom, page_to_nid(page));
-	may = !set || page_color_set_has(set, page_to_pfn(page) % set->colors,
-					 order);
-	rcu_read_unlock();
-	return may;
-}
-
-/*
- * No block is searched for if none is all in the set, or none was free lately: it would
- * have other colors. Nor is one for files: mostly their pages are used by other tasks
- * than the one that reads them.
- */
-static bool choose_block(const struct page_color_place *place,
-			 const struct page_color_ask *ask,
-			 struct page_color_wish *wish, unsigned int order,
-			 unsigned long *frame, unsigned int *stay)
-{
-	struct page_color_memory *memory = &place->zone->memory;
-	bool chosen;
-
-	if (!ask->set)
-		return page_color_choose_block(memory, wish, order, frame, stay);
-	if (ask->file || !page_color_set_has_block(ask->set, order) ||
-	    is_vain(place->zone, ask->set, order))
-		return false;
-	chosen = page_color_choose_block(memory, wish, order, frame, stay);
-	note_set(place->zone, ask->set, order,
-		 chosen && page_color_set_has(ask->set,
-					      *frame % memory->colors, order));
-	return chosen;
-}
-
-unsigned int page_color_claim_block(struct page_color_space *space,
-				    struct page_color_live *live, u32 color,
-				    unsigned int order, unsigned int least)
-{
-	u64 all = page_color_low_bits(min(1U << order, 64U)) << color % 64;
-	u64 some[DIV_ROUND_UP(1 << MAX_PAGE_ORDER, 64)];
-	unsigned int words = DIV_ROUND_UP(1U << order, 64), claimed = 0, i;
-
-	page_color_comes(space, color, order);
-	for (i = 0; i < words; i++) {
-		some[i] = page_color_claim(space, live, color / 64 + i, all);
-		claimed += hweight64(some[i]);
-	}
-	if (claimed >= least)
-		return claimed;
-	while (i--)
-		page_color_unmark(space, live, color / 64 + i, some[i]);
-	page_color_comes_not();
-	return 0;
-}
-
-/* Chooses a block. False if none is found, or if small pages are to be taken instead. */
-static bool gather_one(struct zone *zone, const struct page_color_place *place,
-		       struct page_color_space *space,
-		       const struct page_color_ask *ask,
-		       struct page_color_wish *wish, unsigned int order,
-		       unsigned long *frame)
-{
-	struct page_color_leaving *leaving = current->page_color.leaving;
-	u32 *own = space ? &space->block_cursor : NULL;
-	unsigned int stay = 1U << order;
-	u32 colors, before, taken;
-	bool chosen, small;
-
-	wish->cursor = cursor_of(own, place->zone);
-	/* Colors before the zone's cursor were given to small programs. */
-	if (!own)
-		wish->cursor = ALIGN(wish->cursor, 1U << order);
-	before = wish->cursor;
-	chosen = choose_block(place, ask, wish, order, frame, &stay);
-	colors = place->zone->memory.colors;
-	taken = chosen ? *frame % colors : 0;
-	if (leaving && !(colors % (1U << order)))
-		leaving->stay = stay;
-	small = (space && small_is_better(space, wish, chosen, stay, order)) ||
-		set_wants_small(wish, chosen, taken, order);
-	/* Continue behind the block, unless the search has ended early. */
-	if (chosen && !small && wish->cursor == before &&
-	    (!ask->set || page_color_set_has(ask->set, taken, order)))
-		wish->cursor = (taken + (1U << order)) % colors;
-	if (wish->cursor != before)
-		WRITE_ONCE(*(own ?: &place->zone->cursor), wish->cursor);
-	if (small) {
-		current->page_color.huge = PAGE_COLOR_SMALL;
-		trace_page_color_leave_block(zone, order);
-		return false;
-	}
-	trace_page_color_choose_block(zone, order, chosen);
-	return chosen;
-}
-
-/*
- * Claims at most @more blocks for the next allocations: those behind the chosen one, up
- * to the end of its word of colors, that are free and whose colors are all lacked and
- * held by few.
- */
-static void claim_more(const struct page_color_place *place,
-		       struct page_color_space *space,
-		       const struct page_color_wish *wish, unsigned int more,
-		       struct page_color_blocks *blocks)
-{
-	const struct page_color_memory *memory = &place->zone->memory;
-	u32 colors = memory->colors, color = blocks->frame % colors;
-	u32 word = color / 64, size = 1U << blocks->order, end = color + size;
-	struct page_color_live *live = place->node->live;
-	u64 all = page_color_low_bits(size) << color % 64, some, claimed;
-
-	some = page_color_wanted(wish, colors, word,
-				 PAGE_COLOR_LACKED | PAGE_COLOR_FEW);
-	some &= page_color_free_word(memory->free, blocks->frame) << color % 64;
-	for (all <<= size; all && more; all <<= size) {
-		if (~some & all)
-			continue;
-		claimed = page_color_claim(space, live, word, all);
-		if (claimed != all) {
-			page_color_unmark(space, live, word, claimed);
-			continue;
-		}
-		blocks->more |= all >> color % 64;
-		end = 64 * word + fls64(all);
-		more--;
-	}
-	/* The next search begins behind the last of them. */
-	if (READ_ONCE(space->block_cursor) == (color + size) % colors)
-		WRITE_ONCE(space->block_cursor, end % colors);
-}
-
-/* Attempts to claim a block while other threads or programs are quicker. */
-#define PAGE_COLOR_CLAIMS	4
-
-/* Copies that a search may look at for a program that is small and has no set. */
-#define PAGE_COLOR_FEW_LOOKS	(PAGE_COLOR_SEARCHED / 16)
-
-bool page_color_gather_blocks(struct zone *zone,
-			      const struct page_color_ask *ask,
-			      unsigned int more,
-			      struct page_color_blocks *blocks)
-{
-	unsigned int order = blocks->order;
-	struct page_color_leaving *leaving = current->page_color.leaving;
-	struct page_color_wish wish = { .set = ask->set };
-	unsigned int claims = PAGE_COLOR_CLAIMS;
-	struct page_color_space *space;
-	struct page_color_place place;
-
-	blocks->claimed = 0;
-	blocks->more = 0;
-	if (!page_color_place_of(&place, zone))
-		return false;
-	if (ask->file && !ask->set)
-		return false;
-	space = get_space(ask, &place);
-	wish.held = space ? &space->held : NULL;
-	wish.live = live_for(space, &place);
-	if (leaving && leaving->nr && leaving->nid == zone_to_nid(zone))
-		wish.leaving = leaving;
-	do {
-		wish.looks = space || ask->set ? PAGE_COLOR_SEARCHED :
-						 PAGE_COLOR_FEW_LOOKS;
-		if (!gather_one(zone, &place, space, ask, &wish, order,
-				&blocks->frame))
-			return false;
-		/* With pages that leave, it is not known which colors are lacked. */
-		if (!space || !wish.fresh || wish.leaving)
-			break;
-		blocks->claimed =
-			page_color_claim_block(space, place.node->live,
-					       blocks->frame % space->held.colors,
-					       order, wish.fresh);
-	} while (!blocks->claimed && --claims);
-	if (!blocks->claimed)
-		return true;
-	if (order < 6 && blocks->claimed == 1U << order && !wish.set) {
-		more = min(more, fair_share(space, wish.live, 64) >> order);
-		claim_more(&place, space, &wish, more, blocks);
-	}
-	if (place.node->live)
-		page_color_live_adjust(place.node->live);
-	return true;
 }
 
 void page_color_lost(struct zone *zone, const struct page_color_ask *ask,

@@ -578,7 +578,7 @@ static inline void page_color_cpusets_update(void) { }
 static inline void page_color_cpusets_update_later(void) { }
 #endif
 
-/* alloc.c, for mm/page_alloc.c */
+/* alloc.c, blocks.c and files.c, for mm/page_alloc.c */
 
 /**
  * struct page_color_ask - for whom an allocation is
