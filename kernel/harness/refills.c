@@ -233,7 +233,7 @@ static bool is_full(const struct machine *machine, u32 word)
 }
 
 /*
- * Searches for a program as color_refill() of buddy.h does. Whether anything was found.
+ * Searches for a program as color_refill() of buddy_pcp.h does. Whether anything was found.
  */
 static bool refill(struct machine *machine, struct program *program, unsigned int count,
 		   struct found *found)
@@ -309,7 +309,7 @@ static unsigned long map(struct machine *machine, struct program *program,
 	return again;
 }
 
-/* As color_is_mixed() of buddy.h. */
+/* As color_is_mixed() of buddy_pcp.h. */
 static bool is_mixed(const struct found *found)
 {
 	for (unsigned int i = 0; i < found->nr; i++)
@@ -319,7 +319,7 @@ static bool is_mixed(const struct found *found)
 }
 
 /*
- * The program has not used a run, and gives it back as color_free_run() of buddy.h does
+ * The program has not used a run, and gives it back as color_free_run() of buddy_pcp.h does
  * with the pages of a list; here its frames have not been taken.
  */
 static void give_back(struct program *program, const struct found *found)
