@@ -14,6 +14,7 @@ use huepage::{
 use huepage_present::{
     destination::{Destination, Format},
     escape::{self, printable},
+    number::counted,
     table::Table,
 };
 
@@ -151,8 +152,12 @@ fn nodes(nodes: &[u32]) -> String {
 }
 
 fn sums(pages: &MergedPages) -> String {
-    let mut text =
-        format!("\n{} pages in {} frames: {} saved\n", pages.mappings, pages.frames, pages.saved);
+    let mut text = format!(
+        "\n{} in {}: {} saved\n",
+        counted(pages.mappings, "page"),
+        counted(pages.frames, "frame"),
+        pages.saved
+    );
     let mut from: Vec<u32> = pages.reads.iter().map(|reads| reads.from).collect();
     from.dedup();
     let read = from.iter().map(|node| format!("read from node {node}"));
@@ -173,8 +178,8 @@ fn kernel(merged: &Merged) -> String {
         return "\nThis kernel merges nothing: it has no KSM.\n".to_owned();
     };
     let mut text = format!(
-        "\nThe kernel, of all processes: {} pages shared, {} sharing; ksmd {}\n",
-        ksm.pages_shared,
+        "\nThe kernel, of all processes: {} shared, {} sharing; ksmd {}\n",
+        counted(ksm.pages_shared, "page"),
         ksm.pages_sharing,
         if ksm.running { "runs" } else { "does not run" }
     );
