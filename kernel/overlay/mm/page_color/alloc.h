@@ -80,10 +80,7 @@ void page_color_note_set(struct page_color_zone *zone,
 			 bool found);
 /* Index of the want with which a search for small pages begins. */
 unsigned int page_color_first_want(struct page_color_space *space);
-/*
- * Notes its result: @found is the index of the want that gave frames, or the number of
- * wants if none did; @less, that it gave little of what was wished for.
- */
+/* Notes its result. */
 void page_color_note_vain(struct page_color_space *space, unsigned int first,
 			  unsigned int found, bool less);
 

@@ -152,9 +152,9 @@ static __always_inline struct page *color_rmqueue(struct zone *preferred_zone,
 
 /*
  * Pages that stay on a CPU's list for long keep blocks from becoming whole, and a CPU
- * that takes none still counts in fair_share(): its run ends when nothing was taken
- * between two calls. Called with the CPU's statistics, under pcp->lock. Returns whether
- * there is more to look at.
+ * that takes none still counts in page_color_fair_share(): its run ends when nothing was
+ * taken between two calls. Called with the CPU's statistics, under pcp->lock. Returns
+ * whether there is more to look at.
  */
 static bool color_decay(struct zone *zone, struct per_cpu_pages *pcp)
 {
