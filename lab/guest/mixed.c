@@ -50,6 +50,7 @@ static const struct load {
 	{ "kcompactd", load_kcompactd, true },
 	{ "thp-pieces", load_thp_pieces, false },
 	{ "late-huge", load_late_huge, false },
+	{ "lazy-free", load_lazy_free, false },
 	{ "huge-threads", load_huge_threads, false },
 	{ "huge-processes", load_huge_processes, false },
 	{ "huge-beside-small", load_huge_beside_small, false },

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Loads whose pages, or those beside them, are reclaimed: swap, and a group at its limit. */
+/*
+ * Loads whose pages, or those beside them, are reclaimed: swap, a group at its limit, and
+ * pages that a program offers.
+ */
 #ifndef HUEPAGE_MIXED_RECLAIM_H
 #define HUEPAGE_MIXED_RECLAIM_H
 
 #include "files.h"
+#include "mixed_processes.h"
 #include "neighbors.h"
 #include "placement.h"
 #include "swap.h"
@@ -108,6 +112,68 @@ static inline void load_swap(struct mixed *mixed)
 		lab_fail("swap off");
 	group_leave();
 	stop_child(timers);
+}
+
+/* Offers pages to the kernel, which may take them without writing them anywhere. */
+static inline void offer(char *memory, size_t pages)
+{
+	if (madvise(memory, pages * PAGE, MADV_FREE))
+		lab_fail("offer %zu pages", pages);
+}
+
+/* Has the kernel reclaim pages that are offered to it. */
+static inline void reclaim(struct mixed *mixed, char *memory, size_t pages)
+{
+	uint64_t before = lab_read_named("/proc/vmstat", "pglazyfreed");
+
+	if (madvise(memory, pages * PAGE, MADV_PAGEOUT))
+		mixed_skip(mixed, "MADV_PAGEOUT: %s", strerror(errno));
+	uint64_t reclaimed = lab_read_named("/proc/vmstat", "pglazyfreed") - before;
+
+	if (reclaimed < pages / 10 * 9)
+		lab_fail("%lu of %zu pages were reclaimed", (unsigned long)reclaimed, pages);
+}
+
+/*
+ * Of the pages of a program a quarter is of 2 MiB, offered and reclaimed; another one of
+ * 2 MiB, offered and unmapped; another one of small pages, offered and reclaimed. Another
+ * program then takes as many as the first one gave up.
+ */
+static inline void load_lazy_free(struct mixed *mixed)
+{
+	size_t part = mixed->pages / 4 / HUGE * HUGE, huge = 2 * part;
+	size_t kept = mixed->pages - 3 * part;
+
+	thp_set(mixed, THP "enabled", "madvise");
+	tally_expect(mixed->tally, 2);
+	pid_t one = lab_fork();
+
+	if (!one) {
+		char *large = huge_pages(&huge), *small = small_pages(kept + part);
+
+		touch(small, kept + part);
+		touch(large, huge);
+		count_huge(mixed);
+		offer(large, huge);
+		offer(small + kept * PAGE, part);
+		reclaim(mixed, large, part);
+		reclaim(mixed, small + kept * PAGE, part);
+		if (munmap(large, huge * PAGE))
+			lab_fail("unmap %zu pages", huge);
+		raise(SIGSTOP);
+		count_together(mixed, small, kept);
+		_exit(0);
+	}
+	wait_stopped(one);
+	if (!lab_fork()) {
+		char *memory = small_pages(3 * part);
+
+		touch(memory, 3 * part);
+		kill(one, SIGCONT);
+		count_together(mixed, memory, 3 * part);
+		_exit(0);
+	}
+	mixed_wait_all(2);
 }
 
 #endif

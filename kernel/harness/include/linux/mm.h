@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What alloc.c, space.c and set.c of mm/page_color need of memory management. Of
+ * What alloc.c, space.c, unmap.c and set.c of mm/page_color need of memory management. Of
  * functions for pages and folios there are only declarations: refills.c is linked
  * without the functions that call them.
  */

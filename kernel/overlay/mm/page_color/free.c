@@ -36,10 +36,10 @@ static struct page_color_chunk *chunk_of(const struct page_color_free *free,
 	return nr < free->chunks ? READ_ONCE(free->chunk[nr]) : NULL;
 }
 
-/* Frames of @mask came or went; @one says that it has only one bit. */
+/* Frames of @mask, which has at most so many, came or went. */
 static __always_inline void change_word(struct page_color_free *free,
-					unsigned long frame, u64 mask, bool one,
-					bool set)
+					unsigned long frame, u64 mask,
+					unsigned int most, bool set)
 {
 	struct page_color_chunk *chunk = chunk_of(free, frame);
 	unsigned long at = frame % PAGE_COLOR_CHUNK;
@@ -56,7 +56,7 @@ static __always_inline void change_word(struct page_color_free *free,
 	if (!changed)
 		return;
 	WRITE_ONCE(*word, *word ^ changed);
-	more = one ? 1 : hweight64(changed);
+	more = most == 1 ? 1 : hweight64(changed);
 	if (!set)
 		more = -more;
 	in_block = &chunk->in_block[at >> block_order];
@@ -82,17 +82,17 @@ static __always_inline void change_block(struct page_color_free *free,
 	unsigned long end = frame + (1UL << order);
 
 	if (!order) {
-		change_word(free, frame, 1ULL << frame % 64, true, set);
+		change_word(free, frame, 1ULL << frame % 64, 1, set);
 		return;
 	}
 	if (order < 6) {
 		change_word(free, frame,
-			    page_color_low_bits(1UL << order) << frame % 64,
-			    false, set);
+			    page_color_low_bits(1UL << order) << frame % 64, 64,
+			    set);
 		return;
 	}
 	for (; frame < end; frame += 64)
-		change_word(free, frame, ~0ULL, false, set);
+		change_word(free, frame, ~0ULL, 64, set);
 }
 
 void page_color_free_set(struct page_color_free *free, unsigned long frame,
@@ -112,10 +112,10 @@ void page_color_free_clear_mask(struct page_color_free *free,
 {
 	unsigned int shift = frame % 64;
 
-	change_word(free, frame - shift, mask << shift, false, false);
+	change_word(free, frame - shift, mask << shift, 64, false);
 	if (shift)
-		change_word(free, frame - shift + 64, mask >> (64 - shift),
-			    false, false);
+		change_word(free, frame - shift + 64, mask >> (64 - shift), 64,
+			    false);
 }
 
 static u64 aligned_word(const struct page_color_free *free, unsigned long frame)

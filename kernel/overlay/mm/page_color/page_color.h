@@ -201,10 +201,12 @@ static inline bool page_color_full(const struct page_color_space *space)
 
 /*
  * Whether address spaces hold pages of a folio: of files, only those in memory (shmem).
+ * Pages that may be dropped (MADV_FREE) are anonymous, but not swapbacked.
  */
 static inline bool page_color_is_held(const struct folio *folio)
 {
-	return folio_test_anon(folio) || folio_test_swapbacked(folio);
+	return (folio_test_anon(folio) || folio_test_swapbacked(folio)) &&
+	       !folio_test_hugetlb(folio);
 }
 
 /* The kind of pages that are held at all. */
@@ -294,11 +296,9 @@ static inline bool page_color_is_coming(const struct page_color_space *space,
 
 /* space.c */
 void page_color_space_put(struct page_color_space *space);
-/* Mark colors as held, or no longer held. Return those that were not held, or were. */
+/* Mark colors as held. Returns those that were not. */
 u64 page_color_mark(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask);
-u64 page_color_unmark(struct page_color_space *space,
-		      struct page_color_live *live, u32 word, u64 mask);
 /* The same as page_color_mark(), for pages that were allocated just now. */
 u64 page_color_take(struct page_color_space *space, struct page_color_live *live,
 		    u32 word, u64 mask);
@@ -317,6 +317,11 @@ void page_color_take_block(struct page_color_space *space, unsigned long frame,
 /* Current has not got a block of which it has @claimed so many colors. */
 void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed);
+
+/* unmap.c */
+/* Mark colors as no longer held. Returns those that were held. */
+u64 page_color_unmark(struct page_color_space *space,
+		      struct page_color_live *live, u32 word, u64 mask);
 void page_color_unmark_frames(struct page_color_space *space,
 			      unsigned long frame, unsigned long nr);
 

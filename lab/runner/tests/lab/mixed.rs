@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 40] = [
+const LOADS: [(&str, usize); 41] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -47,6 +47,7 @@ const LOADS: [(&str, usize); 40] = [
     ("mthp-behind", 1),
     ("turnover", 1),
     ("turnover-huge", 1),
+    ("lazy-free", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),
@@ -89,6 +90,7 @@ fn every_load_is_there(results: &Results, archs: &[&str]) {
                 "huge-beside",
                 "mthp-behind",
                 "turnover",
+                "lazy-free",
             ];
             let several = several.iter().any(|load| row.setting("load").starts_with(load));
             // Pages of one process are all the pages.
@@ -225,6 +227,20 @@ fn larger_pages_find_what_lies_behind_those_of_another_program() {
         assert!(number(row, "huge_share") > 0.95, "{row:?}");
         assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
         // The first pages of each, too, while it was small.
+        assert!(number(row, "conflict_across") <= 0.005, "{row:?}");
+    }
+}
+
+#[test]
+fn colors_of_pages_that_are_dropped_are_free_for_others() {
+    // Without these reports more than half of the pages were in conflict.
+    let set = ["arch=x86_64,arm64", "nodes=1", "policy=on", "load=lazy-free"];
+    let results = quick("mixed", &[&set[..], &["seed=1,2"]].concat());
+    let rows: Vec<_> = results.with(&[("load", "lazy-free")]).collect();
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    for row in rows {
+        assert!(number(row, "huge_share") > 0.4, "{row:?}");
+        assert!(number(row, "conflict_within") <= 0.001, "{row:?}");
         assert!(number(row, "conflict_across") <= 0.005, "{row:?}");
     }
 }

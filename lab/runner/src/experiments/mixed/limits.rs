@@ -47,6 +47,7 @@ const LIMITS: [Limit; 5] = [
             "huge-beside-small",
             "mthp-behind",
             "turnover",
+            "lazy-free",
         ]),
         fits: true,
         most: 0.005,

@@ -29,6 +29,7 @@ fn several(kind: &Kind) -> bool {
         "huge-beside-small",
         "mthp-behind",
         "turnover",
+        "lazy-free",
     ]
     .iter()
     .any(|load| kind.load.starts_with(load))
@@ -49,6 +50,7 @@ fn has_larger(kind: &Kind) -> bool {
         "huge-processes",
         "huge-beside-small",
         "turnover-huge",
+        "lazy-free",
         "mthp",
         "mthp-behind",
         "collapse",
