@@ -144,6 +144,30 @@ fn pages_of_sets_on_arm64() {
     pages_of_sets(Arch::Arm64, Config::Plain);
 }
 
+/// Colors that a program's pages have, and that the kernel knows it to hold, after each
+/// way of unmapping, moving, copying or replacing pages.
+fn held(arch: Arch, config: Config) {
+    let report = run(arch, config, "page-color-held", machine(None));
+    assert_eq!(report.results.len(), 21);
+    for result in &report.results {
+        let (colors, held) = (result["colors"].as_u64().unwrap(), result["held"].as_u64().unwrap());
+        // 1,024 pages or more come or go in each way.
+        assert!((512..=3584).contains(&colors), "{result}");
+        // Pages that the CPU has ready count as held.
+        assert!((colors..=colors + 512).contains(&held), "{result}");
+    }
+}
+
+#[test]
+fn held_colors_on_x86_64() {
+    held(Arch::X86_64, Config::Plain);
+}
+
+#[test]
+fn held_colors_on_arm64() {
+    held(Arch::Arm64, Config::Plain);
+}
+
 fn sets_of_cgroups(arch: Arch, config: Config) {
     let report = run(arch, config, "page-color-cgroups", machine(None));
     let result = &report.results[0];
