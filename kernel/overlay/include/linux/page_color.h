@@ -33,6 +33,8 @@ page_color_alloc_mpol_noprof(struct mm_struct *whom, enum page_color_kind kind,
 			     gfp_t gfp, unsigned int order,
 			     struct mempolicy *pol, pgoff_t ilx, int nid);
 struct folio *page_color_alloc_file_noprof(gfp_t gfp, unsigned int order);
+/* page_color_end(), for callers that would save a register for it. Returns @folio. */
+struct folio *page_color_ended(struct folio *folio);
 /* A huge page that small ones of an address space, @leaving, are copied to. */
 struct folio *
 page_color_alloc_collapse_noprof(struct mm_struct *mm,
@@ -85,7 +87,7 @@ static __always_inline bool page_color_begin(struct mm_struct *whom,
 	return true;
 }
 
-void __page_color_end(struct folio *folio);
+struct folio *__page_color_end(struct folio *folio);
 
 /* @folio is what the task was given, or NULL. */
 static __always_inline void page_color_end(struct folio *folio)

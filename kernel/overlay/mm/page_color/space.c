@@ -430,9 +430,9 @@ static void take_default(struct mm_struct *whom, struct page_color_space *space,
 /*
  * An address space also holds the colors of pages from the default path; marking a page
  * that is marked already changes nothing. The address space is counted when it has become
- * large, or when what is noted for it is not what it holds.
+ * large, or when what is noted for it is not what it holds. Returns @folio.
  */
-noinline void __page_color_end(struct folio *folio)
+noinline struct folio *__page_color_end(struct folio *folio)
 {
 	struct mm_struct *whom = current->page_color.whom;
 	enum page_color_kind kind = current->page_color.kind;
@@ -442,7 +442,7 @@ noinline void __page_color_end(struct folio *folio)
 	current->page_color.whom = NULL;
 	/* Address spaces do not hold pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
-		return;
+		return folio;
 	rcu_read_lock();
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
@@ -454,6 +454,13 @@ noinline void __page_color_end(struct folio *folio)
 		count = has_grown(whom, kind, folio);
 	if (count)
 		page_color_request_count();
+	return folio;
+}
+
+struct folio *page_color_ended(struct folio *folio)
+{
+	return unlikely(current->page_color.whom) ? __page_color_end(folio) :
+						    folio;
 }
 
 struct folio *
