@@ -8,6 +8,7 @@
 #define GFP_KERNEL_ACCOUNT 0
 #define __GFP_NOWARN 0
 #define __GFP_NORETRY 0
+#define __GFP_MOVABLE 1
 
 /* Defined by the program that links them. */
 void *kvzalloc(size_t bytes, gfp_t gfp);
