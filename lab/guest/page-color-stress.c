@@ -6,6 +6,7 @@
  * it is freed.
  */
 #define _GNU_SOURCE
+#include "held_colors.h"
 #include "stress_kernel.h"
 
 #include <inttypes.h>
@@ -158,6 +159,19 @@ static void check_isolated(const char *name)
 	}
 }
 
+/* Nobody holds a color once all programs have ended. */
+static void check_held(void)
+{
+	const struct timespec pause = { .tv_nsec = 100 * 1000 * 1000 };
+
+	for (int tries = 0; held_colors(); tries++) {
+		if (tries == 100)
+			lab_fail("%" PRIu64 " colors are held when all programs have ended",
+				 held_colors());
+		nanosleep(&pause, NULL);
+	}
+}
+
 /* For so long, and so often at least. */
 static void disturb(uint64_t seconds, uint64_t rounds, struct lab_random *random, struct done *done)
 {
@@ -238,6 +252,8 @@ int main(int argc, char **argv)
 	}
 	check_isolated("nr_isolated_anon");
 	check_isolated("nr_isolated_file");
+	if (is_there("/proc/page_color"))
+		check_held();
 	lab_result("{\"seconds\":%" PRIu64 ",\"pages_written\":%" PRIu64
 		   ",\"pages_verified\":%" PRIu64 ",\"zeros_read\":%" PRIu64
 		   ",\"areas\":%" PRIu64 ",\"forks\":%" PRIu64
