@@ -203,7 +203,7 @@ static void huge_offered(void)
 	say_of("huge, offered and unmapped", memory + PAGES / 2 * PAGE, PAGES / 2);
 }
 
-/* To an address at which no huge page can be. */
+/* To an address at which no huge page can be; half of each is unmapped. */
 static void huge_remapped(void)
 {
 	char *to = from_huge(2 * PAGES) + PAGE;
@@ -212,6 +212,12 @@ static void huge_remapped(void)
 	if (to == MAP_FAILED)
 		lab_fail("move a mapping");
 	say_of("huge, remapped", to, PAGES);
+	for (size_t i = 0; i < PAGES; i += HUGE)
+		unmap(to + i * PAGE, HUGE / 2);
+	memset(held, 0, COLORS);
+	for (size_t i = HUGE / 2; i < PAGES; i += HUGE)
+		hold(to + i * PAGE, HUGE / 2);
+	say("huge, remapped and unmapped");
 }
 
 static void collapsed(void)
@@ -340,19 +346,28 @@ static void shared_truncated(void)
 	say_of("shared, truncated", memory, PAGES / 2);
 }
 
-/* Pages of a file in memory are read, and half of them replaced by private ones. */
+/*
+ * Pages of a file in memory are read, and every second one is replaced by a private one;
+ * then half are unmapped, of both kinds at once.
+ */
 static void privately_copied(void)
 {
+	static char page[PAGE] = "text";
 	int file = file_in_memory();
 
-	touch(shared(file, MAP_SHARED), PAGES);
+	for (size_t i = 0; i < PAGES; i++)
+		if (pwrite(file, page, PAGE, i * PAGE) != PAGE)
+			lab_fail("write a file in memory");
 	char *memory = shared(file, MAP_PRIVATE);
 
 	for (size_t i = 0; i < PAGES; i++)
 		(void)*(volatile char *)(memory + i * PAGE);
-	touch(memory, PAGES / 2);
-	hold(shared(file, MAP_SHARED | MAP_POPULATE), PAGES);
+	for (size_t i = 0; i < PAGES; i += 2)
+		touch(memory + i * PAGE, 1);
 	say_of("private copies", memory, PAGES);
+	unmap(memory, PAGES / 2);
+	memset(held, 0, COLORS);
+	say_of("private copies, unmapped", memory + PAGES / 2 * PAGE, PAGES / 2);
 }
 
 static void wait_for_ksmd(void)
