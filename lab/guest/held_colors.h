@@ -11,7 +11,7 @@
 static inline uint64_t held_colors(void)
 {
 	unsigned int colors = 0, level = 0, left;
-	uint64_t held = 0;
+	uint64_t held = 0, nodes = 0;
 	char line[128];
 	FILE *file = fopen("/proc/page_color", "r");
 
@@ -21,10 +21,14 @@ static inline uint64_t held_colors(void)
 		sscanf(line, " colors %u", &colors);
 		sscanf(line, " level %u", &level);
 		/* So many are held by @level programs, or fewer. */
-		if (sscanf(line, " left %u", &left) == 1)
+		if (sscanf(line, " left %u", &left) == 1) {
 			held += level ? colors + level : colors - left;
+			nodes++;
+		}
 	}
 	fclose(file);
+	if (!nodes)
+		lab_fail("no node has a cache whose colors are counted");
 	return held;
 }
 

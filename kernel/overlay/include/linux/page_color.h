@@ -206,12 +206,27 @@ static __always_inline void page_color_unused(struct mm_struct *mm,
 		__page_color_unused(mm, folio);
 }
 
+/* Pages of files on disks are not held: it may be called for them. */
 static __always_inline void page_color_unmap(struct mm_struct *mm,
 					     struct page *page,
 					     unsigned long nr)
 {
 	if (page_color_enabled())
 		__page_color_unmap(mm, page, nr);
+}
+
+void __page_color_collapse_failed(struct mm_struct *mm,
+				  const struct page_color_leaving *leaving,
+				  const struct folio *folio);
+
+/* The huge page that was allocated for small ones does not take their place. */
+static __always_inline void
+page_color_collapse_failed(struct mm_struct *mm,
+			   const struct page_color_leaving *leaving,
+			   const struct folio *folio)
+{
+	if (page_color_enabled())
+		__page_color_collapse_failed(mm, leaving, folio);
 }
 
 /* Beginnings and ends of address spaces and tasks. */
@@ -261,6 +276,10 @@ static inline void page_color_map(struct mm_struct *mm, struct page *page,
 				  unsigned long nr) { }
 static inline void page_color_unused(struct mm_struct *mm,
 				     struct folio *folio) { }
+static inline void
+page_color_collapse_failed(struct mm_struct *mm,
+			   const struct page_color_leaving *leaving,
+			   const struct folio *folio) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }
 static inline void page_color_move(struct mm_struct *mm, struct page *from,

@@ -57,6 +57,22 @@ static bool has_block(struct mm_struct *mm, int nid)
 	return has;
 }
 
+/* Small pages stay, and some of the colors of the huge page are theirs: they are counted. */
+void __page_color_collapse_failed(struct mm_struct *mm,
+				  const struct page_color_leaving *leaving,
+				  const struct folio *folio)
+{
+	struct page_color_space *space;
+
+	if (leaving->kind == PAGE_COLOR_KINDS)
+		return;
+	rcu_read_lock();
+	space = page_color_space(mm, folio_nid(folio), leaving->kind);
+	if (space)
+		WRITE_ONCE(space->recount, true);
+	rcu_read_unlock();
+}
+
 struct folio *
 page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 struct page_color_leaving *leaving,

@@ -200,13 +200,14 @@ static inline bool page_color_full(const struct page_color_space *space)
 }
 
 /*
- * Whether address spaces hold pages of a folio: of files, only those in memory (shmem).
- * Pages that may be dropped (MADV_FREE) are anonymous, but not swapbacked.
+ * Whether address spaces hold pages of a folio: not those of files, but for files in
+ * memory (shmem), of hugetlb, and of devices. Pages that may be dropped (MADV_FREE) are
+ * anonymous, but not swapbacked.
  */
 static inline bool page_color_is_held(const struct folio *folio)
 {
 	return (folio_test_anon(folio) || folio_test_swapbacked(folio)) &&
-	       !folio_test_hugetlb(folio);
+	       !folio_test_hugetlb(folio) && !folio_is_zone_device(folio);
 }
 
 /* The kind of pages that are held at all. */

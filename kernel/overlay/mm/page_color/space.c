@@ -79,6 +79,52 @@ u64 page_color_claim(struct page_color_space *space, struct page_color_live *liv
 	return take(space, live, word, mask, true);
 }
 
+unsigned long page_color_held_pages(struct mm_struct *mm,
+				    enum page_color_kind kind)
+{
+	int counter = page_color_counter(kind);
+
+	return percpu_counter_sum_positive(&mm->rss_stat[counter]);
+}
+
+/* An address space with so many pages in the cache of a node is large. */
+static unsigned long large(int nid)
+{
+	struct page_color_node *node;
+	unsigned long pages = 0;
+
+	rcu_read_lock();
+	node = rcu_dereference(page_color_nodes[nid]);
+	if (node)
+		pages = node->large;
+	rcu_read_unlock();
+	return pages;
+}
+
+/*
+ * Whether it is time to count what an address space holds: it has been given as many
+ * pages as make it large, and does not seem to have given them back.
+ */
+static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
+		      const struct folio *folio)
+{
+	unsigned long limit = large(folio_nid(folio)), pages;
+
+	/* Threads may overwrite each other's sum: the count is a little later then. */
+	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
+	if (limit && pages >= limit) {
+		/* The folio is not mapped yet; a huge page may be the first one. */
+		pages = page_color_held_pages(mm, kind) + folio_nr_pages(folio);
+		if (pages >= limit) {
+			/* A page more or less makes no difference. */
+			WRITE_ONCE(mm->page_color.pages[kind], 0);
+			return true;
+		}
+	}
+	WRITE_ONCE(mm->page_color.pages[kind], pages);
+	return false;
+}
+
 static __always_inline void
 change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
 	     unsigned long nr, space_fn fn)
@@ -92,9 +138,22 @@ change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
 	rcu_read_unlock();
 }
 
+/*
+ * Others may have allocated all pages that an address space maps: of files in memory, and
+ * by userfaultfd. It is counted once these make it large.
+ */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 {
-	change_pages(mm, page_kind(page), page, nr, page_color_mark);
+	enum page_color_kind kind = page_kind(page);
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, page_to_nid(page), kind);
+	if (space)
+		space_words(space, page_to_pfn(page), nr, page_color_mark);
+	rcu_read_unlock();
+	if (!space && is_own(mm) && has_grown(mm, kind, page_folio(page)))
+		page_color_request_count();
 }
 
 /*
@@ -114,8 +173,15 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
 	struct page_color_space *space;
 	bool stays = from == page;
 
-	if (!page_color_is_held(page_folio(page)))
+	/* Pages of devices have no color. */
+	if (!page_color_is_held(page_folio(page))) {
+		__page_color_unmap(mm, from, nr);
 		return;
+	}
+	if (!page_color_is_held(page_folio(from))) {
+		__page_color_map(mm, page, nr);
+		return;
+	}
 	rcu_read_lock();
 	space = page_color_space(mm, page_to_nid(page), kind);
 	if (space && page_to_nid(from) == page_to_nid(page))
@@ -165,14 +231,6 @@ static struct page_color_space *make_space(int nid, enum page_color_kind kind)
 	return space;
 }
 
-unsigned long page_color_held_pages(struct mm_struct *mm,
-				    enum page_color_kind kind)
-{
-	int counter = page_color_counter(kind);
-
-	return percpu_counter_sum_positive(&mm->rss_stat[counter]);
-}
-
 struct page_color_held *page_color_make_held(u32 colors)
 {
 	struct page_color_held *held;
@@ -182,20 +240,6 @@ struct page_color_held *page_color_make_held(u32 colors)
 	if (held)
 		held->colors = colors;
 	return held;
-}
-
-/* An address space with so many pages in the cache of a node is large. */
-static unsigned long large(int nid)
-{
-	struct page_color_node *node;
-	unsigned long pages = 0;
-
-	rcu_read_lock();
-	node = rcu_dereference(page_color_nodes[nid]);
-	if (node)
-		pages = node->large;
-	rcu_read_unlock();
-	return pages;
 }
 
 /* New spaces are put in front of the list, so that readers go on to see the others. */
@@ -381,30 +425,6 @@ void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 	else
 		WRITE_ONCE(space->recount, true);
 	page_color_comes_not();
-}
-
-/*
- * Whether it is time to count what an address space holds: it has been given as many
- * pages as make it large, and does not seem to have given them back.
- */
-static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
-		      const struct folio *folio)
-{
-	unsigned long limit = large(folio_nid(folio)), pages;
-
-	/* Threads may overwrite each other's sum: the count is a little later then. */
-	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
-	if (limit && pages >= limit) {
-		/* The folio is not mapped yet; a huge page may be the first one. */
-		pages = page_color_held_pages(mm, kind) + folio_nr_pages(folio);
-		if (pages >= limit) {
-			/* A page more or less makes no difference. */
-			WRITE_ONCE(mm->page_color.pages[kind], 0);
-			return true;
-		}
-	}
-	WRITE_ONCE(mm->page_color.pages[kind], pages);
-	return false;
 }
 
 /*

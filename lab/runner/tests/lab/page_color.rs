@@ -150,11 +150,16 @@ fn held(arch: Arch, config: Config) {
     let report = run(arch, config, "page-color-held", machine(None));
     let (nothing, ways) = report.results.split_last().unwrap();
     assert_eq!(nothing["held"], 0, "{nothing}");
-    assert_eq!(ways.len(), 24);
+    assert_eq!(ways.len(), 27);
     for result in ways {
         let (colors, held) = (result["colors"].as_u64().unwrap(), result["held"].as_u64().unwrap());
         // 1,024 pages or more come or go in each way.
         assert!((512..=3584).contains(&colors), "{result}");
+        // Three of four pages were the same.
+        assert!(
+            !result["what"].as_str().unwrap().starts_with("merged") || colors < 600,
+            "{result}"
+        );
         // Pages that the CPU has ready count as held.
         assert!((colors..=colors + 512).contains(&held), "{result}");
     }
