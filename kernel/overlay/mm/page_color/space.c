@@ -102,19 +102,19 @@ static unsigned long large(int nid)
 }
 
 /*
- * Whether it is time to count what an address space holds: it has been given as many
- * pages as make it large, and does not seem to have given them back.
+ * Whether it is time to count what an address space holds: with @more pages it has been
+ * given as many as make it large, and does not seem to have given them back.
  */
-static bool has_grown(struct mm_struct *mm, enum page_color_kind kind,
-		      const struct folio *folio)
+static bool has_grown(struct mm_struct *mm, enum page_color_kind kind, int nid,
+		      unsigned long more)
 {
-	unsigned long limit = large(folio_nid(folio)), pages;
+	unsigned long limit = large(nid), pages;
 
 	/* Threads may overwrite each other's sum: the count is a little later then. */
-	pages = READ_ONCE(mm->page_color.pages[kind]) + folio_nr_pages(folio);
+	pages = READ_ONCE(mm->page_color.pages[kind]) + more;
 	if (limit && pages >= limit) {
-		/* The folio is not mapped yet; a huge page may be the first one. */
-		pages = page_color_held_pages(mm, kind) + folio_nr_pages(folio);
+		/* They are not mapped yet; a huge page may be the first one. */
+		pages = page_color_held_pages(mm, kind) + more;
 		if (pages >= limit) {
 			/* A page more or less makes no difference. */
 			WRITE_ONCE(mm->page_color.pages[kind], 0);
@@ -152,7 +152,7 @@ void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 	if (space)
 		space_words(space, page_to_pfn(page), nr, page_color_mark);
 	rcu_read_unlock();
-	if (!space && is_own(mm) && has_grown(mm, kind, page_folio(page)))
+	if (!space && is_own(mm) && has_grown(mm, kind, page_to_nid(page), nr))
 		page_color_request_count();
 }
 
@@ -471,7 +471,8 @@ noinline struct folio *__page_color_end(struct folio *folio)
 	}
 	rcu_read_unlock();
 	if (own && !space)
-		count = has_grown(whom, kind, folio);
+		count = has_grown(whom, kind, folio_nid(folio),
+				  folio_nr_pages(folio));
 	if (count)
 		page_color_request_count();
 	return folio;
