@@ -200,7 +200,7 @@ static unsigned int gather_best(const struct page_color_place *place,
 }
 
 /*
- * Some ways of unmapping a page do not report it, and its color would stay held for good.
+ * Some pages go without a report, and their colors would stay held for good.
  * When a space may hold many such colors it is counted anew, and when it was larger than
  * the cache and no longer is.
  */
