@@ -430,12 +430,11 @@ static void merged_to_zero(void)
 	merge("merged, zero", true);
 }
 
-static int userfaultfd_of(char *memory, size_t pages)
+static int userfaultfd_of(char *memory, size_t pages, uint64_t mode)
 {
 	struct uffdio_api api = { .api = UFFD_API };
 	struct uffdio_register range = {
-		.range = { (uintptr_t)memory, pages * PAGE },
-		.mode = UFFDIO_REGISTER_MODE_MISSING,
+		.range = { (uintptr_t)memory, pages * PAGE }, .mode = mode,
 	};
 	int fd = syscall(SYS_userfaultfd, O_CLOEXEC);
 
@@ -458,7 +457,7 @@ static void copy_by_userfaultfd(int fd, char *to, char *from)
 static void moved_by_userfaultfd(void)
 {
 	char *from = small(), *to = lab_map_small(2 * PAGES * PAGE);
-	int fd = userfaultfd_of(to, 2 * PAGES);
+	int fd = userfaultfd_of(to, 2 * PAGES, UFFDIO_REGISTER_MODE_MISSING);
 
 	for (size_t i = 0; i < PAGES / 2; i++) {
 		struct uffdio_move move = {
@@ -478,12 +477,29 @@ static void moved_by_userfaultfd(void)
 static void file_by_userfaultfd(void)
 {
 	char *from = lab_map_small(PAGE), *to = shared(file_in_memory(), MAP_SHARED);
-	int fd = userfaultfd_of(to, PAGES);
+	int fd = userfaultfd_of(to, PAGES, UFFDIO_REGISTER_MODE_MISSING);
 
 	touch(from, 1);
 	for (size_t i = 0; i < PAGES; i++)
 		copy_by_userfaultfd(fd, to + i * PAGE, from);
 	say_of("file by userfaultfd", to, PAGES);
+}
+
+/* What is in the file already, too. */
+static void file_mapped_by_userfaultfd(void)
+{
+	char *to = shared(file_of_another(), MAP_SHARED);
+	int fd = userfaultfd_of(to, PAGES, UFFDIO_REGISTER_MODE_MINOR);
+
+	for (size_t i = 0; i < PAGES; i++) {
+		struct uffdio_continue range = {
+			.range = { (uintptr_t)to + i * PAGE, PAGE },
+		};
+
+		if (ioctl(fd, UFFDIO_CONTINUE, &range))
+			lab_fail("UFFDIO_CONTINUE");
+	}
+	say_of("file mapped by userfaultfd", to, PAGES);
 }
 
 static void in_child(void (*load)(void))
@@ -508,6 +524,7 @@ int main(int argc, char **argv)
 		huge_dropped, huge_offered, huge_remapped, collapsed, compacted, copied,
 		inherited, shared_unmapped, shared_truncated, shared_of_another, privately_copied, merged,
 		merged_to_zero, moved_by_userfaultfd, file_by_userfaultfd,
+		file_mapped_by_userfaultfd,
 	};
 
 	lab_start(argc, argv);

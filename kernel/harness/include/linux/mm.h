@@ -42,6 +42,7 @@ unsigned long encoded_nr_pages(struct encoded_page *page);
 bool folio_test_anon(const struct folio *folio);
 bool folio_test_hugetlb(const struct folio *folio);
 bool folio_is_zone_device(const struct folio *folio);
+bool folio_likely_mapped_shared(const struct folio *folio);
 bool folio_test_swapbacked(const struct folio *folio);
 bool folio_test_pmd_mappable(const struct folio *folio);
 unsigned long folio_pfn(const struct folio *folio);

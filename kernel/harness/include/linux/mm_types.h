@@ -55,6 +55,7 @@ struct task_struct {
 #define PF_MEMALLOC 1U
 #define PF_KTHREAD 2U
 #define PF_EXITING 4U
+#define PF_USER_WORKER 8U
 
 /* The only task. */
 extern struct task_struct harness_task;

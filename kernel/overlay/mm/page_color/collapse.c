@@ -57,19 +57,30 @@ static bool has_block(struct mm_struct *mm, int nid)
 	return has;
 }
 
-/* Small pages stay, and some of the colors of the huge page are theirs: they are counted. */
+/*
+ * Small pages stay, and some of the colors of the huge page are theirs. All are counted when
+ * as many may be held without a page as a 64th of the pages, since khugepaged may fail again
+ * and again.
+ */
 void __page_color_collapse_failed(struct mm_struct *mm,
 				  const struct page_color_leaving *leaving,
 				  const struct folio *folio)
 {
 	struct page_color_space *space;
+	unsigned long pages;
 
 	if (leaving->kind == PAGE_COLOR_KINDS)
 		return;
 	rcu_read_lock();
 	space = page_color_space(mm, folio_nid(folio), leaving->kind);
-	if (space)
-		WRITE_ONCE(space->recount, true);
+	if (space) {
+		pages = page_color_pages(mm, leaving->kind);
+		space->failed += HPAGE_PMD_NR;
+		if (space->failed > pages / 64) {
+			space->failed = 0;
+			WRITE_ONCE(space->recount, true);
+		}
+	}
 	rcu_read_unlock();
 }
 

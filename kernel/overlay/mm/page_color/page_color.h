@@ -146,6 +146,8 @@ static inline bool page_color_place_of(struct page_color_place *place,
  *          another CPU may overwrite that
  * @crowd: colors of huge pages that the space held already, since it was counted
  * @crowded: @crowd as it was when the last count began
+ * @failed: pages of huge pages that did not take the place of small ones, since it was
+ *          counted for these
  * @crowds: how often it was counted for a small crowd
  * @vainly: how often in a row it was counted for a crowd and no page moved
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
@@ -180,6 +182,7 @@ struct page_color_space {
 	u32 marked;
 	u32 crowd;
 	u32 crowded;
+	u32 failed;
 	u8 crowds;
 	u8 vainly;
 	u32 cursor[PAGE_COLOR_WANTS];

@@ -102,24 +102,29 @@ static unsigned long large(int nid)
 }
 
 /*
- * Whether it is time to count what an address space holds: with @more pages it has been
- * given as many as make it large, and does not seem to have given them back.
+ * Whether it is time to count what an address space holds: with @nr pages it has been
+ * given as many as make it large, and does not seem to have given them back. Of these
+ * pages @more are not mapped yet.
  */
 static bool has_grown(struct mm_struct *mm, enum page_color_kind kind, int nid,
-		      unsigned long more)
+		      unsigned long nr, unsigned long more)
 {
 	unsigned long limit = large(nid), pages;
 
+	if (!limit)
+		return false;
 	/* Threads may overwrite each other's sum: the count is a little later then. */
-	pages = READ_ONCE(mm->page_color.pages[kind]) + more;
-	if (limit && pages >= limit) {
-		/* They are not mapped yet; a huge page may be the first one. */
+	pages = READ_ONCE(mm->page_color.pages[kind]) + nr;
+	if (pages >= limit && is_own(mm)) {
+		/* A huge page may be the first one. */
 		pages = page_color_held_pages(mm, kind) + more;
 		if (pages >= limit) {
 			/* A page more or less makes no difference. */
 			WRITE_ONCE(mm->page_color.pages[kind], 0);
 			return true;
 		}
+		/* The sum over CPUs is not made for each of the next pages. */
+		pages = min(pages, limit - limit / 64);
 	}
 	WRITE_ONCE(mm->page_color.pages[kind], pages);
 	return false;
@@ -140,7 +145,8 @@ change_pages(struct mm_struct *mm, enum page_color_kind kind, struct page *page,
 
 /*
  * Others may have allocated all pages that an address space maps: of files in memory, and
- * by userfaultfd. It is counted once these make it large.
+ * by userfaultfd. It is counted once those that nobody else maps make it large: pages that
+ * many map would count for each of them, and be avoided by all others.
  */
 void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 {
@@ -152,7 +158,8 @@ void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
 	if (space)
 		space_words(space, page_to_pfn(page), nr, page_color_mark);
 	rcu_read_unlock();
-	if (!space && is_own(mm) && has_grown(mm, kind, page_to_nid(page), nr))
+	if (!space && !folio_likely_mapped_shared(page_folio(page)) &&
+	    has_grown(mm, kind, page_to_nid(page), nr, 0))
 		page_color_request_count();
 }
 
@@ -457,7 +464,7 @@ noinline struct folio *__page_color_end(struct folio *folio)
 	struct mm_struct *whom = current->page_color.whom;
 	enum page_color_kind kind = current->page_color.kind;
 	struct page_color_space *space;
-	bool own = is_own(whom), count = false;
+	bool count = false;
 
 	current->page_color.whom = NULL;
 	/* Address spaces do not hold pages of other files. */
@@ -467,12 +474,12 @@ noinline struct folio *__page_color_end(struct folio *folio)
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
 		take_default(whom, space, folio);
-		count = own && READ_ONCE(space->recount);
+		count = is_own(whom) && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();
-	if (own && !space)
+	if (!space)
 		count = has_grown(whom, kind, folio_nid(folio),
-				  folio_nr_pages(folio));
+				  folio_nr_pages(folio), folio_nr_pages(folio));
 	if (count)
 		page_color_request_count();
 	return folio;
@@ -533,6 +540,9 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 	old = rcu_dereference_protected(from->page_color.spaces,
 					lockdep_is_held(&from->mmap_lock));
 	for (; old; old = old->next) {
+		/* The child has no page tables yet for files that it shares. */
+		if (page_color_held_pages(mm, old->kind) < large(old->nid))
+			continue;
 		space = old->direct ? make_space(old->nid, old->kind) : NULL;
 		if (!space)
 			continue;

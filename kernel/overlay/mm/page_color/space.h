@@ -73,7 +73,8 @@ static inline u32 space_color(const struct page_color_space *space,
 /* Whether the current task will return to user mode in this address space. */
 static inline bool is_own(const struct mm_struct *mm)
 {
-	return current->mm == mm && !(current->flags & (PF_KTHREAD | PF_EXITING));
+	return current->mm == mm &&
+	       !(current->flags & (PF_KTHREAD | PF_USER_WORKER | PF_EXITING));
 }
 
 /* space.c */
