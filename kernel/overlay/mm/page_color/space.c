@@ -541,7 +541,8 @@ void page_color_copy_mm(struct mm_struct *mm, struct mm_struct *from)
 					lockdep_is_held(&from->mmap_lock));
 	for (; old; old = old->next) {
 		/* The child has no page tables yet for files that it shares. */
-		if (page_color_held_pages(mm, old->kind) < large(old->nid))
+		if (old->kind == PAGE_COLOR_SHMEM &&
+		    page_color_held_pages(mm, old->kind) < large(old->nid))
 			continue;
 		space = old->direct ? make_space(old->nid, old->kind) : NULL;
 		if (!space)
