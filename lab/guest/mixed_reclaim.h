@@ -9,6 +9,7 @@
 #include "files.h"
 #include "mixed_processes.h"
 #include "neighbors.h"
+#include "offered.h"
 #include "placement.h"
 #include "swap.h"
 
@@ -114,26 +115,6 @@ static inline void load_swap(struct mixed *mixed)
 	stop_child(timers);
 }
 
-/* Offers pages to the kernel, which may take them without writing them anywhere. */
-static inline void offer(char *memory, size_t pages)
-{
-	if (madvise(memory, pages * PAGE, MADV_FREE))
-		lab_fail("offer %zu pages", pages);
-}
-
-/* Has the kernel reclaim pages that are offered to it. */
-static inline void reclaim(char *memory, size_t pages)
-{
-	uint64_t before = lab_read_named("/proc/vmstat", "pglazyfreed");
-
-	if (madvise(memory, pages * PAGE, MADV_PAGEOUT))
-		lab_fail("MADV_PAGEOUT");
-	uint64_t reclaimed = lab_read_named("/proc/vmstat", "pglazyfreed") - before;
-
-	if (reclaimed < pages / 10 * 9)
-		lab_fail("%lu of %zu pages were reclaimed", (unsigned long)reclaimed, pages);
-}
-
 /*
  * Of the pages of a program a quarter is of 2 MiB, offered and reclaimed; another one of
  * 2 MiB, offered and unmapped; another one of small pages, offered and reclaimed. Another
@@ -156,8 +137,8 @@ static inline void load_lazy_free(struct mixed *mixed)
 		count_huge(mixed);
 		offer(large, huge);
 		offer(small + kept * PAGE, part);
-		reclaim(large, part);
-		reclaim(small + kept * PAGE, part);
+		reclaim_offered(large, part);
+		reclaim_offered(small + kept * PAGE, part);
 		if (munmap(large, huge * PAGE))
 			lab_fail("unmap %zu pages", huge);
 		raise(SIGSTOP);

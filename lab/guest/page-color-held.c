@@ -8,6 +8,7 @@
 #include "files.h"
 #include "frames.h"
 #include "held_colors.h"
+#include "offered.h"
 
 #include <linux/userfaultfd.h>
 #include <signal.h>
@@ -167,16 +168,10 @@ static void huge_unmapped(void)
 	say_of("huge, unmapped", memory + PAGES / 2 * PAGE, PAGES / 2);
 }
 
-/* The kernel reclaims pages that were offered to it. */
 static void drop(char *memory, size_t pages)
 {
-	uint64_t before = lab_read_named("/proc/vmstat", "pglazyfreed");
-
-	advise(memory, pages, MADV_FREE);
-	advise(memory, pages, MADV_PAGEOUT);
-	/* A page that somebody looks at just now stays. */
-	if (lab_read_named("/proc/vmstat", "pglazyfreed") - before < pages / 10 * 9)
-		lab_fail("most of %zu pages that were offered are not reclaimed", pages);
+	offer(memory, pages);
+	reclaim_offered(memory, pages);
 }
 
 static void dropped(void)
@@ -199,7 +194,7 @@ static void huge_offered(void)
 {
 	char *memory = huge();
 
-	advise(memory, PAGES / 2, MADV_FREE);
+	offer(memory, PAGES / 2);
 	unmap(memory, PAGES / 2);
 	say_of("huge, offered and unmapped", memory + PAGES / 2 * PAGE, PAGES / 2);
 }
@@ -256,7 +251,7 @@ static void compacted(void)
 	}
 	/* The program was larger than the cache: it is counted anew at its next fault. */
 	touch(memory + PAGE, 1);
-	advise(memory + 2 * PAGE, MANY / 2, MADV_FREE);
+	offer(memory + 2 * PAGE, MANY / 2);
 	uint64_t before = lab_read_named("/proc/vmstat", "pgmigrate_success");
 
 	lab_write("/proc/sys/vm/compact_memory", "1");
