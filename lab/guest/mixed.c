@@ -51,6 +51,7 @@ static const struct load {
 	{ "thp-pieces", load_thp_pieces, false },
 	{ "late-huge", load_late_huge, false },
 	{ "lazy-free", load_lazy_free, false },
+	{ "late-mthp", load_late_mthp, false },
 	{ "huge-threads", load_huge_threads, false },
 	{ "huge-processes", load_huge_processes, false },
 	{ "huge-beside-small", load_huge_beside_small, false },

@@ -139,19 +139,18 @@ static inline void load_thp_pieces(struct mixed *mixed)
 }
 
 /*
- * Small pages of every second color of most of the cache, and then more huge pages than
- * there are stretches without small pages.
+ * Small pages of every second color of most of the cache, and then more large pages, of so
+ * many small ones, than there are stretches without small pages.
  */
-static inline void load_late_huge(struct mixed *mixed)
+static inline void add_late(struct mixed *mixed, size_t size)
 {
 	size_t touched = mixed->pages / 3 * 2, kept = 0;
-	size_t late = (mixed->pages - touched / 2) / HUGE * HUGE;
+	size_t late = (mixed->pages - touched / 2) / size * size;
 	char *small = small_pages(touched), *large = any_pages(late);
 	char **at = malloc(touched * sizeof(*at));
 
 	if (!at)
 		lab_fail("memory for %zu pages", touched);
-	thp_set(mixed, THP "enabled", "madvise");
 	if (madvise(large, late * PAGE, MADV_HUGEPAGE))
 		mixed_skip(mixed, "MADV_HUGEPAGE: %s", strerror(errno));
 	touch(small, touched);
@@ -170,6 +169,12 @@ static inline void load_late_huge(struct mixed *mixed)
 	for (size_t i = 0; i < kept; i++)
 		tally_pages(mixed->tally, process, at[i], 1);
 	free(at);
+}
+
+static inline void load_late_huge(struct mixed *mixed)
+{
+	thp_set(mixed, THP "enabled", "madvise");
+	add_late(mixed, HUGE);
 	mixed->tally->huge_pages = huge_pages_mapped();
 }
 
@@ -189,6 +194,16 @@ static inline void load_mthp(struct mixed *mixed)
 	uint64_t before = lab_read_number(mthp_faults);
 
 	half_of(mixed, any_pages(mixed->pages / 2), MTHP_PAGES);
+	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
+}
+
+static inline void load_late_mthp(struct mixed *mixed)
+{
+	thp_set(mixed, THP "enabled", "never");
+	thp_set(mixed, MTHP "enabled", "madvise");
+	uint64_t before = lab_read_number(mthp_faults);
+
+	add_late(mixed, MTHP_PAGES);
 	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
 }
 

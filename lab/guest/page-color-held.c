@@ -19,6 +19,7 @@
 
 #define DIR "/sys/kernel/mm/page_color/"
 #define KSM "/sys/kernel/mm/ksm/"
+#define MTHP THP "hugepages-64kB/"
 #define COLORS 4096
 #define HUGE (HUGE_PAGE / PAGE)
 /* Half of the cache. */
@@ -225,6 +226,34 @@ static void collapsed(void)
 	advise(memory, PAGES / 2, MADV_HUGEPAGE);
 	advise(memory, PAGES / 2, MADV_COLLAPSE);
 	say_of("collapsed", memory, PAGES);
+}
+
+/*
+ * Small pages of every second color of three quarters of the cache, and then pages of
+ * 64 KiB, for some of which only stretches with small pages are left.
+ */
+static void made_room(void)
+{
+	size_t touched = COLORS / 4 * 3, pages = COLORS / 8 * 3;
+	char *memory = lab_map_small(touched * PAGE), *large = from_huge(pages);
+	uint64_t before = lab_read_number(MTHP "stats/anon_fault_alloc");
+
+	touch(memory, touched);
+	for (size_t i = 0; i < touched; i++)
+		if (frame_of(memory + i * PAGE) % 2)
+			advise(memory + i * PAGE, 1, MADV_DONTNEED);
+	lab_write(THP "enabled", "never");
+	lab_write(MTHP "enabled", "madvise");
+	advise(large, pages, MADV_HUGEPAGE);
+	touch(large, pages);
+	lab_write(MTHP "enabled", "never");
+	lab_write(THP "enabled", "madvise");
+	uint64_t got = lab_read_number(MTHP "stats/anon_fault_alloc") - before;
+
+	if (got != pages / 16)
+		lab_fail("%lu pages of 64 KiB", (unsigned long)got);
+	hold(large, pages);
+	say_of("made room", memory, touched);
 }
 
 /*
@@ -516,7 +545,7 @@ int main(int argc, char **argv)
 {
 	static void (*const cases[])(void) = {
 		touched, small_given_back, huge_given_back, unmapped, huge_unmapped, dropped,
-		huge_dropped, huge_offered, huge_remapped, collapsed, compacted, copied,
+		huge_dropped, huge_offered, huge_remapped, collapsed, made_room, compacted, copied,
 		inherited, shared_unmapped, shared_truncated, shared_of_another, privately_copied, merged,
 		merged_to_zero, moved_by_userfaultfd, file_by_userfaultfd,
 		file_mapped_by_userfaultfd,

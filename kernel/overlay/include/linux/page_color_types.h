@@ -44,6 +44,8 @@ enum page_color_huge {
  * @kind: what kind of page it will be
  * @huge: whether small pages do as well as the huge page that it allocates
  * @asked: in a fault: the huge page was asked for
+ * @stay: colors of the page, if it is one of 2 to 32 small ones, that its owner holds for
+ *        other pages, as bits of their word
  * @again: it moves pages whose colors other pages of the same address space have
  * @coming: the space that holds the colors of a block that the task was given and may
  *          not have mapped yet; only compared, never followed; or NULL
@@ -61,6 +63,7 @@ struct page_color_task {
 	enum page_color_huge huge;
 	bool asked;
 	bool again;
+	u64 stay;
 	struct page_color_space *coming;
 	u32 coming_color;
 	unsigned int coming_order;

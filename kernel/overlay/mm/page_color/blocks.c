@@ -23,7 +23,10 @@ static bool small_is_better(const struct page_color_space *space,
 	if (current->page_color.huge == PAGE_COLOR_HUGE || wish->leaving ||
 	    wish->set || !space->direct || page_color_full(space))
 		return false;
-	/* For a smaller block there is mostly one whose colors are all lacked. */
+	/*
+	 * For a smaller block there is mostly one whose colors are all lacked, and else
+	 * small pages make room.
+	 */
 	if (order < pageblock_order)
 		return false;
 	if (colors % size || colors - taken < size)
@@ -231,6 +234,8 @@ bool page_color_gather_blocks(struct zone *zone,
 		if (!gather_one(zone, &place, space, ask, &wish, order,
 				&blocks->frame))
 			return false;
+		blocks->stay = space ? page_color_stay(space, blocks->frame,
+						       order) : 0;
 		/* With pages that leave, it is not known which colors are lacked. */
 		if (!space || !wish.fresh || wish.leaving)
 			break;

@@ -5,7 +5,10 @@
 
 #include "buddy_pcp.h"
 
-/* Counts what the default path counts. @space holds the page, or is NULL. */
+/*
+ * Counts what the default path counts. @space holds the page, and nothing else is to be
+ * done for it; or NULL.
+ */
 static __always_inline void color_done(struct zone *preferred_zone,
 				       struct zone *zone, struct page *page,
 				       unsigned int order,
@@ -109,9 +112,11 @@ static struct page *color_take_best_block(struct zone *zone,
 			page_color_lose_block(ask->space, blocks.frame, order,
 					      blocks.claimed);
 	}
-	if (page && ask->space)
+	if (page && ask->space) {
 		page_color_take_block(ask->space, blocks.frame, order,
 				      blocks.claimed);
+		current->page_color.stay = blocks.stay;
+	}
 	return page;
 }
 
@@ -218,6 +223,7 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	if (page_color_wants_small(order) &&
 	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
 		return NULL;
+	current->page_color.stay = 0;
 	rcu_read_lock();
 	/* Orders that CPUs' lists have come from there for small programs. */
 	if (page_color_ask(&ask, zone_to_nid(zone)) ||
@@ -229,7 +235,8 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	if (ask.set)
 		color_note_set(page, order, ask.set);
 	if (page)
-		color_done(preferred_zone, zone, page, order, ask.space);
+		color_done(preferred_zone, zone, page, order,
+			   current->page_color.stay ? NULL : ask.space);
 	rcu_read_unlock();
 	return page;
 }

@@ -313,6 +313,21 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
 /*
+ * Of the colors of a block of less than 64 frames, those that the space holds, as bits of
+ * their word; 0 for other blocks.
+ */
+static inline u64 page_color_stay(const struct page_color_space *space,
+				  unsigned long frame, unsigned int order)
+{
+	u32 color = frame % space->held.colors;
+
+	if (!order || order >= 6)
+		return 0;
+	return page_color_held_word(&space->held, color / 64) &
+	       page_color_low_bits(1UL << order) << color % 64;
+}
+
+/*
  * Takes all colors of a block that current has got, of which so many are @claimed; colors
  * that were held already are a crowd.
  */
@@ -411,6 +426,20 @@ static inline bool page_color_again_move(struct page_color_again *again)
 {
 	return false;
 }
+#endif
+
+/* room.c */
+#ifdef CONFIG_MIGRATION
+/*
+ * Current has got a block of less than 64 frames for its own address space. Small pages
+ * that have colors of @mask, a part of the word of @frame's color, move once current is on
+ * its way to user mode. Under rcu_read_lock().
+ */
+void page_color_make_room(const struct page_color_space *space,
+			  unsigned long frame, u64 mask);
+#else
+static inline void page_color_make_room(const struct page_color_space *space,
+					unsigned long frame, u64 mask) { }
 #endif
 
 /* core.c: state; all changes under page_color_mutex */
@@ -697,6 +726,8 @@ unsigned int page_color_claim_block(struct page_color_space *space,
  * @order: that of each
  * @frame: where the first one begins
  * @claimed: how many of its colors were claimed: lacked before, and held from now on
+ * @stay: of a block of less than 64 frames, colors that the space held before, as bits of
+ *	  their word
  * @more: frames of the other blocks, as bits from @frame on; all of their colors were
  *	  claimed
  */
@@ -704,6 +735,7 @@ struct page_color_blocks {
 	unsigned int order;
 	unsigned long frame;
 	unsigned int claimed;
+	u64 stay;
 	u64 more;
 };
 

@@ -435,23 +435,28 @@ void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 }
 
 /*
- * Pages that were chosen by color come here, too, if the space is to be counted anyway.
+ * Pages that were chosen by color come here, too, if the space is to be counted anyway:
+ * then it holds their colors already. Else the colors of a page are returned that the
+ * space held before, as page_color_stay() has it.
  */
-static void take_default(struct mm_struct *whom, struct page_color_space *space,
-			 struct folio *folio)
+static u64 take_default(struct mm_struct *whom, struct page_color_space *space,
+			struct folio *folio)
 {
 	u32 color = folio_pfn(folio) % space->held.colors;
 	unsigned int order = folio_order(folio), taken;
+	u64 stay;
 
 	if (order && page_color_is_coming(space, color, order))
-		return;
+		return 0;
 	if (order)
 		page_color_comes(space, color, order);
+	stay = page_color_stay(space, folio_pfn(folio), order);
 	taken = space_words(space, folio_pfn(folio), 1UL << order,
 			    page_color_take);
-	if (!READ_ONCE(space->recount))
-		page_color_crowd_by_block(whom, space, order,
-					  (1U << order) - taken);
+	if (READ_ONCE(space->recount))
+		return 0;
+	page_color_crowd_by_block(whom, space, order, (1U << order) - taken);
+	return stay;
 }
 
 /*
@@ -463,17 +468,22 @@ noinline struct folio *__page_color_end(struct folio *folio)
 {
 	struct mm_struct *whom = current->page_color.whom;
 	enum page_color_kind kind = current->page_color.kind;
+	u64 stay = current->page_color.stay;
 	struct page_color_space *space;
 	bool count = false;
 
 	current->page_color.whom = NULL;
+	current->page_color.stay = 0;
 	/* Address spaces do not hold pages of other files. */
 	if (!folio || kind == PAGE_COLOR_KINDS)
 		return folio;
 	rcu_read_lock();
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
-		take_default(whom, space, folio);
+		if (!stay)
+			stay = take_default(whom, space, folio);
+		if (stay && is_own(whom))
+			page_color_make_room(space, folio_pfn(folio), stay);
 		count = is_own(whom) && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();

@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 41] = [
+const LOADS: [(&str, usize); 42] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
@@ -48,6 +48,7 @@ const LOADS: [(&str, usize); 41] = [
     ("turnover", 1),
     ("turnover-huge", 1),
     ("lazy-free", 1),
+    ("late-mthp", 1),
     ("thp-faults", 1),
     // A program on each.
     ("nodes-2", 2),
@@ -180,7 +181,7 @@ fn small_pages_leave_stretches_of_colors_to_huge_ones() {
 
 #[test]
 fn small_pages_make_way_for_huge_ones() {
-    let loads = ["alone", "late-huge", "collapse", "khugepaged"];
+    let loads = ["alone", "late-huge", "late-mthp", "collapse", "khugepaged"];
     let set = ["arch=x86_64", "nodes=1", "policy=on", &format!("load={}", loads.join(","))];
     let results = quick("mixed", &[&set[..], &["fill=0.5,0.94", "seed=1,2,3"]].concat());
     for load in loads {
@@ -190,7 +191,7 @@ fn small_pages_make_way_for_huge_ones() {
             // khugepaged goes on while pages are counted.
             let limit = if load == "khugepaged" { 0.01 } else { 0.001 };
             assert!(number(row, "conflict_within") <= limit, "{row:?}");
-            assert!(load != "late-huge" || number(row, "huge_share") > 0.65, "{row:?}");
+            assert!(!load.starts_with("late-") || number(row, "huge_share") > 0.65, "{row:?}");
         }
     }
 }

@@ -46,6 +46,7 @@ fn has_larger(kind: &Kind) -> bool {
         "thp-always",
         "thp-pieces",
         "late-huge",
+        "late-mthp",
         "huge-threads",
         "huge-processes",
         "huge-beside-small",
