@@ -80,12 +80,6 @@ void __cyg_profile_func_exit(void *function, void *caller)
 struct task_struct harness_task;
 struct page_color_node *page_color_nodes[MAX_NUMNODES];
 
-/* In place of recount.c: colors are not counted by page tables here. */
-void page_color_crowd_by_block(struct mm_struct *mm, struct page_color_space *space,
-			       unsigned int order, unsigned int stay)
-{
-}
-
 /* All memory of a scenario goes at its end. */
 static struct allocated {
 	struct allocated *next;

@@ -229,6 +229,20 @@ page_color_collapse_failed(struct mm_struct *mm,
 		__page_color_collapse_failed(mm, leaving, folio);
 }
 
+void __page_color_collapsed(struct mm_struct *mm,
+			    const struct page_color_leaving *leaving,
+			    struct folio *folio);
+
+/* The huge page takes the place of the small ones; under the lock of its page table. */
+static __always_inline void
+page_color_collapsed(struct mm_struct *mm,
+		     const struct page_color_leaving *leaving,
+		     struct folio *folio)
+{
+	if (page_color_enabled())
+		__page_color_collapsed(mm, leaving, folio);
+}
+
 /* Beginnings and ends of address spaces and tasks. */
 void page_color_init_mm(struct mm_struct *mm);
 /* A fork has copied the page tables of @from. */
@@ -280,6 +294,10 @@ static inline void
 page_color_collapse_failed(struct mm_struct *mm,
 			   const struct page_color_leaving *leaving,
 			   const struct folio *folio) { }
+static inline void
+page_color_collapsed(struct mm_struct *mm,
+		     const struct page_color_leaving *leaving,
+		     struct folio *folio) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }
 static inline void page_color_move(struct mm_struct *mm, struct page *from,

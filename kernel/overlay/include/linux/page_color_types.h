@@ -7,6 +7,7 @@
 
 struct mm_struct;
 struct page_color_leaving;
+struct page_color_room;
 struct page_color_set;
 struct page_color_space;
 
@@ -46,6 +47,7 @@ enum page_color_huge {
  * @asked: in a fault: the huge page was asked for
  * @stay: colors of the page, if it is one of 2 to 32 small ones, that its owner holds for
  *        other pages, as bits of their word
+ * @room: of khugepaged, colors that small pages give to the huge pages it has made
  * @again: it moves pages whose colors other pages of the same address space have
  * @coming: the space that holds the colors of a block that the task was given and may
  *          not have mapped yet; only compared, never followed; or NULL
@@ -64,6 +66,7 @@ struct page_color_task {
 	bool asked;
 	bool again;
 	u64 stay;
+	struct page_color_room *room;
 	struct page_color_space *coming;
 	u32 coming_color;
 	unsigned int coming_order;

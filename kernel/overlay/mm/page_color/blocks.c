@@ -107,7 +107,7 @@ unsigned int page_color_claim_block(struct page_color_space *space,
 				    unsigned int order, unsigned int least)
 {
 	u64 all = page_color_low_bits(min(1U << order, 64U)) << color % 64;
-	u64 some[DIV_ROUND_UP(1 << MAX_PAGE_ORDER, 64)];
+	u64 some[PAGE_COLOR_BLOCK_WORDS];
 	unsigned int words = DIV_ROUND_UP(1U << order, 64), claimed = 0, i;
 
 	page_color_comes(space, color, order);
@@ -234,8 +234,8 @@ bool page_color_gather_blocks(struct zone *zone,
 		if (!gather_one(zone, &place, space, ask, &wish, order,
 				&blocks->frame))
 			return false;
-		blocks->stay = space ? page_color_stay(space, blocks->frame,
-						       order) : 0;
+		if (space)
+			page_color_stay(space, blocks->frame, order, blocks->stay);
 		/* With pages that leave, it is not known which colors are lacked. */
 		if (!space || !wish.fresh || wish.leaving)
 			break;

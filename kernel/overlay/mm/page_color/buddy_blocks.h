@@ -90,11 +90,12 @@ static struct page *color_take_best_block(struct zone *zone,
 					  const struct page_color_ask *ask)
 {
 	unsigned int more = color_more_blocks(zone, pcp, order);
-	struct page_color_blocks blocks = { .order = order };
+	struct page_color_blocks blocks;
 	struct page *page = NULL;
 	unsigned long flags;
 	int tries = 4;
 
+	blocks.order = order;
 	/* In the last zone small pages were better than a block; look anew. */
 	if (page_color_wants_small(order))
 		current->page_color.huge = current->page_color.asked ?
@@ -115,7 +116,12 @@ static struct page *color_take_best_block(struct zone *zone,
 	if (page && ask->space) {
 		page_color_take_block(ask->space, blocks.frame, order,
 				      blocks.claimed);
-		current->page_color.stay = blocks.stay;
+		/* @pcp is locked for smaller blocks. */
+		if (order < 6)
+			current->page_color.stay = blocks.stay[0];
+		else
+			page_color_make_room(current->page_color.whom, ask->space,
+					     blocks.frame, order, blocks.stay);
 	}
 	return page;
 }

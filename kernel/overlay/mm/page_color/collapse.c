@@ -90,7 +90,6 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 				 gfp_t gfp, int nid, nodemask_t *nodes)
 {
 	struct folio *folio = NULL;
-	unsigned int stay;
 
 	if (!page_color_begin(mm, leaving->kind))
 		return __folio_alloc_noprof(gfp, HPAGE_PMD_ORDER, nid, nodes);
@@ -102,10 +101,30 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 		current->page_color.huge = PAGE_COLOR_SMALL;
 	leaving->small = !folio && current->page_color.huge == PAGE_COLOR_SMALL;
 	page_color_huge_end();
-	stay = leaving->stay;
 	page_color_end(folio);
 	current->page_color.leaving = NULL;
-	if (folio && stay && leaving->kind == PAGE_COLOR_ANON)
-		page_color_crowd(mm, folio_nid(folio), stay);
 	return folio;
+}
+
+/*
+ * The huge page is in the page table, and the small ones have left. Unmapping these may
+ * have unmarked some of its colors.
+ */
+void __page_color_collapsed(struct mm_struct *mm,
+			    const struct page_color_leaving *leaving,
+			    struct folio *folio)
+{
+	u64 all[PAGE_COLOR_BLOCK_WORDS];
+	struct page_color_space *space;
+
+	__page_color_map(mm, &folio->page, HPAGE_PMD_NR);
+	if (!leaving->stay)
+		return;
+	memset(all, ~0, sizeof(all));
+	rcu_read_lock();
+	space = page_color_space(mm, folio_nid(folio), PAGE_COLOR_ANON);
+	if (space)
+		page_color_make_room(mm, space, folio_pfn(folio),
+				     HPAGE_PMD_ORDER, all);
+	rcu_read_unlock();
 }

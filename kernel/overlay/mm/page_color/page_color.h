@@ -144,12 +144,8 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @fresh: the pages that its page tables had when it was made are not counted yet
  * @marked: colors marked since it was counted; it is set to 0 without the lock, and
  *          another CPU may overwrite that
- * @crowd: colors of huge pages that the space held already, since it was counted
- * @crowded: @crowd as it was when the last count began
  * @failed: pages of huge pages that did not take the place of small ones, since it was
  *          counted for these
- * @crowds: how often it was counted for a small crowd
- * @vainly: how often in a row it was counted for a crowd and no page moved
  * @walked: while it is counted, colors of pages that were counted; NULL if no page
  *          shall move
  * @seen: while it is counted, colors that were seen or marked since the count began;
@@ -180,11 +176,7 @@ struct page_color_space {
 	bool fresh;
 	bool rounded;
 	u32 marked;
-	u32 crowd;
-	u32 crowded;
 	u32 failed;
-	u8 crowds;
-	u8 vainly;
 	u32 cursor[PAGE_COLOR_WANTS];
 	u32 old_cursor;
 	u32 block_cursor;
@@ -312,25 +304,27 @@ u64 page_color_take(struct page_color_space *space, struct page_color_live *live
  */
 u64 page_color_claim(struct page_color_space *space, struct page_color_live *live,
 		     u32 word, u64 mask);
-/*
- * Of the colors of a block of less than 64 frames, those that the space holds, as bits of
- * their word; 0 for other blocks.
- */
-static inline u64 page_color_stay(const struct page_color_space *space,
-				  unsigned long frame, unsigned int order)
-{
-	u32 color = frame % space->held.colors;
+/* Words of the colors of the largest block. */
+#define PAGE_COLOR_BLOCK_WORDS	DIV_ROUND_UP(1 << MAX_PAGE_ORDER, 64)
 
-	if (!order || order >= 6)
-		return 0;
-	return page_color_held_word(&space->held, color / 64) &
-	       page_color_low_bits(1UL << order) << color % 64;
+/*
+ * Of the colors of a block, those that the space holds, as bits of each word of colors. If
+ * the number of colors is no multiple of the size of the block, some may be missing.
+ */
+static inline void page_color_stay(const struct page_color_space *space,
+				   unsigned long frame, unsigned int order,
+				   u64 *stay)
+{
+	u32 colors = space->held.colors, color = frame % colors;
+	u64 all = page_color_low_bits(min(1UL << order, 64UL)) << color % 64;
+	u32 word = color / 64, end = word + DIV_ROUND_UP(1U << order, 64);
+
+	for (; word < end; word++)
+		*stay++ = word < page_color_words(colors) ?
+			page_color_held_word(&space->held, word) & all : 0;
 }
 
-/*
- * Takes all colors of a block that current has got, of which so many are @claimed; colors
- * that were held already are a crowd.
- */
+/* Takes all colors of a block that current has got, of which so many are @claimed. */
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed);
 /* Current has not got a block of which it has @claimed so many colors. */
@@ -350,11 +344,6 @@ void page_color_unmark_frames(struct page_color_space *space,
  * that has ended or the machine is suspended, for one's own when the task is killed.
  */
 bool page_color_is_in_vain(const struct mm_struct *mm);
-/*
- * A huge page of an address space, in node @nid, has @pages colors that small pages have,
- * too. These move when the colors are counted the next time.
- */
-void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages);
 
 /* again.c */
 /* Pages that move at once; as many are allocated for them. */
@@ -431,15 +420,26 @@ static inline bool page_color_again_move(struct page_color_again *again)
 /* room.c */
 #ifdef CONFIG_MIGRATION
 /*
- * Current has got a block of less than 64 frames for its own address space. Small pages
- * that have colors of @mask, a part of the word of @frame's color, move once current is on
- * its way to user mode. Under rcu_read_lock().
+ * Current has got a block for an address space. Small pages of it that have colors of
+ * @stay, as page_color_stay() has them, move once current is on its way to user mode, or
+ * khugepaged is done with @mm. Under rcu_read_lock(), without pcp->lock.
  */
-void page_color_make_room(const struct page_color_space *space,
-			  unsigned long frame, u64 mask);
+void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
+			  unsigned long frame, unsigned int order,
+			  const u64 *stay);
+/* Current does not map the block after all. */
+void page_color_keep_room(const struct page_color_space *space,
+			  struct folio *folio);
+/* khugepaged is done with @mm, or @mm, if it is NULL, has ended. */
+void page_color_settle_room(struct mm_struct *mm);
 #else
-static inline void page_color_make_room(const struct page_color_space *space,
-					unsigned long frame, u64 mask) { }
+static inline void page_color_make_room(struct mm_struct *mm,
+					struct page_color_space *space,
+					unsigned long frame, unsigned int order,
+					const u64 *stay) { }
+static inline void page_color_keep_room(const struct page_color_space *space,
+					struct folio *folio) { }
+static inline void page_color_settle_room(struct mm_struct *mm) { }
 #endif
 
 /* core.c: state; all changes under page_color_mutex */
@@ -726,8 +726,8 @@ unsigned int page_color_claim_block(struct page_color_space *space,
  * @order: that of each
  * @frame: where the first one begins
  * @claimed: how many of its colors were claimed: lacked before, and held from now on
- * @stay: of a block of less than 64 frames, colors that the space held before, as bits of
- *	  their word
+ * @stay: of the first block, colors that the space held before, as page_color_stay() has
+ *	  them
  * @more: frames of the other blocks, as bits from @frame on; all of their colors were
  *	  claimed
  */
@@ -735,7 +735,7 @@ struct page_color_blocks {
 	unsigned int order;
 	unsigned long frame;
 	unsigned int claimed;
-	u64 stay;
+	u64 stay[PAGE_COLOR_BLOCK_WORDS];
 	u64 more;
 };
 

@@ -223,7 +223,6 @@ static void begin_count(struct mm_struct *mm, struct page_color_space *space)
 	struct page_color_held *seen;
 
 	WRITE_ONCE(space->recount, false);
-	space->crowded = xchg(&space->crowd, 0);
 	if (space->fresh) {
 		space->fresh = false;
 		space->counted = !page_color_full(space) &&
@@ -315,59 +314,6 @@ static void end_count(struct page_color_space *space, bool whole)
 	space->seen = NULL;
 	spin_unlock_irq(&space->lock);
 	kvfree(seen);
-}
-
-/*
- * A count looks at all pages of an address space. It is worth it for a crowd of one in so
- * many pages; of twice as many for each time that none moved, after a few times; and for
- * programs of many pages, of twice as many after each count, until moving the crowd takes
- * as long as looking for it.
- */
-#define PAGE_COLOR_CROWD	2048
-#define PAGE_COLOR_MOMENT	65536
-#define PAGE_COLOR_FEW_TIMES	4
-
-static unsigned long worth_a_count(struct mm_struct *mm,
-				   const struct page_color_space *space)
-{
-	unsigned long pages = page_color_pages(mm, space->kind);
-	int vainly = max(READ_ONCE(space->vainly) - PAGE_COLOR_FEW_TIMES, 0);
-
-	return max(pages / PAGE_COLOR_CROWD, 1UL) <<
-	       min(vainly + READ_ONCE(space->crowds), 16);
-}
-
-static bool add_to_crowd(struct mm_struct *mm, struct page_color_space *space,
-			 unsigned int pages)
-{
-	if (!IS_ENABLED(CONFIG_MIGRATION) || space->kind != PAGE_COLOR_ANON ||
-	    !space->direct || page_color_full(space))
-		return false;
-	/* Threads may overwrite each other's sum. */
-	pages += READ_ONCE(space->crowd);
-	WRITE_ONCE(space->crowd, pages);
-	if (pages < worth_a_count(mm, space))
-		return false;
-	WRITE_ONCE(space->recount, true);
-	return true;
-}
-
-/* Small pages that have colors of huge ones have moved, if they could. */
-static void end_crowd(struct mm_struct *mm, struct page_color_space *space,
-		      bool moved)
-{
-	u32 crowd = space->crowded;
-
-	if (moved)
-		WRITE_ONCE(space->vainly, 0);
-	if (crowd < worth_a_count(mm, space))
-		return;
-	if (!moved && space->vainly < 16 + PAGE_COLOR_FEW_TIMES)
-		WRITE_ONCE(space->vainly, space->vainly + 1);
-	if (crowd < page_color_again_pays(mm) &&
-	    page_color_pages(mm, space->kind) >= PAGE_COLOR_MOMENT &&
-	    space->crowds < ilog2(PAGE_COLOR_CROWD / PAGE_COLOR_PAYS))
-		WRITE_ONCE(space->crowds, space->crowds + 1);
 }
 
 /* A task that counts another address space does not wait for its lock. */
@@ -480,11 +426,8 @@ static void count_spaces(struct mm_struct *mm)
 	if (whole)
 		mmap_read_unlock(mm);
 	more = page_color_again_move(&count.again);
-	for (space = first; space; space = space->next) {
-		end_crowd(mm, space, count.again.moved);
-		if (more)
-			WRITE_ONCE(space->recount, true);
-	}
+	for (space = first; more && space; space = space->next)
+		WRITE_ONCE(space->recount, true);
 out:
 	/* The next one that sets @counting sees what was changed here. */
 	smp_store_release(&mm->page_color.counting, 0);
@@ -515,37 +458,6 @@ void page_color_request_count(void)
 		kfree(work);
 }
 
-void page_color_crowd(struct mm_struct *mm, int nid, unsigned int pages)
-{
-	struct page_color_space *space;
-	bool count = false;
-
-	rcu_read_lock();
-	space = page_color_space(mm, nid, PAGE_COLOR_ANON);
-	if (space)
-		count = add_to_crowd(mm, space, pages);
-	rcu_read_unlock();
-	if (count && is_own(mm))
-		page_color_request_count();
-}
-
-/*
- * Other pages have @stay colors of a block that current has got. For larger pages that
- * are mapped by small ones, the page tables do not tell which pages came first.
- */
-void page_color_crowd_by_block(struct mm_struct *mm,
-			       struct page_color_space *space,
-			       unsigned int order, unsigned int stay)
-{
-	/* Pages that leave are among these, and are reported by page_color_crowd(). */
-	if (!stay || order < pageblock_order || current->page_color.leaving)
-		return;
-	/* As many pages must be able to find another color. */
-	if (space->held.colors - READ_ONCE(space->held.taken) >= stay &&
-	    !page_color_set_of_node(mm, space->nid))
-		add_to_crowd(mm, space, stay);
-}
-
 void __page_color_settle(struct mm_struct *mm)
 {
 	struct mem_cgroup *memcg, *before;
@@ -557,11 +469,17 @@ void __page_color_settle(struct mm_struct *mm)
 	     space = space->next)
 		count = count || READ_ONCE(space->recount);
 	rcu_read_unlock();
-	if (!count || !mmget_not_zero(mm))
+	if (!count && !current->page_color.room)
 		return;
+	if (!mmget_not_zero(mm)) {
+		page_color_settle_room(NULL);
+		return;
+	}
 	memcg = get_mem_cgroup_from_mm(mm);
 	before = set_active_memcg(memcg);
-	count_spaces(mm);
+	page_color_settle_room(mm);
+	if (count)
+		count_spaces(mm);
 	set_active_memcg(before);
 	mem_cgroup_put(memcg);
 	mmput_async(mm);

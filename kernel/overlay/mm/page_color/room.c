@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Small pages make room for a larger one, of less than 64 pages, that has their colors:
- * they are found by their frames, since a color has few, and move to colors that the
- * address space lacks. For a huge page all pages of the address space are counted instead.
+ * Small pages make room for a larger one that has their colors: they are found by their
+ * frames, since a color has few, and move to colors that the address space lacks.
  */
 
 #include <linux/bitops.h>
@@ -15,40 +14,42 @@
 #include <linux/swap.h>
 #include <linux/task_work.h>
 
-#include "page_color.h"
+#include "space.h"
 
 /* Where a color has more frames, to look at all takes longer than the move is worth. */
 #define PAGE_COLOR_ROOM_COPIES	256
 
-/* The most larger pages of one system call that room is made for. */
-#define PAGE_COLOR_ROOMS	30
+/* The most words of colors that one task makes room for at once. */
+#define PAGE_COLOR_ROOM_PARTS	64
 
 /**
- * struct page_color_room - larger pages that small ones make room for
+ * struct page_color_room - colors that small pages give to larger ones
  * @work: makes the room, in the context of the task, on its way to user mode
+ * @mm: the address space; only compared
  * @node: id of the node's cache that the colors are of
  * @nid: the node
- * @nr: how many larger pages
- * @block: of each, the word of colors, and which of these small pages have, too
+ * @nr: how many of @part are in use
+ * @part: some colors of a word
  */
 struct page_color_room {
 	struct callback_head work;
+	const struct mm_struct *mm;
 	u64 node;
 	int nid;
 	unsigned int nr;
 	struct {
 		u32 word;
 		u64 mask;
-	} block[PAGE_COLOR_ROOMS];
+	} part[PAGE_COLOR_ROOM_PARTS];
 };
 
-/* A small anonymous page on the LRU lists, with a reference. */
-static struct folio *get_small(unsigned long pfn)
+/* A small anonymous page of a zone that is on the LRU lists, with a reference. */
+static struct folio *get_small(struct zone *zone, unsigned long pfn)
 {
 	struct page *page = pfn_to_online_page(pfn);
 	struct folio *folio;
 
-	if (!page || PageTail(page))
+	if (!page || page_zone(page) != zone || PageTail(page))
 		return NULL;
 	folio = page_folio(page);
 	if (!folio_test_lru(folio) || !folio_test_anon(folio) ||
@@ -74,9 +75,10 @@ static bool add_own(struct folio *folio, struct vm_area_struct *vma,
 	return false;
 }
 
-static void add_page(struct page_color_again *again, unsigned long pfn)
+static void add_page(struct page_color_again *again, struct zone *zone,
+		     unsigned long pfn)
 {
-	struct folio *folio = get_small(pfn);
+	struct folio *folio = get_small(zone, pfn);
 	struct rmap_walk_control walk = {
 		.arg = again,
 		.try_lock = true,
@@ -114,66 +116,174 @@ static void add_all(struct page_color_again *again, struct zone *zone, u64 node,
 		return;
 	for (; copies; copies--, pfn += colors)
 		for (left = mask; left; left &= left - 1)
-			add_page(again, pfn + __ffs64(left));
+			add_page(again, zone, pfn + __ffs64(left));
 }
 
 /*
- * What was not yet mapped when its frame was looked at, or cannot move, stays where it is.
+ * Pages on CPUs' lists are given back. The larger pages hold their colors, which are
+ * unmarked then.
  */
-static void make_room(struct callback_head *work)
+static void drop_runs(struct mm_struct *mm, const struct page_color_room *room)
+{
+	struct page_color_space *space;
+	struct page_color_node *node;
+	unsigned int i;
+
+	rcu_read_lock();
+	space = page_color_space(mm, room->nid, PAGE_COLOR_ANON);
+	node = space && space->node == room->node ? space_node(space) : NULL;
+	if (node) {
+		page_color_drop_runs(space);
+		for (i = 0; i < room->nr; i++)
+			page_color_mark(space, node->live, room->part[i].word,
+					room->part[i].mask);
+	}
+	rcu_read_unlock();
+}
+
+/*
+ * If fewer small pages were found than colors, CPUs may have pages of the others ready.
+ * What cannot move stays where it is.
+ */
+static void make_room(struct mm_struct *mm, const struct page_color_room *room)
+{
+	struct zone *zones = NODE_DATA(room->nid)->node_zones, *zone;
+	struct page_color_again again;
+	unsigned int colors = 0, i;
+
+	if (mm != room->mm)
+		return;
+	page_color_again_begin(&again, mm);
+	again.most = 64 * room->nr;
+	/* Pages that wait to be added to the LRU lists cannot be isolated. */
+	lru_add_drain();
+	for (i = 0; i < room->nr && !page_color_is_in_vain(mm); i++) {
+		for (zone = zones; zone < zones + MAX_NR_ZONES; zone++)
+			add_all(&again, zone, room->node, room->part[i].word,
+				room->part[i].mask);
+		colors += hweight64(room->part[i].mask);
+		cond_resched();
+	}
+	if (again.nr < colors)
+		drop_runs(mm, room);
+	page_color_again_move(&again);
+}
+
+static void make_own_room(struct callback_head *work)
 {
 	struct page_color_room *room =
 		container_of(work, struct page_color_room, work);
-	struct zone *zones = NODE_DATA(room->nid)->node_zones, *zone;
-	struct page_color_again again;
-	unsigned int i;
 
-	if (current->mm) {
-		page_color_again_begin(&again, current->mm);
-		/* Pages that wait to be added to the LRU lists cannot be isolated. */
-		lru_add_drain();
-		for (i = 0; i < room->nr; i++) {
-			for (zone = zones; zone < zones + MAX_NR_ZONES; zone++)
-				add_all(&again, zone, room->node,
-					room->block[i].word,
-					room->block[i].mask);
-			cond_resched();
-		}
-		page_color_again_move(&again);
-	}
+	if (current->mm)
+		make_room(current->mm, room);
 	kfree(room);
 }
 
-void page_color_make_room(const struct page_color_space *space,
-			  unsigned long frame, u64 mask)
+void page_color_settle_room(struct mm_struct *mm)
 {
-	struct page_color_room *room;
-	struct callback_head *work;
-	u32 color = frame % space->held.colors;
+	struct page_color_room *room = current->page_color.room;
 
+	current->page_color.room = NULL;
+	if (room && mm)
+		make_room(mm, room);
+	kfree(room);
+}
+
+/* The room that current is to make on its way to user mode, or NULL. */
+static struct page_color_room *take_own_room(void)
+{
+	struct callback_head *work = task_work_cancel_func(current, make_own_room);
+
+	return work ? container_of(work, struct page_color_room, work) : NULL;
+}
+
+static void put_own_room(struct page_color_room *room)
+{
+	if (!room->nr || task_work_add(current, &room->work, TWA_RESUME))
+		kfree(room);
+}
+
+/* What is not made yet, or a new one; NULL if there is no memory. */
+static struct page_color_room *get_room(const struct mm_struct *mm,
+					const struct page_color_space *space,
+					bool own)
+{
+	struct page_color_room *room =
+		own ? take_own_room() : current->page_color.room;
+
+	if (room)
+		return room;
+	/* The caller may hold locks that reclaim would take. */
+	room = kzalloc(sizeof(*room), GFP_NOWAIT | __GFP_NOWARN);
+	if (!room)
+		return NULL;
+	init_task_work(&room->work, make_own_room);
+	room->mm = mm;
+	room->node = space->node;
+	room->nid = space->nid;
+	return room;
+}
+
+/* If there are too many, the colors are counted anew instead. */
+static void add_parts(struct page_color_room *room,
+		      struct page_color_space *space, u32 word, const u64 *stay,
+		      unsigned int words)
+{
+	for (; words--; word++, stay++) {
+		if (!*stay)
+			continue;
+		if (room->nr == PAGE_COLOR_ROOM_PARTS || room->node != space->node) {
+			WRITE_ONCE(space->recount, true);
+			return;
+		}
+		room->part[room->nr].word = word;
+		room->part[room->nr++].mask = *stay;
+	}
+}
+
+void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
+			  unsigned long frame, unsigned int order,
+			  const u64 *stay)
+{
+	unsigned int words = DIV_ROUND_UP(1U << order, 64), nr = 0, i;
+	struct page_color_room *room;
+	bool own = is_own(mm);
+
+	for (i = 0; i < words; i++)
+		nr += hweight64(stay[i]);
+	if (!nr || (!own && !page_color_is_khugepaged()))
+		return;
 	if (!space->direct || space->kind != PAGE_COLOR_ANON ||
 	    page_color_full(space))
 		return;
-	/* As many pages must be able to find another color. */
-	if (space->held.colors - READ_ONCE(space->held.taken) < hweight64(mask) ||
-	    page_color_set_of_node(current->mm, space->nid))
+	/* Where next to no color is lacked, it is not worth looking for pages. */
+	if (space->held.colors - READ_ONCE(space->held.taken) < min(nr, 64U) ||
+	    page_color_set_of_node(mm, space->nid))
 		return;
-	work = task_work_cancel_func(current, make_room);
-	if (work) {
-		room = container_of(work, struct page_color_room, work);
-	} else {
-		/* The caller may hold locks that reclaim would take. */
-		room = kzalloc(sizeof(*room), GFP_NOWAIT | __GFP_NOWARN);
-		if (!room)
-			return;
-		init_task_work(&room->work, make_room);
-		room->node = space->node;
-		room->nid = space->nid;
-	}
-	if (room->nr < PAGE_COLOR_ROOMS && room->node == space->node) {
-		room->block[room->nr].word = color / 64;
-		room->block[room->nr++].mask = mask;
-	}
-	if (task_work_add(current, &room->work, TWA_RESUME))
-		kfree(room);
+	room = get_room(mm, space, own);
+	if (!room)
+		return;
+	add_parts(room, space, frame % space->held.colors / 64, stay, words);
+	if (own)
+		put_own_room(room);
+	else
+		current->page_color.room = room;
+}
+
+void page_color_keep_room(const struct page_color_space *space,
+			  struct folio *folio)
+{
+	u32 word = folio_pfn(folio) % space->held.colors / 64;
+	u32 words = DIV_ROUND_UP(folio_nr_pages(folio), 64);
+	struct page_color_room *room;
+	unsigned int i, nr = 0;
+
+	room = folio_test_large(folio) ? take_own_room() : NULL;
+	if (!room)
+		return;
+	for (i = 0; i < room->nr; i++)
+		if (room->part[i].word - word >= words)
+			room->part[nr++] = room->part[i];
+	room->nr = nr;
+	put_own_room(room);
 }

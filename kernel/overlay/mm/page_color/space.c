@@ -169,8 +169,16 @@ void __page_color_map(struct mm_struct *mm, struct page *page, unsigned long nr)
  */
 void __page_color_unused(struct mm_struct *mm, struct folio *folio)
 {
-	change_pages(mm, PAGE_COLOR_ANON, &folio->page, folio_nr_pages(folio),
-		     page_color_unmark);
+	struct page_color_space *space;
+
+	rcu_read_lock();
+	space = page_color_space(mm, folio_nid(folio), PAGE_COLOR_ANON);
+	if (space) {
+		space_words(space, folio_pfn(folio), folio_nr_pages(folio),
+			    page_color_unmark);
+		page_color_keep_room(space, folio);
+	}
+	rcu_read_unlock();
 }
 
 void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
@@ -410,16 +418,12 @@ void __page_color_huge_begin(struct vm_area_struct *vma, unsigned int order)
 void page_color_take_block(struct page_color_space *space, unsigned long frame,
 			   unsigned int order, unsigned int claimed)
 {
-	unsigned int size = 1U << order, taken = claimed;
-
-	if (claimed == size)
+	if (claimed == 1U << order)
 		return;
 	if (!claimed)
 		page_color_comes(space, frame % space->held.colors, order);
 	rcu_read_lock();
-	taken += space_words(space, frame, size, page_color_take);
-	page_color_crowd_by_block(current->page_color.whom, space, order,
-				  size - taken);
+	space_words(space, frame, 1UL << order, page_color_take);
 	rcu_read_unlock();
 }
 
@@ -436,27 +440,35 @@ void page_color_lose_block(struct page_color_space *space, unsigned long frame,
 
 /*
  * Pages that were chosen by color come here, too, if the space is to be counted anyway:
- * then it holds their colors already. Else the colors of a page are returned that the
- * space held before, as page_color_stay() has it.
+ * then it holds their colors already.
  */
-static u64 take_default(struct mm_struct *whom, struct page_color_space *space,
-			struct folio *folio)
+static noinline void take_default_block(struct mm_struct *whom,
+					struct page_color_space *space,
+					unsigned long frame, unsigned int order)
 {
-	u32 color = folio_pfn(folio) % space->held.colors;
-	unsigned int order = folio_order(folio), taken;
-	u64 stay;
+	u32 color = frame % space->held.colors;
+	u64 stay[PAGE_COLOR_BLOCK_WORDS];
 
-	if (order && page_color_is_coming(space, color, order))
-		return 0;
-	if (order)
-		page_color_comes(space, color, order);
-	stay = page_color_stay(space, folio_pfn(folio), order);
-	taken = space_words(space, folio_pfn(folio), 1UL << order,
-			    page_color_take);
-	if (READ_ONCE(space->recount))
-		return 0;
-	page_color_crowd_by_block(whom, space, order, (1U << order) - taken);
-	return stay;
+	if (page_color_is_coming(space, color, order))
+		return;
+	page_color_comes(space, color, order);
+	page_color_stay(space, frame, order, stay);
+	space_words(space, frame, 1UL << order, page_color_take);
+	if (!READ_ONCE(space->recount))
+		page_color_make_room(whom, space, frame, order, stay);
+}
+
+static void take_default(struct mm_struct *whom, struct page_color_space *space,
+			 struct folio *folio, u64 stay)
+{
+	unsigned int order = folio_order(folio);
+
+	if (stay)
+		page_color_make_room(whom, space, folio_pfn(folio), order, &stay);
+	else if (order)
+		take_default_block(whom, space, folio_pfn(folio), order);
+	else
+		space_words(space, folio_pfn(folio), 1, page_color_take);
 }
 
 /*
@@ -480,10 +492,7 @@ noinline struct folio *__page_color_end(struct folio *folio)
 	rcu_read_lock();
 	space = page_color_space(whom, folio_nid(folio), kind);
 	if (space) {
-		if (!stay)
-			stay = take_default(whom, space, folio);
-		if (stay && is_own(whom))
-			page_color_make_room(space, folio_pfn(folio), stay);
+		take_default(whom, space, folio, stay);
 		count = is_own(whom) && READ_ONCE(space->recount);
 	}
 	rcu_read_unlock();

@@ -96,11 +96,5 @@ void page_color_drop_stale(struct mm_struct *mm);
 /* recount.c */
 /* Makes current count what its address space holds, on its way to user mode. */
 void page_color_request_count(void);
-/*
- * @stay colors of a block that was allocated were held already: these make a crowd.
- */
-void page_color_crowd_by_block(struct mm_struct *mm,
-			       struct page_color_space *space,
-			       unsigned int order, unsigned int stay);
 
 #endif /* _MM_PAGE_COLOR_SPACE_H */

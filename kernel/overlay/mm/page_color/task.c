@@ -6,6 +6,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/seq_file.h>
+#include <linux/slab.h>
 #include <linux/string.h>
 #include "page_color.h"
 
@@ -78,6 +79,7 @@ void page_color_fork(struct task_struct *task)
 
 void page_color_exit(struct task_struct *task)
 {
+	kfree(task->page_color.room);
 	page_color_set_put(rcu_dereference_protected(task->page_color.set, 1));
 #ifdef CONFIG_CPUSETS
 	page_color_set_put(rcu_dereference_protected(task->page_color.both, 1));
