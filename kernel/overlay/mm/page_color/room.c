@@ -17,7 +17,7 @@
 #include "space.h"
 
 /* Where a color has more frames, to look at all takes longer than the move is worth. */
-#define PAGE_COLOR_ROOM_COPIES	256
+#define PAGE_COLOR_ROOM_COPIES	64
 
 /* The most words of colors that one task makes room for at once. */
 #define PAGE_COLOR_ROOM_PARTS	64
