@@ -230,13 +230,13 @@ page_color_collapse_failed(struct mm_struct *mm,
 }
 
 void __page_color_collapsed(struct mm_struct *mm,
-			    const struct page_color_leaving *leaving,
+			    struct page_color_leaving *leaving,
 			    struct folio *folio);
 
 /* The huge page takes the place of the small ones; under the lock of its page table. */
 static __always_inline void
 page_color_collapsed(struct mm_struct *mm,
-		     const struct page_color_leaving *leaving,
+		     struct page_color_leaving *leaving,
 		     struct folio *folio)
 {
 	if (page_color_enabled())
@@ -296,7 +296,7 @@ page_color_collapse_failed(struct mm_struct *mm,
 			   const struct folio *folio) { }
 static inline void
 page_color_collapsed(struct mm_struct *mm,
-		     const struct page_color_leaving *leaving,
+		     struct page_color_leaving *leaving,
 		     struct folio *folio) { }
 static inline void page_color_unmap(struct mm_struct *mm, struct page *page,
 				    unsigned long nr) { }

@@ -3,6 +3,7 @@
 
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <trace/events/page_color.h>
 
 #include "alloc.h"
@@ -236,6 +237,8 @@ bool page_color_gather_blocks(struct zone *zone,
 			return false;
 		if (space)
 			page_color_stay(space, blocks->frame, order, blocks->stay);
+		else
+			memset(blocks->stay, 0, sizeof(blocks->stay));
 		/* With pages that leave, it is not known which colors are lacked. */
 		if (!space || !wish.fresh || wish.leaving)
 			break;

@@ -119,7 +119,7 @@ static struct page *color_take_best_block(struct zone *zone,
 		/* @pcp is locked for smaller blocks. */
 		if (order < 6)
 			current->page_color.stay = blocks.stay[0];
-		else
+		else if (!current->page_color.leaving)
 			page_color_make_room(current->page_color.whom, ask->space,
 					     blocks.frame, order, blocks.stay);
 	}
@@ -236,8 +236,10 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	    (page_color_is_small() && !pcp_allowed_order(order)))
 		page = color_get_block(zone, order, alloc_flags, &ask);
 	/* The colors of bad pages stay held until the space is counted anew. */
-	if (page && check_new_pages(page, order))
+	if (page && check_new_pages(page, order)) {
 		page = NULL;
+		current->page_color.stay = 0;
+	}
 	if (ask.set)
 		color_note_set(page, order, ask.set);
 	if (page)

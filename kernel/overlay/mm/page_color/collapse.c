@@ -108,10 +108,10 @@ page_color_alloc_collapse_noprof(struct mm_struct *mm,
 
 /*
  * The huge page is in the page table, and the small ones have left. Unmapping these may
- * have unmarked some of its colors.
+ * have unmarked some of its colors. Other small pages have some of them if any stay.
  */
 void __page_color_collapsed(struct mm_struct *mm,
-			    const struct page_color_leaving *leaving,
+			    struct page_color_leaving *leaving,
 			    struct folio *folio)
 {
 	u64 all[PAGE_COLOR_BLOCK_WORDS];
@@ -121,10 +121,12 @@ void __page_color_collapsed(struct mm_struct *mm,
 	if (!leaving->stay)
 		return;
 	memset(all, ~0, sizeof(all));
+	current->page_color.leaving = leaving;
 	rcu_read_lock();
 	space = page_color_space(mm, folio_nid(folio), PAGE_COLOR_ANON);
 	if (space)
 		page_color_make_room(mm, space, folio_pfn(folio),
 				     HPAGE_PMD_ORDER, all);
 	rcu_read_unlock();
+	current->page_color.leaving = NULL;
 }

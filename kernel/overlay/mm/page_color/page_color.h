@@ -377,19 +377,14 @@ struct page_color_again {
 	struct list_head ready;
 };
 
-/* How many pages take as long to move as it takes to look for them. */
-static inline unsigned int page_color_again_pays(struct mm_struct *mm)
-{
-	return page_color_pages(mm, PAGE_COLOR_ANON) / PAGE_COLOR_PAYS;
-}
-
 static inline void page_color_again_begin(struct page_color_again *again,
 					  struct mm_struct *mm)
 {
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
 	again->nr = 0;
-	again->most = clamp(page_color_again_pays(mm), PAGE_COLOR_AGAIN,
+	again->most = clamp(page_color_pages(mm, PAGE_COLOR_ANON) /
+			    PAGE_COLOR_PAYS, PAGE_COLOR_AGAIN,
 			    PAGE_COLOR_AGAIN_MOST);
 	again->moved = 0;
 	again->mm = mm;
@@ -427,8 +422,9 @@ static inline bool page_color_again_move(struct page_color_again *again)
 void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
 			  unsigned long frame, unsigned int order,
 			  const u64 *stay);
-/* Current does not map the block after all. */
-void page_color_keep_room(const struct page_color_space *space,
+/* Current does not map the block in @mm after all. */
+void page_color_keep_room(const struct mm_struct *mm,
+			  const struct page_color_space *space,
 			  struct folio *folio);
 /* khugepaged is done with @mm, or @mm, if it is NULL, has ended. */
 void page_color_settle_room(struct mm_struct *mm);
@@ -437,7 +433,8 @@ static inline void page_color_make_room(struct mm_struct *mm,
 					struct page_color_space *space,
 					unsigned long frame, unsigned int order,
 					const u64 *stay) { }
-static inline void page_color_keep_room(const struct page_color_space *space,
+static inline void page_color_keep_room(const struct mm_struct *mm,
+					const struct page_color_space *space,
 					struct folio *folio) { }
 static inline void page_color_settle_room(struct mm_struct *mm) { }
 #endif

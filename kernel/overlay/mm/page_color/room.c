@@ -53,9 +53,11 @@ static struct folio *get_small(struct zone *zone, unsigned long pfn)
 		return NULL;
 	folio = page_folio(page);
 	if (!folio_test_lru(folio) || !folio_test_anon(folio) ||
-	    folio_test_large(folio) || !folio_try_get(folio))
+	    !folio_test_swapbacked(folio) || folio_test_large(folio) ||
+	    !folio_try_get(folio))
 		return NULL;
-	if (page_folio(page) == folio && folio_test_lru(folio))
+	if (page_folio(page) == folio && folio_test_lru(folio) &&
+	    !folio_likely_mapped_shared(folio))
 		return folio;
 	folio_put(folio);
 	return NULL;
@@ -114,9 +116,11 @@ static void add_all(struct page_color_again *again, struct zone *zone, u64 node,
 	rcu_read_unlock();
 	if (copies > PAGE_COLOR_ROOM_COPIES)
 		return;
-	for (; copies; copies--, pfn += colors)
+	for (; copies && !page_color_is_in_vain(again->mm); copies--, pfn += colors) {
 		for (left = mask; left; left &= left - 1)
 			add_page(again, zone, pfn + __ffs64(left));
+		cond_resched();
+	}
 }
 
 /*
@@ -132,7 +136,7 @@ static void drop_runs(struct mm_struct *mm, const struct page_color_room *room)
 	rcu_read_lock();
 	space = page_color_space(mm, room->nid, PAGE_COLOR_ANON);
 	node = space && space->node == room->node ? space_node(space) : NULL;
-	if (node) {
+	if (node && refcount_read(&space->refs) > 1) {
 		page_color_drop_runs(space);
 		for (i = 0; i < room->nr; i++)
 			page_color_mark(space, node->live, room->part[i].word,
@@ -157,12 +161,11 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 	again.most = 64 * room->nr;
 	/* Pages that wait to be added to the LRU lists cannot be isolated. */
 	lru_add_drain();
-	for (i = 0; i < room->nr && !page_color_is_in_vain(mm); i++) {
+	for (i = 0; i < room->nr; i++) {
 		for (zone = zones; zone < zones + MAX_NR_ZONES; zone++)
 			add_all(&again, zone, room->node, room->part[i].word,
 				room->part[i].mask);
 		colors += hweight64(room->part[i].mask);
-		cond_resched();
 	}
 	if (again.nr < colors)
 		drop_runs(mm, room);
@@ -203,7 +206,7 @@ static void put_own_room(struct page_color_room *room)
 		kfree(room);
 }
 
-/* What is not made yet, or a new one; NULL if there is no memory. */
+/* What is not made yet for @mm, or a new one; NULL if there is no memory. */
 static struct page_color_room *get_room(const struct mm_struct *mm,
 					const struct page_color_space *space,
 					bool own)
@@ -211,12 +214,13 @@ static struct page_color_room *get_room(const struct mm_struct *mm,
 	struct page_color_room *room =
 		own ? take_own_room() : current->page_color.room;
 
-	if (room)
+	if (room && room->mm == mm)
 		return room;
 	/* The caller may hold locks that reclaim would take. */
-	room = kzalloc(sizeof(*room), GFP_NOWAIT | __GFP_NOWARN);
+	room = room ?: kmalloc(sizeof(*room), GFP_NOWAIT | __GFP_NOWARN);
 	if (!room)
 		return NULL;
+	room->nr = 0;
 	init_task_work(&room->work, make_own_room);
 	room->mm = mm;
 	room->node = space->node;
@@ -224,21 +228,51 @@ static struct page_color_room *get_room(const struct mm_struct *mm,
 	return room;
 }
 
-/* If there are too many, the colors are counted anew instead. */
+/* False if there are too many. */
+static bool add_part(struct page_color_room *room, u32 word, u64 mask)
+{
+	if (room->nr && room->part[room->nr - 1].word == word) {
+		room->part[room->nr - 1].mask |= mask;
+		return true;
+	}
+	if (room->nr == PAGE_COLOR_ROOM_PARTS)
+		return false;
+	room->part[room->nr].word = word;
+	room->part[room->nr++].mask = mask;
+	return true;
+}
+
+/*
+ * What is too many is left to a count, which moves small pages that have colors of huge
+ * ones.
+ */
 static void add_parts(struct page_color_room *room,
 		      struct page_color_space *space, u32 word, const u64 *stay,
-		      unsigned int words)
+		      unsigned int order)
 {
+	unsigned int words = DIV_ROUND_UP(1U << order, 64);
+
 	for (; words--; word++, stay++) {
-		if (!*stay)
+		if (!*stay || (room->node == space->node &&
+			       add_part(room, word, *stay)))
 			continue;
-		if (room->nr == PAGE_COLOR_ROOM_PARTS || room->node != space->node) {
+		if (order >= pageblock_order)
 			WRITE_ONCE(space->recount, true);
-			return;
-		}
-		room->part[room->nr].word = word;
-		room->part[room->nr++].mask = *stay;
+		return;
 	}
+}
+
+/* Whether the frames of a color in a node are few enough to look at all. */
+static bool is_searched(int nid)
+{
+	struct zone *zones = NODE_DATA(nid)->node_zones, *zone;
+	struct page_color_place place;
+
+	for (zone = zones; zone < zones + MAX_NR_ZONES; zone++)
+		if (page_color_place_of(&place, zone) &&
+		    place.zone->memory.copies <= PAGE_COLOR_ROOM_COPIES)
+			return true;
+	return false;
 }
 
 void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
@@ -258,32 +292,34 @@ void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
 		return;
 	/* Where next to no color is lacked, it is not worth looking for pages. */
 	if (space->held.colors - READ_ONCE(space->held.taken) < min(nr, 64U) ||
-	    page_color_set_of_node(mm, space->nid))
+	    page_color_set_of_node(mm, space->nid) || !is_searched(space->nid))
 		return;
 	room = get_room(mm, space, own);
 	if (!room)
 		return;
-	add_parts(room, space, frame % space->held.colors / 64, stay, words);
+	add_parts(room, space, frame % space->held.colors / 64, stay, order);
 	if (own)
 		put_own_room(room);
 	else
 		current->page_color.room = room;
 }
 
-void page_color_keep_room(const struct page_color_space *space,
+void page_color_keep_room(const struct mm_struct *mm,
+			  const struct page_color_space *space,
 			  struct folio *folio)
 {
-	u32 word = folio_pfn(folio) % space->held.colors / 64;
-	u32 words = DIV_ROUND_UP(folio_nr_pages(folio), 64);
+	u32 color = folio_pfn(folio) % space->held.colors, word = color / 64;
+	unsigned long pages = folio_nr_pages(folio);
+	u64 all = page_color_low_bits(min(pages, 64UL)) << color % 64;
 	struct page_color_room *room;
-	unsigned int i, nr = 0;
+	unsigned int i;
 
 	room = folio_test_large(folio) ? take_own_room() : NULL;
 	if (!room)
 		return;
 	for (i = 0; i < room->nr; i++)
-		if (room->part[i].word - word >= words)
-			room->part[nr++] = room->part[i];
-	room->nr = nr;
+		if (room->mm == mm && room->node == space->node &&
+		    room->part[i].word - word < DIV_ROUND_UP(pages, 64))
+			room->part[i].mask &= ~all;
 	put_own_room(room);
 }

@@ -176,7 +176,7 @@ void __page_color_unused(struct mm_struct *mm, struct folio *folio)
 	if (space) {
 		space_words(space, folio_pfn(folio), folio_nr_pages(folio),
 			    page_color_unmark);
-		page_color_keep_room(space, folio);
+		page_color_keep_room(mm, space, folio);
 	}
 	rcu_read_unlock();
 }
@@ -454,7 +454,7 @@ static noinline void take_default_block(struct mm_struct *whom,
 	page_color_comes(space, color, order);
 	page_color_stay(space, frame, order, stay);
 	space_words(space, frame, 1UL << order, page_color_take);
-	if (!READ_ONCE(space->recount))
+	if (!READ_ONCE(space->recount) && !current->page_color.leaving)
 		page_color_make_room(whom, space, frame, order, stay);
 }
 

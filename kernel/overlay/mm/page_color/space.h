@@ -25,38 +25,36 @@ space_node(const struct page_color_space *space)
 }
 
 /*
- * Calls @fn for each word of colors of @nr frames in a row, in a node with these
- * counts. Returns how many colors it changed.
+ * Calls @fn for each word of colors of @nr frames in a row, in a node with these counts.
  */
-static __always_inline unsigned int
+static __always_inline void
 space_words_of(struct page_color_space *space, struct page_color_live *live,
 	       unsigned long frame, unsigned long nr, space_fn fn)
 {
 	u32 colors = space->held.colors, color = frame % colors;
-	unsigned int changed = 0;
 
 	while (nr) {
 		unsigned long part = min3(nr, 64UL - color % 64,
 					  (unsigned long)colors - color);
 
-		changed += hweight64(fn(space, live, color / 64,
-					page_color_low_bits(part) << color % 64));
+		fn(space, live, color / 64,
+		   page_color_low_bits(part) << color % 64);
 		nr -= part;
 		color += part;
 		if (color == colors)
 			color = 0;
 	}
-	return changed;
 }
 
 /* The same in the node that it is for. */
-static __always_inline unsigned int
+static __always_inline void
 space_words(struct page_color_space *space, unsigned long frame, unsigned long nr,
 	    space_fn fn)
 {
 	struct page_color_node *node = space_node(space);
 
-	return node ? space_words_of(space, node->live, frame, nr, fn) : nr;
+	if (node)
+		space_words_of(space, node->live, frame, nr, fn);
 }
 
 static __always_inline enum page_color_kind page_kind(struct page *page)
