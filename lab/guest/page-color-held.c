@@ -14,11 +14,14 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
 #define DIR "/sys/kernel/mm/page_color/"
 #define KSM "/sys/kernel/mm/ksm/"
+#define GROUPS "/groups"
 #define MTHP THP "hugepages-64kB/"
 #define COLORS 4096
 #define HUGE (HUGE_PAGE / PAGE)
@@ -226,6 +229,35 @@ static void collapsed(void)
 	advise(memory, PAGES / 2, MADV_HUGEPAGE);
 	advise(memory, PAGES / 2, MADV_COLLAPSE);
 	say_of("collapsed", memory, PAGES);
+}
+
+/*
+ * Pages that do not follow each other in memory would become huge ones of other colors, but
+ * the limit of a memory cgroup does not allow it.
+ */
+static void collapse_failed(void)
+{
+	char *memory = from_huge(PAGES), *more = lab_map_small(PAGE);
+
+	advise(memory, PAGES, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < PAGES; i++)
+		touch(memory + i * 1029 % PAGES * PAGE, 1);
+	advise(memory, PAGES, MADV_HUGEPAGE);
+	mkdir(GROUPS, 0755);
+	if (mount("groups", GROUPS, "cgroup2", 0, NULL))
+		lab_fail("mount cgroup2");
+	lab_write(GROUPS "/cgroup.subtree_control", "+memory");
+	mkdir(GROUPS "/held", 0755);
+	lab_write(GROUPS "/held/memory.max", "1M");
+	lab_write(GROUPS "/held/cgroup.procs", "0");
+	for (size_t i = 0; i < PAGES / 2; i += HUGE)
+		if (!madvise(memory + i * PAGE, HUGE_PAGE, MADV_COLLAPSE))
+			lab_fail("a huge page in a cgroup of 1 MiB");
+	lab_write(GROUPS "/cgroup.procs", "0");
+	/* Colors are counted when the next page was allocated. */
+	touch(more, 1);
+	hold(more, 1);
+	say_of("collapse failed", memory, PAGES);
 }
 
 /*
@@ -545,9 +577,9 @@ int main(int argc, char **argv)
 {
 	static void (*const cases[])(void) = {
 		touched, small_given_back, huge_given_back, unmapped, huge_unmapped, dropped,
-		huge_dropped, huge_offered, huge_remapped, collapsed, made_room, compacted, copied,
-		inherited, shared_unmapped, shared_truncated, shared_of_another, privately_copied, merged,
-		merged_to_zero, moved_by_userfaultfd, file_by_userfaultfd,
+		huge_dropped, huge_offered, huge_remapped, collapsed, collapse_failed, made_room,
+		compacted, copied, inherited, shared_unmapped, shared_truncated, shared_of_another,
+		privately_copied, merged, merged_to_zero, moved_by_userfaultfd, file_by_userfaultfd,
 		file_mapped_by_userfaultfd,
 	};
 
