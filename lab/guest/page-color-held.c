@@ -231,18 +231,40 @@ static void collapsed(void)
 	say_of("collapsed", memory, PAGES);
 }
 
+static uint64_t collapse_allocations(void)
+{
+	return lab_read_named("/proc/vmstat", "thp_collapse_alloc");
+}
+
+/* Until khugepaged has allocated so many huge pages in all, and then looks at none. */
+static void wait_for_khugepaged(uint64_t allocations)
+{
+	uint64_t now = collapse_allocations(), last;
+	int tries = 1000;
+
+	lab_write(THP "khugepaged/scan_sleep_millisecs", "10");
+	for (; collapse_allocations() < allocations; usleep(10000))
+		if (!tries--)
+			lab_fail("khugepaged allocates nothing");
+	lab_write(THP "khugepaged/scan_sleep_millisecs", "1000000");
+	do {
+		last = now;
+		usleep(200000);
+		now = collapse_allocations();
+	} while (now != last);
+}
+
 /*
  * Pages that do not follow each other in memory would become huge ones of other colors, but
  * the limit of a memory cgroup does not allow it.
  */
 static void collapse_failed(void)
 {
-	char *memory = from_huge(PAGES), *more = lab_map_small(PAGE);
+	char *memory = from_huge(PAGES);
 
 	advise(memory, PAGES, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < PAGES; i++)
 		touch(memory + i * 1029 % PAGES * PAGE, 1);
-	advise(memory, PAGES, MADV_HUGEPAGE);
 	mkdir(GROUPS, 0755);
 	if (mount("groups", GROUPS, "cgroup2", 0, NULL))
 		lab_fail("mount cgroup2");
@@ -250,13 +272,11 @@ static void collapse_failed(void)
 	mkdir(GROUPS "/held", 0755);
 	lab_write(GROUPS "/held/memory.max", "1M");
 	lab_write(GROUPS "/held/cgroup.procs", "0");
-	for (size_t i = 0; i < PAGES / 2; i += HUGE)
-		if (!madvise(memory + i * PAGE, HUGE_PAGE, MADV_COLLAPSE))
-			lab_fail("a huge page in a cgroup of 1 MiB");
+	advise(memory, PAGES, MADV_HUGEPAGE);
+	wait_for_khugepaged(collapse_allocations() + 12);
 	lab_write(GROUPS "/cgroup.procs", "0");
-	/* Colors are counted when the next page was allocated. */
-	touch(more, 1);
-	hold(more, 1);
+	if (lab_read_named("/proc/self/smaps_rollup", "AnonHugePages:"))
+		lab_fail("a huge page in a cgroup of 1 MiB");
 	say_of("collapse failed", memory, PAGES);
 }
 
