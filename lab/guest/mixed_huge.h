@@ -8,7 +8,6 @@
 
 #define MTHP THP "hugepages-64kB/"
 #define KHUGEPAGED THP "khugepaged/"
-static const char mthp_faults[] = MTHP "stats/anon_fault_alloc";
 #define HUGE (HUGE_PAGE / PAGE)
 #define MTHP_PAGES 16
 
@@ -25,6 +24,12 @@ static inline char *huge_pages(size_t *pages)
 	if (madvise(memory, *pages * PAGE, MADV_HUGEPAGE))
 		lab_fail("ask for huge pages");
 	return memory;
+}
+
+/* Small pages that faults of larger ones have brought since the machine booted. */
+static inline uint64_t mthp_pages(void)
+{
+	return lab_read_number(MTHP "stats/anon_fault_alloc") * MTHP_PAGES;
 }
 
 /* Sets this until the load, which is a child, ends; the first process restores it. */
@@ -191,20 +196,20 @@ static inline void load_huge_threads(struct mixed *mixed)
 static inline void load_mthp(struct mixed *mixed)
 {
 	thp_set(mixed, MTHP "enabled", "always");
-	uint64_t before = lab_read_number(mthp_faults);
+	uint64_t before = mthp_pages();
 
 	half_of(mixed, any_pages(mixed->pages / 2), MTHP_PAGES);
-	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
+	mixed->tally->huge_pages = mthp_pages() - before;
 }
 
 static inline void load_late_mthp(struct mixed *mixed)
 {
 	thp_set(mixed, THP "enabled", "never");
 	thp_set(mixed, MTHP "enabled", "madvise");
-	uint64_t before = lab_read_number(mthp_faults);
+	uint64_t before = mthp_pages();
 
 	add_late(mixed, MTHP_PAGES);
-	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
+	mixed->tally->huge_pages = mthp_pages() - before;
 }
 
 /* The first quarter, small pages until then, is made into pages of 2 MiB. */

@@ -113,7 +113,7 @@ static inline void load_mthp_behind(struct mixed *mixed)
 	size_t half = all / 2 * MTHP_PAGES, rest = all * MTHP_PAGES - first - half;
 
 	thp_set(mixed, MTHP "enabled", "always");
-	uint64_t before = lab_read_number(mthp_faults);
+	uint64_t before = mthp_pages();
 
 	tally_expect(mixed->tally, 2);
 	pid_t one = lab_fork();
@@ -137,7 +137,7 @@ static inline void load_mthp_behind(struct mixed *mixed)
 		_exit(0);
 	}
 	mixed_wait_all(2);
-	mixed->tally->huge_pages = (lab_read_number(mthp_faults) - before) * MTHP_PAGES;
+	mixed->tally->huge_pages = mthp_pages() - before;
 }
 
 /*
