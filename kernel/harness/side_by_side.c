@@ -695,6 +695,8 @@ static void choose_block(struct both *both)
 	if (pairs)
 		hold_pairs(both);
 	wish = random_wish(both);
+	if (numbers_one_in(both->numbers, 4))
+		wish.enough = numbers_below(both->numbers, size) * (eighth(size) << 16 | 1);
 	looks = wish.looks;
 	cursor = wish.cursor;
 	first = cursor >> order;
@@ -721,6 +723,7 @@ static void choose_block(struct both *both)
 		u64 worse = held + (u32)(rank >> 16) - held * eighth(size);
 
 		SAME(stay, held);
+		SAME(wish.rank, rank);
 		SAME(wish.fresh, worse < size ? size - worse : 0);
 	}
 	if (colors % size || both->memory.copies > 512)
@@ -747,6 +750,8 @@ static void choose_block(struct both *both)
 			more = 512;
 		if (twin_is_good(rank, size) && !twin_is_good(least, size))
 			more = 64;
+		if (rank <= wish.enough)
+			more = 0;
 		end = end < tries + 1 + more ? end : tries + 1 + more;
 		least = rank;
 	}

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What the kernel executes for a page: touched for the first time in order and at
- * random, as part of a larger page, copied on write, written to and read from a
- * file, freed. Each kind of work is a region of its own, and each round does all of
+ * random, as part of a larger page, and of one that has the colors of small pages,
+ * copied on write, written to and read from a file, freed. Each kind of work is a region of its own, and each round does all of
  * them.
  */
 #define _GNU_SOURCE
 #include "age.h"
 #include "coloring.h"
+#include "frames.h"
 #include "large_pages.h"
 #include "settle.h"
 
@@ -28,7 +29,12 @@ enum {
 	UNMAP_LARGE,
 	TOUCH_HUGE,
 	UNMAP_HUGE,
+	BESIDE_SMALL,
+	BESIDE_LOCKED,
 };
+
+/* With fewer colors, there is no quarter of the cache for larger pages. */
+#define LATE_COLORS (4 * LARGE_PAGE / PAGE)
 
 static size_t pages;
 static uint32_t *order;
@@ -144,6 +150,53 @@ static void larger_pages(uint64_t round, const struct size *size)
 	tell_pages(size->unmapped, round, whole);
 }
 
+static void beside_small(char *memory, size_t whole)
+{
+	REGION_BEGIN(BESIDE_SMALL);
+	touch_each(memory, whole, LARGE_PAGE / PAGE);
+	REGION_END(BESIDE_SMALL);
+}
+
+static void beside_locked(char *memory, size_t whole)
+{
+	REGION_BEGIN(BESIDE_LOCKED);
+	touch_each(memory, whole, LARGE_PAGE / PAGE);
+	REGION_END(BESIDE_LOCKED);
+}
+
+/*
+ * A quarter of the cache in pages of 64 KiB, where the program has small pages of every
+ * second color, so that each of the larger ones has eight of their colors.
+ */
+static void late_pages(uint64_t round, const char *work, int lock,
+		       void (*touch)(char *memory, size_t whole))
+{
+	size_t colors = lab_number("colors"), whole = colors / 4;
+	char *memory = lab_map_small(colors * PAGE), *large = map_large(whole * PAGE);
+	uint64_t before = lab_read_number(LARGE "stats/anon_fault_alloc");
+
+	for (size_t i = 0; i < colors; i++)
+		*(volatile char *)(memory + i * PAGE) = 1;
+	for (size_t i = 0; i < colors; i++)
+		if (frame_of(memory + i * PAGE) % 2 &&
+		    madvise(memory + i * PAGE, PAGE, MADV_DONTNEED))
+			lab_fail("free a page");
+	/* The program was larger than the cache: it is counted anew. */
+	touch_each(memory, colors / 64, 1);
+	/* Only what is in memory is locked. */
+	if (lock && mlock2(memory, colors * PAGE, MLOCK_ONFAULT))
+		lab_fail("lock %zu pages", colors);
+	lab_write(LARGE "enabled", "madvise");
+	settle();
+	touch(large, whole);
+	lab_write(LARGE "enabled", "never");
+	if (lab_read_number(LARGE "stats/anon_fault_alloc") - before != whole * PAGE / LARGE_PAGE)
+		lab_fail("%zu pages are not all in pages of 64 KiB", whole);
+	tell_pages(work, round, whole);
+	munmap(large, whole * PAGE);
+	munmap(memory, colors * PAGE);
+}
+
 /* A child copies all pages, and frees them as it ends. */
 static void copy_on_write(uint64_t round)
 {
@@ -232,6 +285,10 @@ int main(int argc, char **argv)
 		read_disk(round);
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 			larger_pages(round, &sizes[i]);
+		if (lab_number("colors") < LATE_COLORS)
+			continue;
+		late_pages(round, "touch, 64 KiB, beside small pages", 0, beside_small);
+		late_pages(round, "touch, 64 KiB, beside locked pages", 1, beside_locked);
 	}
 	lab_done();
 }

@@ -26,6 +26,7 @@ void page_color_again_add(struct page_color_again *again,
 			  struct vm_area_struct *vma, struct folio *folio,
 			  bool own)
 {
+	again->found++;
 	if (again->nr == again->most || !may_move(vma, folio) ||
 	    !folio_isolate_lru(folio))
 		return;

@@ -83,5 +83,10 @@ unsigned int page_color_first_want(struct page_color_space *space);
 /* Notes its result. */
 void page_color_note_vain(struct page_color_space *space, unsigned int first,
 			  unsigned int found, bool less);
+/* The rank of a block that is good enough to end a search; 0 if none is. */
+u64 page_color_enough(struct page_color_space *space, unsigned int order);
+/* Notes the rank of what it has found, and whether colors of that are held. */
+void page_color_note_block(struct page_color_space *space, unsigned int order,
+			   u64 enough, u64 rank, bool held);
 
 #endif /* _MM_PAGE_COLOR_ALLOC_H */

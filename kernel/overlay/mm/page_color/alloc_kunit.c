@@ -188,17 +188,17 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 
 	for (i = 0; i < 1 + 1 + 1 + 3 + 1; i++)
 		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
-	KUNIT_EXPECT_EQ(test, vain->skip, 7);
+	KUNIT_EXPECT_EQ(test, vain->skip.left, 7);
 	/* One comes free: the next search that is made finds it. */
 	page_color_free_set(free, 8 * COLORS + 6, 0);
 	for (i = 0; i < 7; i++)
 		KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
-	KUNIT_EXPECT_EQ(test, vain->skipped, 0);
+	KUNIT_EXPECT_EQ(test, vain->skip.after, 0);
 	/* Searches with another set are made, although it has the same entry. */
 	page_color_free_clear(free, 8 * COLORS + 6, 0);
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
-	KUNIT_EXPECT_EQ(test, vain->skip, 1);
+	KUNIT_EXPECT_EQ(test, vain->skip.left, 1);
 	page_color_free_set(free, 8 * COLORS + 6, 0);
 	set->id += PAGE_COLOR_VAIN_SETS;
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 8 * COLORS + 6);
@@ -209,7 +209,7 @@ static void a_set_without_free_frames_is_searched_less_often(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 0);
 	made->ask.set = NULL;
 	KUNIT_EXPECT_EQ(test, gather(made, 1), 4 * COLORS + 7);
-	KUNIT_EXPECT_EQ(test, made->space->vain.skip, 0);
+	KUNIT_EXPECT_EQ(test, made->space->vain.skip.left, 0);
 
 	RCU_INIT_POINTER(page_color_nodes[nid], NULL);
 	synchronize_rcu();

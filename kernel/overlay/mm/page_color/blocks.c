@@ -135,14 +135,17 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	u32 *own = space ? &space->block_cursor : NULL;
 	unsigned int stay = 1U << order;
 	u32 colors, before, taken;
-	bool chosen, small;
+	bool chosen, small, notes = space && !ask->set && !wish->leaving;
 
+	wish->enough = notes ? page_color_enough(space, order) : 0;
 	wish->cursor = cursor_of(own, place->zone);
 	/* Colors before the zone's cursor were given to small programs. */
 	if (!own)
 		wish->cursor = ALIGN(wish->cursor, 1U << order);
 	before = wish->cursor;
 	chosen = choose_block(place, ask, wish, order, frame, &stay);
+	if (notes && chosen)
+		page_color_note_block(space, order, wish->enough, wish->rank, stay);
 	colors = place->zone->memory.colors;
 	taken = chosen ? *frame % colors : 0;
 	if (leaving && !(colors % (1U << order)))

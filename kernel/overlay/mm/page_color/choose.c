@@ -465,7 +465,8 @@ bool page_color_choose_block(struct page_color_memory *memory,
 	/* In that case aligned blocks have other colors in each copy. */
 	if (!stretches || colors % size)
 		return false;
-	for (; stretch.tries < end && least; stretch.tries++, stretch.at++) {
+	for (; stretch.tries < end && least > wish->enough;
+	     stretch.tries++, stretch.at++) {
 		if (stretch.at >= stretches)
 			stretch.at = 0;
 		if (wish->set)
@@ -493,6 +494,7 @@ bool page_color_choose_block(struct page_color_memory *memory,
 		*frame = one;
 		*stay = rank_held(now);
 	}
+	wish->rank = least;
 	wish->fresh = 0;
 	if (least != U64_MAX)
 		wish->fresh = size - min(size, *stay + rank_many(least, order));

@@ -90,8 +90,9 @@ struct page_color_set;
  *         few free frames
  * @part: only from pageblocks in use, and no more than PAGE_COLOR_COPIES copies of a word
  *        are looked at
- * @fresh: set when a block was chosen: at least so many of its colors are lacked and held
- *         by few
+ * @enough: a block of this rank ends the search; 0 if only one that is held by nobody does
+ * @rank: set when a block was chosen: the higher, the more of its colors are held
+ * @fresh: the same: at least so many of its colors are lacked and held by few
  */
 struct page_color_wish {
 	const struct page_color_held *held;
@@ -103,6 +104,8 @@ struct page_color_wish {
 	unsigned int count;
 	unsigned int looks;
 	bool part;
+	u64 enough;
+	u64 rank;
 	unsigned int fresh;
 };
 
@@ -140,7 +143,8 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * and among these with the fewest that the address space of the wish or many others hold;
  * one that it holds itself counts as much as an eighth of the block held by others. @stay
  * is how many colors it does not lack, without those of pages that leave. After a block
- * with a lacked color was found, not all other stretches of colors are compared. For each
+ * with a lacked color was found, not all other stretches of colors are compared, and none
+ * after one that is good enough. For each
  * stretch the pageblock of the last block is looked at first, then up to 512 copies; the
  * next search looks at other copies if no block was found whose colors are all in the set
  * and lacked. The cursor moves to where the search ended if it had no more looks, or if

@@ -59,15 +59,36 @@ struct page_color_node {
 extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
 
 /**
+ * struct page_color_skip - what is not tried again for a while after it was in vain
+ * @left: how many of the next attempts are skipped
+ * @after: how many were skipped after the last one that was in vain
+ */
+struct page_color_skip {
+	u8 left;
+	u8 after;
+};
+
+/**
  * struct page_color_vain - what follows after searches that found no free frame
- * @want: index of the want with which the next searches begin
- * @skip: how many of the next searches do so
- * @skipped: how many did so after the last search that found nothing
+ * @want: index of the want with which searches begin that are skipped
+ * @skip: which ones do so
  */
 struct page_color_vain {
 	u8 want;
-	u8 skip;
-	u8 skipped;
+	struct page_color_skip skip;
+};
+
+/**
+ * struct page_color_shared - what follows after searches that found only blocks with
+ *                            colors that the space holds
+ * @order: of the blocks
+ * @rank: of the best one: searches that are skipped end with one that is as good
+ * @skip: which ones do so
+ */
+struct page_color_shared {
+	unsigned int order;
+	u64 rank;
+	struct page_color_skip skip;
 };
 
 /* The most pairs of a set and an order for which a zone notes such searches. */
@@ -76,13 +97,11 @@ struct page_color_vain {
 /**
  * struct page_color_vain_set - the same for searches for any color of a set
  * @key: the set and the order
- * @skip: how many of the next searches are not made
- * @skipped: how many were not made after the last search that found nothing
+ * @skip: which ones are not made
  */
 struct page_color_vain_set {
 	u64 key;
-	u8 skip;
-	u8 skipped;
+	struct page_color_skip skip;
 };
 
 /**
@@ -158,6 +177,8 @@ static inline bool page_color_place_of(struct page_color_place *place,
  *             space has held all colors, so that what it holds of the next round
  *             makes no difference to others. Not a word if it has not.
  * @vain: searches that found no free frame
+ * @shared: searches that found no block of colors that it lacks
+ * @room: attempts to move small pages that have colors of a larger one
  * @held: the colors that it holds
  */
 struct page_color_space {
@@ -182,6 +203,8 @@ struct page_color_space {
 	u32 block_cursor;
 	u32 full_from;
 	struct page_color_vain vain;
+	struct page_color_shared shared;
+	struct page_color_skip room;
 	struct page_color_held *walked;
 	struct page_color_held *seen;
 	struct page_color_held held;
@@ -357,6 +380,7 @@ bool page_color_is_in_vain(const struct mm_struct *mm);
  * struct page_color_again - pages of an address space that another color is better for
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same, but other address spaces hold their color
+ * @found: how many pages there were, whether they may move or not
  * @nr: how many
  * @most: how many may move
  * @moved: of them, how many have moved
@@ -368,6 +392,7 @@ bool page_color_is_in_vain(const struct mm_struct *mm);
 struct page_color_again {
 	struct list_head own;
 	struct list_head others;
+	unsigned int found;
 	unsigned int nr;
 	unsigned int most;
 	unsigned int moved;
@@ -382,6 +407,7 @@ static inline void page_color_again_begin(struct page_color_again *again,
 {
 	INIT_LIST_HEAD(&again->own);
 	INIT_LIST_HEAD(&again->others);
+	again->found = 0;
 	again->nr = 0;
 	again->most = clamp(page_color_pages(mm, PAGE_COLOR_ANON) /
 			    PAGE_COLOR_PAYS, PAGE_COLOR_AGAIN,
@@ -428,6 +454,11 @@ void page_color_keep_room(const struct mm_struct *mm,
 			  struct folio *folio);
 /* khugepaged is done with @mm, or @mm, if it is NULL, has ended. */
 void page_color_settle_room(struct mm_struct *mm);
+
+/* vain.c */
+bool page_color_is_room_vain(struct page_color_space *space);
+/* Notes whether small pages that were found could not move. */
+void page_color_note_room(struct page_color_space *space, bool vain);
 #else
 static inline void page_color_make_room(struct mm_struct *mm,
 					struct page_color_space *space,

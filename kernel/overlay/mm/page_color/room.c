@@ -153,6 +153,7 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 {
 	struct zone *zones = NODE_DATA(room->nid)->node_zones, *zone;
 	struct page_color_again again;
+	struct page_color_space *space;
 	unsigned int colors = 0, i;
 
 	if (mm != room->mm)
@@ -167,9 +168,14 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 				room->part[i].mask);
 		colors += hweight64(room->part[i].mask);
 	}
-	if (again.nr < colors)
+	if (again.found < colors)
 		drop_runs(mm, room);
 	page_color_again_move(&again);
+	rcu_read_lock();
+	space = page_color_space(mm, room->nid, PAGE_COLOR_ANON);
+	if (space)
+		page_color_note_room(space, again.found && !again.moved);
+	rcu_read_unlock();
 }
 
 static void make_own_room(struct callback_head *work)
@@ -252,14 +258,14 @@ static void add_parts(struct page_color_room *room,
 {
 	unsigned int words = DIV_ROUND_UP(1U << order, 64);
 
-	for (; words--; word++, stay++) {
-		if (!*stay || (room->node == space->node &&
-			       add_part(room, word, *stay)))
-			continue;
-		if (order >= pageblock_order)
-			WRITE_ONCE(space->recount, true);
-		return;
+	while (words && room->node == space->node &&
+	       (!*stay || add_part(room, word, *stay))) {
+		words--;
+		word++;
+		stay++;
 	}
+	if (words && order >= pageblock_order)
+		WRITE_ONCE(space->recount, true);
 }
 
 /* Whether the frames of a color in a node are few enough to look at all. */
@@ -292,7 +298,8 @@ void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
 		return;
 	/* Where next to no color is lacked, it is not worth looking for pages. */
 	if (space->held.colors - READ_ONCE(space->held.taken) < min(nr, 64U) ||
-	    page_color_set_of_node(mm, space->nid) || !is_searched(space->nid))
+	    page_color_set_of_node(mm, space->nid) || !is_searched(space->nid) ||
+	    page_color_is_room_vain(space))
 		return;
 	room = get_room(mm, space, own);
 	if (!room)

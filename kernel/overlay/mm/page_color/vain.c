@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Searches that found nothing: which ones are not made again for a while. */
+/* What was in vain: which attempts are not made again for a while. */
 
 #include <linux/mm.h>
 
 #include "alloc.h"
 
-/* The most searches that are skipped after one that found nothing. */
+/* The most attempts that are skipped after one that was in vain. */
 #define PAGE_COLOR_MOST_SKIPPED	15
+
+/* If threads race here, an attempt is made in addition or left out. */
+static bool is_skipped(struct page_color_skip *skip)
+{
+	u8 left = READ_ONCE(skip->left);
+
+	if (left)
+		WRITE_ONCE(skip->left, left - 1);
+	return left;
+}
+
+/* One was in vain: the next 1, 3, 7 and so on are skipped, up to @most. */
+static void skip_more(struct page_color_skip *skip, u8 most)
+{
+	u8 after = min(2 * READ_ONCE(skip->after) + 1, most);
+
+	WRITE_ONCE(skip->after, after);
+	WRITE_ONCE(skip->left, after);
+}
+
+/* One was not: after the next one that is in vain, one is skipped again. */
+static void skip_none(struct page_color_skip *skip)
+{
+	WRITE_ONCE(skip->left, 0);
+	WRITE_ONCE(skip->after, 0);
+}
 
 static u64 key_of(const struct page_color_set *set, unsigned int order)
 {
@@ -21,20 +47,16 @@ vain_of(struct page_color_zone *zone, const struct page_color_set *set,
 }
 
 /*
- * Whether a search for a free frame, or block, of a set is skipped: after one that found
- * nothing the next 1, 3, 7 and so on are. A skipped one gives a page of another color, or
- * no block.
+ * Whether a search for a free frame, or block, of a set is skipped. A skipped one gives a
+ * page of another color, or no block.
  */
 bool page_color_is_vain(struct page_color_zone *zone,
 			const struct page_color_set *set, unsigned int order)
 {
 	struct page_color_vain_set *vain = vain_of(zone, set, order);
-	u8 skip = READ_ONCE(vain->skip);
 
-	if (READ_ONCE(vain->key) != key_of(set, order) || !skip)
-		return false;
-	WRITE_ONCE(vain->skip, skip - 1);
-	return true;
+	return READ_ONCE(vain->key) == key_of(set, order) &&
+	       is_skipped(&vain->skip);
 }
 
 /*
@@ -47,31 +69,24 @@ void page_color_note_set(struct page_color_zone *zone,
 {
 	struct page_color_vain_set *vain = vain_of(zone, set, order);
 	bool same = READ_ONCE(vain->key) == key_of(set, order);
-	u8 most = order ? PAGE_COLOR_MOST_SKIPPED : U8_MAX, skip = 0;
 
-	if (!found)
-		skip = same ? min(2 * vain->skipped + 1, most) : 1;
-	else if (!same)
+	if (found && !same)
 		return;
-	WRITE_ONCE(vain->skip, 0);
+	if (found || !same)
+		skip_none(&vain->skip);
 	WRITE_ONCE(vain->key, key_of(set, order));
-	WRITE_ONCE(vain->skipped, skip);
-	WRITE_ONCE(vain->skip, skip);
+	if (!found)
+		skip_more(&vain->skip, order ? PAGE_COLOR_MOST_SKIPPED : U8_MAX);
 }
 
 /*
- * A search that finds no free frame takes long: after one, the next 1, 3, 7 and so on
- * begin with the want behind it. If threads race here, a search is made in addition or
- * left out.
+ * A search that finds no free frame takes long: one that is skipped begins with the want
+ * behind it.
  */
 unsigned int page_color_first_want(struct page_color_space *space)
 {
-	u8 skip = space ? READ_ONCE(space->vain.skip) : 0;
-
-	if (!skip)
-		return 0;
-	WRITE_ONCE(space->vain.skip, skip - 1);
-	return READ_ONCE(space->vain.want);
+	return space && is_skipped(&space->vain.skip) ?
+	       READ_ONCE(space->vain.want) : 0;
 }
 
 /*
@@ -84,18 +99,64 @@ unsigned int page_color_first_want(struct page_color_space *space)
 void page_color_note_vain(struct page_color_space *space, unsigned int first,
 			  unsigned int found, bool less)
 {
-	unsigned int skipped = READ_ONCE(space->vain.skipped);
-
 	if (found < PAGE_COLOR_WANTS && page_color_full(space))
 		found = min_t(unsigned int, found + less, PAGE_COLOR_WANTS - 1);
 	else if (found < PAGE_COLOR_WANTS)
 		found = first;
 	if (found > first) {
-		skipped = min(2 * skipped + 1, PAGE_COLOR_MOST_SKIPPED);
 		WRITE_ONCE(space->vain.want, found);
-		WRITE_ONCE(space->vain.skip, skipped);
-		WRITE_ONCE(space->vain.skipped, skipped);
-	} else if (!first && skipped) {
-		WRITE_ONCE(space->vain.skipped, 0);
+		skip_more(&space->vain.skip, PAGE_COLOR_MOST_SKIPPED);
+	} else if (!first && READ_ONCE(space->vain.skip.after)) {
+		skip_none(&space->vain.skip);
 	}
+}
+
+/*
+ * The rank of a block with which a search ends at once; 0 if all colors are to be
+ * compared. Where a program holds a part of each stretch of colors, all stretches are,
+ * which takes longer than to move the small pages that have colors of the block. Huge
+ * pages are compared each time: clearing one takes longer.
+ */
+u64 page_color_enough(struct page_color_space *space, unsigned int order)
+{
+	struct page_color_shared *shared = &space->shared;
+
+	return order < 6 && READ_ONCE(shared->order) == order &&
+	       is_skipped(&shared->skip) ? READ_ONCE(shared->rank) : 0;
+}
+
+/*
+ * Notes the rank of the block that was found. It is in vain to compare all stretches if
+ * colors of the best one are @held; @enough is what the search could end with.
+ */
+void page_color_note_block(struct page_color_space *space, unsigned int order,
+			   u64 enough, u64 rank, bool held)
+{
+	struct page_color_shared *shared = &space->shared;
+
+	if (order >= 6 || (held && enough && rank <= enough))
+		return;
+	if (!held || READ_ONCE(shared->order) != order)
+		skip_none(&shared->skip);
+	WRITE_ONCE(shared->order, order);
+	WRITE_ONCE(shared->rank, rank);
+	if (held)
+		skip_more(&shared->skip, PAGE_COLOR_MOST_SKIPPED);
+}
+
+/*
+ * Whether to look for small pages that have colors of a larger one is skipped: those that
+ * were found could not move, since they are locked for one.
+ */
+bool page_color_is_room_vain(struct page_color_space *space)
+{
+	return is_skipped(&space->room);
+}
+
+void page_color_note_room(struct page_color_space *space, bool vain)
+{
+	if (vain)
+		skip_more(&space->room, PAGE_COLOR_MOST_SKIPPED);
+	else if (READ_ONCE(space->room.after))
+		skip_none(&space->room);
 }

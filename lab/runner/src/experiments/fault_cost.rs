@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// Kinds of work with the guest's regions.
-const WORKS: [(&str, u32); 13] = [
+const WORKS: [(&str, u32); 15] = [
     ("touch in order", 1),
     ("unmap", 2),
     ("touch at random", 3),
@@ -32,7 +32,17 @@ const WORKS: [(&str, u32); 13] = [
     ("unmap, 64 KiB", 11),
     ("touch, 2 MiB", 12),
     ("unmap, 2 MiB", 13),
+    ("touch, 64 KiB, beside small pages", 14),
+    ("touch, 64 KiB, beside locked pages", 15),
 ];
+
+/// These need a cache of so many colors.
+const LATE_COLORS: u64 = 64;
+
+/// Works that are left out where colors are fewer.
+fn is_late(work: &str) -> bool {
+    work.contains("beside")
+}
 
 /// Pairs of works of which the second undoes the first.
 const LIVES: [[&str; 2]; 6] = [
@@ -92,8 +102,14 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
     let mut machine = Machine::plain(1, memory);
     machine.disks = vec![Disk { content: Content::Zeros(memory), segments: 126 }];
     let seed: u64 = settings.only("seed")?;
-    let mut arguments = arguments([("pages", pages), ("rounds", rounds), ("seed", seed)]);
     let cache: Bytes = settings.only("cache")?;
+    let colors = cache.0 / PAGE;
+    ensure!(
+        cache.0 * 3 / 2 <= memory.0,
+        "setting cache={cache}: a machine of {memory} has not one and a half times that"
+    );
+    let mut arguments =
+        arguments([("pages", pages), ("rounds", rounds), ("seed", seed), ("colors", colors)]);
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();
     for name in ["pages", "rounds", "memory", "cache", "seed"] {
@@ -104,7 +120,11 @@ fn case(settings: &Settings, point: &Point) -> anyhow::Result<Case> {
         variant: placement.variant(),
         arguments,
         model: Some(model(settings.only("functions")?)),
-        regions: WORKS.iter().map(|(_, region)| *region).collect(),
+        regions: WORKS
+            .iter()
+            .filter(|(work, _)| colors >= LATE_COLORS || !is_late(work))
+            .map(|(_, region)| *region)
+            .collect(),
         settings: shown,
         ..Case::of("fault-cost", machine)
     })

@@ -111,3 +111,20 @@ fn a_fault_takes_no_longer_in_larger_memory() {
         assert!(beyond < 1.15, "{work}: {beyond} times");
     }
 }
+
+/// Each page of 64 KiB has colors of small pages. There are 128 stretches of 16 colors, and
+/// 1,024.
+#[test]
+fn a_page_that_shares_colors_takes_no_longer_in_a_larger_cache() {
+    let [small, large] = ["8M", "64M"].map(|cache| {
+        let cache = format!("cache={cache}");
+        quick("fault-cost", &["arch=x86_64", "policy=on", "rounds=2", &cache])
+    });
+    let work = "touch, 64 KiB, beside small pages";
+    let beyond = cost(&large, "x86_64", work) / cost(&small, "x86_64", work);
+    assert!(beyond < 2.0, "{beyond} times");
+    // Small pages that cannot move are seldom looked for.
+    let locked = cost(&small, "x86_64", "touch, 64 KiB, beside locked pages");
+    let share = locked / cost(&small, "x86_64", work);
+    assert!(share < 0.5, "{share}");
+}

@@ -4,7 +4,7 @@
 use anyhow::{Context, ensure};
 use serde::Deserialize;
 
-use super::{WORKS, functions::Functions};
+use super::{WORKS, functions::Functions, is_late};
 use crate::{
     boot::Report,
     experiment::{Found, map},
@@ -39,7 +39,9 @@ pub(super) fn of(report: &Report) -> anyhow::Result<Vec<Found>> {
             functions[work].add(executed, said.pages);
         }
     }
-    let rows = WORKS.iter().zip(of_work).zip(functions).map(|(((work, _), rounds), functions)| {
+    let works = WORKS.iter().zip(of_work).zip(functions);
+    let done = works.filter(|(((work, _), rounds), _)| !is_late(work) || !rounds.is_empty());
+    let rows = done.map(|(((work, _), rounds), functions)| {
         let figures = Figures::of(rounds).with_context(|| format!("the guest did not '{work}'"))?;
         let mut metrics = map([
             ("instructions_per_page", rounded(figures.mean).into()),

@@ -62,7 +62,7 @@ fn regions_that_do_not_belong_to_what_the_guest_did_are_refused() {
         rows::of(&report).unwrap_err().to_string()
     };
     assert!(refused(|r| r.records[0].region = 2).contains("region 2 where"));
-    assert!(refused(|r| drop(r.records.pop())).contains("saw 25 regions"));
+    assert!(refused(|r| drop(r.records.pop())).contains("saw 29 regions"));
     assert!(refused(|r| r.results[0]["work"] = "rest".into()).contains("did 'rest'"));
 }
 
@@ -74,6 +74,7 @@ fn settings_that_make_no_sense_are_named() {
             ("pages=33", "pieces of 32 pages"),
             ("pages=480", "has 512"),
             ("pages=65536", "two and a half"),
+            ("cache=256M", "one and a half"),
             ("rounds=0", "rounds=0"),
             ("policy=best", "no policy 'best'"),
             ("arch=vax", "vax"),
