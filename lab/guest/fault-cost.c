@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 /*
  * What the kernel executes for a page: touched for the first time in order and at
- * random, as part of a larger page, and of one that has the colors of small pages,
- * copied on write, written to and read from a file, freed. Each kind of work is a region of its own, and each round does all of
- * them.
+ * random, as part of a larger page, copied on write, written to and read from a file,
+ * freed, and at last as part of a larger page that has the colors of small ones. Each
+ * kind of work is a region of its own.
  */
 #define _GNU_SOURCE
 #include "age.h"
@@ -285,8 +285,9 @@ int main(int argc, char **argv)
 		read_disk(round);
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
 			larger_pages(round, &sizes[i]);
-		if (lab_number("colors") < LATE_COLORS)
-			continue;
+	}
+	/* These leave other free lists behind, so they come last. */
+	for (uint64_t round = 0; round < rounds && lab_number("colors") >= LATE_COLORS; round++) {
 		late_pages(round, "touch, 64 KiB, beside small pages", 0, beside_small);
 		late_pages(round, "touch, 64 KiB, beside locked pages", 1, beside_locked);
 	}

@@ -85,7 +85,7 @@ void page_color_note_vain(struct page_color_space *space, unsigned int first,
 			  unsigned int found, bool less);
 /* The rank of a block that is good enough to end a search; 0 if none is. */
 u64 page_color_enough(struct page_color_space *space, unsigned int order);
-/* Notes the rank of what it has found, and whether colors of that are held. */
+/* Notes the rank of what it has found, and whether any of its colors is held. */
 void page_color_note_block(struct page_color_space *space, unsigned int order,
 			   u64 enough, u64 rank, bool held);
 

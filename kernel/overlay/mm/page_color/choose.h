@@ -144,12 +144,12 @@ bool page_color_choose_copy(struct page_color_memory *memory, u32 word,
  * one that it holds itself counts as much as an eighth of the block held by others. @stay
  * is how many colors it does not lack, without those of pages that leave. After a block
  * with a lacked color was found, not all other stretches of colors are compared, and none
- * after one that is good enough. For each
- * stretch the pageblock of the last block is looked at first, then up to 512 copies; the
- * next search looks at other copies if no block was found whose colors are all in the set
- * and lacked. The cursor moves to where the search ended if it had no more looks, or if
- * it has compared enough stretches and many others hold half of the block or more. False
- * if no block was found, or if the number of colors is no multiple of 2^@order. Stretches
+ * after one that is good enough. For each stretch the pageblock of the last block is
+ * looked at first, then up to 512 copies; the next search looks at other copies if no
+ * block was found whose colors are all in the set and lacked. The cursor moves to where
+ * the search ended if it had no more looks, if the block was just good enough, or if it
+ * has compared enough stretches and many others hold half of the block or more. False if
+ * no block was found, or if the number of colors is no multiple of 2^@order. Stretches
  * without a color of the set are passed over.
  */
 bool page_color_choose_block(struct page_color_memory *memory,

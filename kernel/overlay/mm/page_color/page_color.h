@@ -83,11 +83,13 @@ struct page_color_vain {
  *                            colors that the space holds
  * @order: of the blocks
  * @rank: of the best one: searches that are skipped end with one that is as good
+ * @taken: how many colors the space held then
  * @skip: which ones do so
  */
 struct page_color_shared {
 	unsigned int order;
 	u64 rank;
+	u32 taken;
 	struct page_color_skip skip;
 };
 
@@ -454,11 +456,8 @@ void page_color_keep_room(const struct mm_struct *mm,
 			  struct folio *folio);
 /* khugepaged is done with @mm, or @mm, if it is NULL, has ended. */
 void page_color_settle_room(struct mm_struct *mm);
-
-/* vain.c */
-bool page_color_is_room_vain(struct page_color_space *space);
-/* Notes whether small pages that were found could not move. */
-void page_color_note_room(struct page_color_space *space, bool vain);
+/* Whether small pages of a space move so at all. */
+bool page_color_makes_room(const struct page_color_space *space);
 #else
 static inline void page_color_make_room(struct mm_struct *mm,
 					struct page_color_space *space,
@@ -468,7 +467,17 @@ static inline void page_color_keep_room(const struct mm_struct *mm,
 					const struct page_color_space *space,
 					struct folio *folio) { }
 static inline void page_color_settle_room(struct mm_struct *mm) { }
+static inline bool page_color_makes_room(const struct page_color_space *space)
+{
+	return false;
+}
 #endif
+
+/* vain.c */
+/* Whether to look for small pages that have colors of a larger one is skipped. */
+bool page_color_is_room_vain(struct page_color_space *space, unsigned int order);
+/* Notes whether any has moved. */
+void page_color_note_room(struct page_color_space *space, bool moved);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;

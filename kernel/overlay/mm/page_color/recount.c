@@ -16,6 +16,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/swap.h>
+#include <linux/swapops.h>
 #include <linux/task_work.h>
 
 #include "space.h"
@@ -120,6 +121,28 @@ out:
 	rcu_read_unlock();
 }
 
+/* A page that is about to move is in no page table. It holds its color until then. */
+static struct page *moving_page(swp_entry_t entry)
+{
+	return is_migration_entry(entry) ? pfn_swap_entry_to_page(entry) : NULL;
+}
+
+static struct page *small_page(struct vm_area_struct *vma, unsigned long address,
+			       pte_t entry)
+{
+	if (pte_present(entry))
+		return vm_normal_page(vma, address, entry);
+	return is_swap_pte(entry) ? moving_page(pte_to_swp_entry(entry)) : NULL;
+}
+
+static struct page *huge_page(struct vm_area_struct *vma, unsigned long address,
+			      pmd_t entry)
+{
+	if (pmd_present(entry))
+		return vm_normal_page_pmd(vma, address, entry);
+	return is_swap_pmd(entry) ? moving_page(pmd_to_swp_entry(entry)) : NULL;
+}
+
 static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 		     struct mm_walk *walk)
 {
@@ -132,8 +155,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 
 	lock = pmd_trans_huge_lock(pmd, vma);
 	if (lock) {
-		page = count->huge && pmd_present(*pmd) ?
-			vm_normal_page_pmd(vma, address, *pmd) : NULL;
+		page = count->huge ? huge_page(vma, address, *pmd) : NULL;
 		count_pages(walk, page, HPAGE_PMD_NR);
 		spin_unlock(lock);
 		cond_resched();
@@ -146,13 +168,8 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
 	if (!start)
 		return 0;
-	for (pte = start; address < end; pte++, address += PAGE_SIZE) {
-		pte_t entry = ptep_get(pte);
-
-		if (!pte_present(entry))
-			continue;
-		count_pages(walk, vm_normal_page(vma, address, entry), 1);
-	}
+	for (pte = start; address < end; pte++, address += PAGE_SIZE)
+		count_pages(walk, small_page(vma, address, ptep_get(pte)), 1);
 	pte_unmap_unlock(start, lock);
 	cond_resched();
 	return 0;

@@ -202,12 +202,10 @@ void page_color_move(struct mm_struct *mm, struct page *from, struct page *page,
 	if (space && page_to_nid(from) == page_to_nid(page))
 		stays = space_color(space, from) == space_color(space, page);
 	rcu_read_unlock();
-	/*
-	 * With @again, another page of the space has the old color, which stays held. A
-	 * count may have passed the page while it was in no page table, so that a color
-	 * that stays is marked, too.
-	 */
-	if (!stays && !current->page_color.again)
+	if (stays)
+		return;
+	/* With @again, another page of the space has the old color, which stays held. */
+	if (!current->page_color.again)
 		change_pages(mm, kind, from, nr, page_color_unmark);
 	change_pages(mm, kind, page, nr, page_color_mark);
 }

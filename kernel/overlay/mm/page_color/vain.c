@@ -112,51 +112,65 @@ void page_color_note_vain(struct page_color_space *space, unsigned int first,
 }
 
 /*
- * The rank of a block with which a search ends at once; 0 if all colors are to be
- * compared. Where a program holds a part of each stretch of colors, all stretches are,
- * which takes longer than to move the small pages that have colors of the block. Huge
- * pages are compared each time: clearing one takes longer.
+ * The rank of a block with which a search ends at once, or 0. Where a program holds a part
+ * of each stretch of colors, up to 1,024 stretches are compared, which takes longer than
+ * to move the small pages that have colors of the block. For huge pages they are compared
+ * each time: clearing one takes longer. What was noted does not count once the program
+ * holds less.
  */
 u64 page_color_enough(struct page_color_space *space, unsigned int order)
 {
 	struct page_color_shared *shared = &space->shared;
 
-	return order < 6 && READ_ONCE(shared->order) == order &&
-	       is_skipped(&shared->skip) ? READ_ONCE(shared->rank) : 0;
+	if (order >= 6 || READ_ONCE(shared->order) != order ||
+	    READ_ONCE(space->held.taken) < READ_ONCE(shared->taken) ||
+	    page_color_full(space) || !is_skipped(&shared->skip))
+		return 0;
+	return READ_ONCE(shared->rank);
 }
 
 /*
  * Notes the rank of the block that was found. It is in vain to compare all stretches if
- * colors of the best one are @held; @enough is what the search could end with.
+ * colors of the best one are @held, and small pages that have them move; @enough is what
+ * the search could end with.
  */
 void page_color_note_block(struct page_color_space *space, unsigned int order,
 			   u64 enough, u64 rank, bool held)
 {
 	struct page_color_shared *shared = &space->shared;
 
-	if (order >= 6 || (held && enough && rank <= enough))
+	if (order >= 6 || (held && enough && rank <= enough) ||
+	    (held && !page_color_makes_room(space)))
 		return;
 	if (!held || READ_ONCE(shared->order) != order)
 		skip_none(&shared->skip);
 	WRITE_ONCE(shared->order, order);
 	WRITE_ONCE(shared->rank, rank);
+	WRITE_ONCE(shared->taken, READ_ONCE(space->held.taken));
 	if (held)
 		skip_more(&shared->skip, PAGE_COLOR_MOST_SKIPPED);
 }
 
 /*
- * Whether to look for small pages that have colors of a larger one is skipped: those that
- * were found could not move, since they are locked for one.
+ * Whether to look for small pages that have colors of a larger one is skipped: none has
+ * moved lately, since they are locked for one. They are looked for each time if the larger
+ * page is a huge one, which shares many colors.
  */
-bool page_color_is_room_vain(struct page_color_space *space)
+bool page_color_is_room_vain(struct page_color_space *space, unsigned int order)
 {
-	return is_skipped(&space->room);
+	return order < 6 && is_skipped(&space->room);
 }
 
-void page_color_note_room(struct page_color_space *space, bool vain)
+/*
+ * Notes whether small pages have moved. If so, others that have colors of pages that were
+ * skipped may move, too: a count finds those behind the larger page.
+ */
+void page_color_note_room(struct page_color_space *space, bool moved)
 {
-	if (vain)
+	if (!moved) {
 		skip_more(&space->room, PAGE_COLOR_MOST_SKIPPED);
-	else if (READ_ONCE(space->room.after))
+	} else if (READ_ONCE(space->room.after)) {
 		skip_none(&space->room);
+		WRITE_ONCE(space->recount, true);
+	}
 }
