@@ -476,8 +476,8 @@ static inline bool page_color_makes_room(const struct page_color_space *space)
 /* vain.c */
 /* Whether to look for small pages that have colors of a larger one is skipped. */
 bool page_color_is_room_vain(struct page_color_space *space, unsigned int order);
-/* Notes whether any has moved. */
-void page_color_note_room(struct page_color_space *space, bool moved);
+/* Notes whether there were some, and none has moved. */
+void page_color_note_room(struct page_color_space *space, bool vain);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;

@@ -174,7 +174,7 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 	rcu_read_lock();
 	space = page_color_space(mm, room->nid, PAGE_COLOR_ANON);
 	if (space)
-		page_color_note_room(space, again.moved);
+		page_color_note_room(space, again.found && !again.moved);
 	rcu_read_unlock();
 }
 

@@ -30,6 +30,8 @@ static void skip_more(struct page_color_skip *skip, u8 most)
 /* One was not: after the next one that is in vain, one is skipped again. */
 static void skip_none(struct page_color_skip *skip)
 {
+	if (!READ_ONCE(skip->after))
+		return;
 	WRITE_ONCE(skip->left, 0);
 	WRITE_ONCE(skip->after, 0);
 }
@@ -106,7 +108,7 @@ void page_color_note_vain(struct page_color_space *space, unsigned int first,
 	if (found > first) {
 		WRITE_ONCE(space->vain.want, found);
 		skip_more(&space->vain.skip, PAGE_COLOR_MOST_SKIPPED);
-	} else if (!first && READ_ONCE(space->vain.skip.after)) {
+	} else if (!first) {
 		skip_none(&space->vain.skip);
 	}
 }
@@ -116,7 +118,7 @@ void page_color_note_vain(struct page_color_space *space, unsigned int first,
  * of each stretch of colors, up to 1,024 stretches are compared, which takes longer than
  * to move the small pages that have colors of the block. For huge pages they are compared
  * each time: clearing one takes longer. What was noted does not count once the program
- * holds less.
+ * holds less, as when a new round begins.
  */
 u64 page_color_enough(struct page_color_space *space, unsigned int order)
 {
@@ -124,7 +126,7 @@ u64 page_color_enough(struct page_color_space *space, unsigned int order)
 
 	if (order >= 6 || READ_ONCE(shared->order) != order ||
 	    READ_ONCE(space->held.taken) < READ_ONCE(shared->taken) ||
-	    page_color_full(space) || !is_skipped(&shared->skip))
+	    !is_skipped(&shared->skip))
 		return 0;
 	return READ_ONCE(shared->rank);
 }
@@ -139,16 +141,16 @@ void page_color_note_block(struct page_color_space *space, unsigned int order,
 {
 	struct page_color_shared *shared = &space->shared;
 
-	if (order >= 6 || (held && enough && rank <= enough) ||
-	    (held && !page_color_makes_room(space)))
+	if (order >= 6 || (held && enough && rank <= enough))
 		return;
 	if (!held || READ_ONCE(shared->order) != order)
 		skip_none(&shared->skip);
+	if (!held || !page_color_makes_room(space))
+		return;
 	WRITE_ONCE(shared->order, order);
 	WRITE_ONCE(shared->rank, rank);
 	WRITE_ONCE(shared->taken, READ_ONCE(space->held.taken));
-	if (held)
-		skip_more(&shared->skip, PAGE_COLOR_MOST_SKIPPED);
+	skip_more(&shared->skip, PAGE_COLOR_MOST_SKIPPED);
 }
 
 /*
@@ -161,16 +163,10 @@ bool page_color_is_room_vain(struct page_color_space *space, unsigned int order)
 	return order < 6 && is_skipped(&space->room);
 }
 
-/*
- * Notes whether small pages have moved. If so, others that have colors of pages that were
- * skipped may move, too: a count finds those behind the larger page.
- */
-void page_color_note_room(struct page_color_space *space, bool moved)
+void page_color_note_room(struct page_color_space *space, bool vain)
 {
-	if (!moved) {
+	if (vain)
 		skip_more(&space->room, PAGE_COLOR_MOST_SKIPPED);
-	} else if (READ_ONCE(space->room.after)) {
+	else
 		skip_none(&space->room);
-		WRITE_ONCE(space->recount, true);
-	}
 }
