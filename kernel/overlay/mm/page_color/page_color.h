@@ -383,8 +383,8 @@ bool page_color_is_in_vain(const struct mm_struct *mm);
  * @own: isolated, by folio->lru: another page of the address space has their color
  * @others: the same, but other address spaces hold their color
  * @found: how many pages there were, whether they may move or not
- * @nr: how many
- * @most: how many may move
+ * @nr: of them, how many are isolated
+ * @most: how many may be
  * @moved: of them, how many have moved
  * @batch: how many are left to move of the present part: those of one list and node
  * @mm: the address space

@@ -102,8 +102,12 @@ static void count_small(struct count *count, struct vm_area_struct *vma,
 	space_words(space, page_to_pfn(page), 1, mark_counted);
 }
 
-/* Marks the colors of pages; a space that is not being counted keeps what it holds. */
-static void count_pages(struct mm_walk *walk, struct page *page, unsigned long nr)
+/*
+ * Marks the colors of pages; a space that is not being counted keeps what it holds. Only a
+ * small page that is in the page table may move.
+ */
+static void count_pages(struct mm_walk *walk, struct page *page, unsigned long nr,
+			bool present)
 {
 	struct page_color_space *space;
 
@@ -113,7 +117,7 @@ static void count_pages(struct mm_walk *walk, struct page *page, unsigned long n
 	space = page_color_space(walk->mm, page_to_nid(page), page_kind(page));
 	if (!space || !READ_ONCE(space->counted))
 		goto out;
-	if (nr == 1)
+	if (nr == 1 && present)
 		count_small(walk->private, walk->vma, space, page);
 	else
 		space_words(space, page_to_pfn(page), nr, mark_counted);
@@ -121,7 +125,7 @@ out:
 	rcu_read_unlock();
 }
 
-/* A page that is about to move is in no page table. It holds its color until then. */
+/* A page that is moved or split is in no page table. It holds its color meanwhile. */
 static struct page *moving_page(swp_entry_t entry)
 {
 	return is_migration_entry(entry) ? pfn_swap_entry_to_page(entry) : NULL;
@@ -156,7 +160,7 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	lock = pmd_trans_huge_lock(pmd, vma);
 	if (lock) {
 		page = count->huge ? huge_page(vma, address, *pmd) : NULL;
-		count_pages(walk, page, HPAGE_PMD_NR);
+		count_pages(walk, page, HPAGE_PMD_NR, true);
 		spin_unlock(lock);
 		cond_resched();
 		return 0;
@@ -168,8 +172,12 @@ static int count_pmd(pmd_t *pmd, unsigned long address, unsigned long end,
 	start = pte_offset_map_lock(walk->mm, pmd, address, &lock);
 	if (!start)
 		return 0;
-	for (pte = start; address < end; pte++, address += PAGE_SIZE)
-		count_pages(walk, small_page(vma, address, ptep_get(pte)), 1);
+	for (pte = start; address < end; pte++, address += PAGE_SIZE) {
+		pte_t entry = ptep_get(pte);
+
+		count_pages(walk, small_page(vma, address, entry), 1,
+			    pte_present(entry));
+	}
 	pte_unmap_unlock(start, lock);
 	cond_resched();
 	return 0;

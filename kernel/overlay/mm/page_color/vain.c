@@ -156,7 +156,7 @@ void page_color_note_block(struct page_color_space *space, unsigned int order,
 /*
  * Whether to look for small pages that have colors of a larger one is skipped: none has
  * moved lately, since they are locked for one. They are looked for each time if the larger
- * page is a huge one, which shares many colors.
+ * page shares many colors.
  */
 bool page_color_is_room_vain(struct page_color_space *space, unsigned int order)
 {
