@@ -11,7 +11,6 @@
 #include "offered.h"
 
 #include <linux/userfaultfd.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -367,71 +366,6 @@ static void copied(void)
 	say_of("copied, without the child", memory, PAGES);
 }
 
-/* Two threads, each on a CPU, that write to one page after another at the same time. */
-struct race {
-	char *memory;
-	size_t pages, reached[2];
-};
-
-struct racer {
-	struct race *race;
-	int number;
-};
-
-static void *run_race(void *argument)
-{
-	struct racer *racer = argument;
-	struct race *race = racer->race;
-	size_t *other = &race->reached[!racer->number];
-
-	lab_run_on(racer->number);
-	for (size_t i = 0; i < race->pages; i++) {
-		__atomic_store_n(&race->reached[racer->number], i + 1, __ATOMIC_SEQ_CST);
-		while (__atomic_load_n(other, __ATOMIC_SEQ_CST) <= i)
-			;
-		((volatile uint64_t *)(race->memory + i * PAGE))[racer->number] = i + 1;
-	}
-	return NULL;
-}
-
-static void race(char *memory, size_t pages)
-{
-	struct race race = { .memory = memory, .pages = pages };
-	struct racer racers[2] = { { &race, 0 }, { &race, 1 } };
-	pthread_t threads[2];
-
-	for (int i = 0; i < 2; i++)
-		if ((errno = pthread_create(&threads[i], NULL, run_race, &racers[i])))
-			lab_fail("begin a thread");
-	for (int i = 0; i < 2; i++)
-		if ((errno = pthread_join(threads[i], NULL)))
-			lab_fail("end a thread");
-}
-
-/*
- * Each thread takes a page, or a copy of a child's page, and mostly one of them comes too
- * late and gives it back.
- */
-static void raced(void)
-{
-	char *memory = lab_map_small(PAGES * PAGE);
-
-	race(memory, PAGES);
-	say_of("raced", memory, PAGES);
-	pid_t child = lab_fork();
-
-	if (!child) {
-		hold(memory, PAGES);
-		raise(SIGSTOP);
-		_exit(0);
-	}
-	waitpid(child, NULL, WUNTRACED);
-	race(memory, PAGES / 2);
-	say_of("raced, copied", memory, PAGES);
-	kill(child, SIGCONT);
-	lab_wait(child, "the child");
-}
-
 /* What a child still maps that its parent has unmapped. */
 static void inherited(void)
 {
@@ -664,9 +598,9 @@ int main(int argc, char **argv)
 	static void (*const cases[])(void) = {
 		touched, small_given_back, huge_given_back, unmapped, huge_unmapped, dropped,
 		huge_dropped, huge_offered, huge_remapped, collapsed, collapse_failed, made_room,
-		compacted, copied, raced, inherited, shared_unmapped, shared_truncated,
-		shared_of_another, privately_copied, merged, merged_to_zero, moved_by_userfaultfd,
-		file_by_userfaultfd, file_mapped_by_userfaultfd,
+		compacted, copied, inherited, shared_unmapped, shared_truncated, shared_of_another,
+		privately_copied, merged, merged_to_zero, moved_by_userfaultfd, file_by_userfaultfd,
+		file_mapped_by_userfaultfd,
 	};
 
 	lab_start(argc, argv);
