@@ -456,8 +456,6 @@ void page_color_keep_room(const struct mm_struct *mm,
 			  struct folio *folio);
 /* khugepaged is done with @mm, or @mm, if it is NULL, has ended. */
 void page_color_settle_room(struct mm_struct *mm);
-/* Whether small pages of a space move so at all. */
-bool page_color_makes_room(const struct page_color_space *space);
 #else
 static inline void page_color_make_room(struct mm_struct *mm,
 					struct page_color_space *space,
@@ -467,10 +465,6 @@ static inline void page_color_keep_room(const struct mm_struct *mm,
 					const struct page_color_space *space,
 					struct folio *folio) { }
 static inline void page_color_settle_room(struct mm_struct *mm) { }
-static inline bool page_color_makes_room(const struct page_color_space *space)
-{
-	return false;
-}
 #endif
 
 /* vain.c */

@@ -281,12 +281,6 @@ static bool is_searched(int nid)
 	return false;
 }
 
-bool page_color_makes_room(const struct page_color_space *space)
-{
-	return space->direct && space->kind == PAGE_COLOR_ANON &&
-	       !page_color_full(space) && is_searched(space->nid);
-}
-
 void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
 			  unsigned long frame, unsigned int order,
 			  const u64 *stay)
@@ -299,11 +293,12 @@ void page_color_make_room(struct mm_struct *mm, struct page_color_space *space,
 		nr += hweight64(stay[i]);
 	if (!nr || (!own && !page_color_is_khugepaged()))
 		return;
-	if (!page_color_makes_room(space))
+	if (!space->direct || space->kind != PAGE_COLOR_ANON ||
+	    page_color_full(space))
 		return;
 	/* Where next to no color is lacked, it is not worth looking for pages. */
 	if (space->held.colors - READ_ONCE(space->held.taken) < min(nr, 64U) ||
-	    page_color_set_of_node(mm, space->nid) ||
+	    page_color_set_of_node(mm, space->nid) || !is_searched(space->nid) ||
 	    page_color_is_room_vain(space, order))
 		return;
 	room = get_room(mm, space, own);

@@ -118,7 +118,7 @@ void page_color_note_vain(struct page_color_space *space, unsigned int first,
  * of each stretch of colors, up to 1,024 stretches are compared, which takes longer than
  * to move the small pages that have colors of the block. For huge pages they are compared
  * each time: clearing one takes longer. What was noted does not count once the program
- * holds less, as when a new round begins.
+ * holds less: colors have come free, or a new round has begun.
  */
 u64 page_color_enough(struct page_color_space *space, unsigned int order)
 {
@@ -133,8 +133,7 @@ u64 page_color_enough(struct page_color_space *space, unsigned int order)
 
 /*
  * Notes the rank of the block that was found. It is in vain to compare all stretches if
- * colors of the best one are @held, and small pages that have them move; @enough is what
- * the search could end with.
+ * colors of the best one are @held; @enough is what the search could end with.
  */
 void page_color_note_block(struct page_color_space *space, unsigned int order,
 			   u64 enough, u64 rank, bool held)
@@ -145,7 +144,7 @@ void page_color_note_block(struct page_color_space *space, unsigned int order,
 		return;
 	if (!held || READ_ONCE(shared->order) != order)
 		skip_none(&shared->skip);
-	if (!held || !page_color_makes_room(space))
+	if (!held)
 		return;
 	WRITE_ONCE(shared->order, order);
 	WRITE_ONCE(shared->rank, rank);
