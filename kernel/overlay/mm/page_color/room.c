@@ -98,8 +98,8 @@ static void add_page(struct page_color_again *again, struct zone *zone,
 	folio_put(folio);
 }
 
-/* Adds all small pages that have colors of a word in a zone. */
-static void add_all(struct page_color_again *again, struct zone *zone, u64 node,
+/* Adds all small pages that have colors of a word in a zone. False if it is too large. */
+static bool add_all(struct page_color_again *again, struct zone *zone, u64 node,
 		    u32 word, u64 mask)
 {
 	unsigned long pfn = 0, copies = 0;
@@ -115,12 +115,13 @@ static void add_all(struct page_color_again *again, struct zone *zone, u64 node,
 	}
 	rcu_read_unlock();
 	if (copies > PAGE_COLOR_ROOM_COPIES)
-		return;
+		return false;
 	for (; copies && !page_color_is_in_vain(again->mm); copies--, pfn += colors) {
 		for (left = mask; left; left &= left - 1)
 			add_page(again, zone, pfn + __ffs64(left));
 		cond_resched();
 	}
+	return true;
 }
 
 /*
@@ -146,7 +147,8 @@ static void drop_runs(struct mm_struct *mm, const struct page_color_room *room)
 }
 
 /*
- * If fewer small pages were found than colors, CPUs may have pages of the others ready.
+ * If all were looked at and fewer small pages were found than colors, CPUs may have pages
+ * of the others ready.
  * What cannot move stays where it is.
  */
 static void make_room(struct mm_struct *mm, const struct page_color_room *room)
@@ -155,6 +157,7 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 	struct page_color_again again;
 	struct page_color_space *space;
 	unsigned int colors = 0, i;
+	bool all = true;
 
 	if (mm != room->mm)
 		return;
@@ -164,11 +167,11 @@ static void make_room(struct mm_struct *mm, const struct page_color_room *room)
 	lru_add_drain();
 	for (i = 0; i < room->nr; i++) {
 		for (zone = zones; zone < zones + MAX_NR_ZONES; zone++)
-			add_all(&again, zone, room->node, room->part[i].word,
-				room->part[i].mask);
+			all &= add_all(&again, zone, room->node,
+				       room->part[i].word, room->part[i].mask);
 		colors += hweight64(room->part[i].mask);
 	}
-	if (again.found < colors)
+	if (all && again.found < colors)
 		drop_runs(mm, room);
 	page_color_again_move(&again);
 	rcu_read_lock();
