@@ -132,19 +132,28 @@ static const struct size sizes[] = {
 	  "touch, 2 MiB", "unmap, 2 MiB" },
 };
 
-/* As many whole pages of one larger size as there are, of which none may be missing. */
-static void larger_pages(uint64_t round, const struct size *size)
+/* Touches memory in pages of one larger size, of which none may be missing. */
+static void touch_whole(char *memory, size_t whole, const struct size *size,
+			void (*touch)(char *memory, size_t whole))
 {
-	size_t part = size->bytes / PAGE, whole = pages / part * part;
-	char *memory = map_large(whole * PAGE);
+	size_t part = size->bytes / PAGE;
 	uint64_t before = lab_read_number(size->faults);
 
 	lab_write(size->enabled, "madvise");
 	settle();
-	size->touch(memory, whole);
+	touch(memory, whole);
 	lab_write(size->enabled, "never");
 	if (lab_read_number(size->faults) - before != whole / part)
 		lab_fail("%zu pages are not all in pages of %zu", whole, part);
+}
+
+/* As many whole pages of one larger size as there are. */
+static void larger_pages(uint64_t round, const struct size *size)
+{
+	size_t part = size->bytes / PAGE, whole = pages / part * part;
+	char *memory = map_large(whole * PAGE);
+
+	touch_whole(memory, whole, size, size->touch);
 	tell_pages(size->touched, round, whole);
 	size->unmap(memory, whole);
 	tell_pages(size->unmapped, round, whole);
@@ -173,10 +182,8 @@ static void late_pages(uint64_t round, const char *work, int lock,
 {
 	size_t colors = lab_number("colors"), whole = colors / 4;
 	char *memory = lab_map_small(colors * PAGE), *large = map_large(whole * PAGE);
-	uint64_t before = lab_read_number(LARGE "stats/anon_fault_alloc");
 
-	for (size_t i = 0; i < colors; i++)
-		*(volatile char *)(memory + i * PAGE) = 1;
+	touch_each(memory, colors, 1);
 	for (size_t i = 0; i < colors; i++)
 		if (frame_of(memory + i * PAGE) % 2 &&
 		    madvise(memory + i * PAGE, PAGE, MADV_DONTNEED))
@@ -186,12 +193,7 @@ static void late_pages(uint64_t round, const char *work, int lock,
 	/* Only what is in memory is locked. */
 	if (lock && mlock2(memory, colors * PAGE, MLOCK_ONFAULT))
 		lab_fail("lock %zu pages", colors);
-	lab_write(LARGE "enabled", "madvise");
-	settle();
-	touch(large, whole);
-	lab_write(LARGE "enabled", "never");
-	if (lab_read_number(LARGE "stats/anon_fault_alloc") - before != whole * PAGE / LARGE_PAGE)
-		lab_fail("%zu pages are not all in pages of 64 KiB", whole);
+	touch_whole(large, whole, &sizes[0], touch);
 	tell_pages(work, round, whole);
 	munmap(large, whole * PAGE);
 	munmap(memory, colors * PAGE);
