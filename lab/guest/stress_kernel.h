@@ -159,15 +159,16 @@ static inline void read_all(const char *path)
 /* Changes one of the settings of page coloring, if the kernel has any. */
 static inline void stress_color(struct lab_random *random, struct done *done)
 {
-	static const char *const sizes[] = { "4M,ways=1", "3M,ways=3", "16M,ways=1",
-					     "2M,ways=16", "20M,ways=5" };
+	/* Of the largest a zone has few frames of each color: other zones are asked, too. */
+	static const char *const sizes[] = { "4M,ways=1",  "3M,ways=3",	 "16M,ways=1",
+					     "2M,ways=16", "20M,ways=5", "128M,ways=1" };
 	static bool enabled;
 
 	switch (lab_below(random, 3)) {
 	case 0:
 		/* Possible only while coloring is off; then it is turned on again. */
 		lab_write(COLOR "enabled", "0");
-		lab_write(COLOR "cache_size", sizes[lab_below(random, 5)]);
+		lab_write(COLOR "cache_size", sizes[lab_below(random, sizeof(sizes) / sizeof(*sizes))]);
 		done->geometry++;
 		lab_write(COLOR "enabled", "1");
 		enabled = true;

@@ -9,7 +9,6 @@ use huepage::units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    arch::Arch,
     boot::{Case, Machine, boot},
     experiment::arguments,
     kernel::{self, Request, Variant},
@@ -103,10 +102,8 @@ pub fn run(
     if request.variant == Variant::Huepage {
         machine.kernel_options.push("zero_pages=8".into());
     }
-    if request.arch == Arch::X86_64 {
-        // Memory above this can be taken offline.
-        machine.kernel_options.push("kernelcore=256M".into());
-    }
+    // The rest is a zone of its own, which x86_64 can take offline.
+    machine.kernel_options.push("kernelcore=256M".into());
     let arguments = arguments([
         ("seconds", stress.seconds),
         ("rounds", stress.rounds),
