@@ -75,6 +75,16 @@ struct page_color_task {
 #define PAGE_COLOR_FILE	((struct mm_struct *)1)
 
 /**
+ * struct page_color_skip - what is not tried again for a while after it was in vain
+ * @left: how many of the next attempts are skipped
+ * @after: how many were skipped after the last one that was in vain
+ */
+struct page_color_skip {
+	u8 left;
+	u8 after;
+};
+
+/**
  * struct page_color_run - the pages of chosen colors that a CPU has ready
  * @space: the space that they are for, or NULL; the run has a reference
  * @set: id of the set whose colors they have, or 0
@@ -82,6 +92,8 @@ struct page_color_task {
  * @idle: no page was taken since the CPU's statistics were last updated
  * @mixed: the space held some of the colors before, for other pages
  * @order: order of the larger pages; the space held none of their colors before
+ * @skip: searches for the best colors, and for lacked ones, where another zone may have
+ *	  them
  */
 struct page_color_run {
 	struct page_color_space *space;
@@ -90,6 +102,7 @@ struct page_color_run {
 	bool idle;
 	bool mixed;
 	unsigned int order;
+	struct page_color_skip skip[2];
 };
 
 /**

@@ -3,6 +3,7 @@
 
 #include <linux/mm.h>
 #include <linux/sched.h>
+#include <linux/string.h>
 #include <linux/vmstat.h>
 
 #include "alloc.h"
@@ -20,6 +21,7 @@ void page_color_run_begin(struct page_color_run *run,
 			run->space = NULL;
 		run->set = ask->set ? ask->set->id : 0;
 		run->longest = 0;
+		memset(run->skip, 0, sizeof(run->skip));
 	}
 }
 
@@ -523,7 +525,7 @@ unsigned int page_color_gather(struct zone *zone,
 			count_vm_event(PAGE_COLOR_NONE);
 		return 0;
 	}
-	first = page_color_first_want(space);
+	first = least ? 0 : page_color_first_want(space);
 	for (i = first; i < ARRAY_SIZE(wants); i++) {
 		if (least & ~wants[i])
 			return 0;

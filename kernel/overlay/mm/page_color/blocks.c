@@ -124,6 +124,14 @@ unsigned int page_color_claim_block(struct page_color_space *space,
 	return 0;
 }
 
+/* Whether the colors of a chosen block are what they must be at least. */
+static bool is_least(const struct page_color_wish *wish, unsigned int least,
+		     unsigned int stay, unsigned int order)
+{
+	return least & PAGE_COLOR_FEW ? wish->fresh == 1U << order :
+					2 * stay <= 1U << order;
+}
+
 /* Chooses a block. False if none is found, or if small pages are to be taken instead. */
 static bool gather_one(struct zone *zone, const struct page_color_place *place,
 		       struct page_color_space *space,
@@ -135,7 +143,8 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	u32 *own = space ? &space->block_cursor : NULL;
 	unsigned int stay = 1U << order;
 	u32 colors, before, taken;
-	bool chosen, small, notes = space && !ask->set && !wish->leaving;
+	bool chosen, small, notes = space && !ask->set && !wish->leaving &&
+				    !ask->least;
 
 	wish->enough = notes ? page_color_enough(space, order) : 0;
 	wish->cursor = cursor_of(own, place->zone);
@@ -150,6 +159,9 @@ static bool gather_one(struct zone *zone, const struct page_color_place *place,
 	taken = chosen ? *frame % colors : 0;
 	if (leaving && !(colors % (1U << order)))
 		leaving->stay = stay;
+	/* Other zones are asked first. */
+	if (ask->least && (!chosen || !is_least(wish, ask->least, stay, order)))
+		return false;
 	small = (space && small_is_better(space, wish, chosen, stay, order)) ||
 		set_wants_small(wish, chosen, taken, order);
 	/* Continue behind the block, unless the search has ended early. */

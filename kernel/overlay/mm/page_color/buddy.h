@@ -123,6 +123,50 @@ static noinline struct page *color_rmqueue_space(struct zone *preferred_zone,
 				   COLOR_SPACE);
 }
 
+/* Whether a zone has an eighth of its node: a smaller one is left to those who need it. */
+static inline bool color_is_large(struct zone *zone)
+{
+	return zone_managed_pages(zone) >= zone->zone_pgdat->node_present_pages / 8;
+}
+
+/* Whether a zone gives the best colors where @first, of the same node, lacks them. */
+static inline bool color_may_be_asked(struct zone *first, struct zone *zone)
+{
+	return zone == first ||
+	       (zone_to_nid(zone) == zone_to_nid(first) && color_is_large(zone) &&
+		!test_bit(ZONE_BELOW_HIGH, &zone->flags));
+}
+
+/*
+ * Whether an allocation for an address space has several large zones of a node to choose
+ * from, and may find no good color in the first one.
+ */
+static bool color_has_zones(const struct alloc_context *ac)
+{
+	const struct mm_struct *whom = current->page_color.whom;
+	struct page_color_ask ask = {};
+	struct page_color_place place;
+	struct zone *first, *next;
+	bool has;
+
+	if (!whom || whom == PAGE_COLOR_FILE ||
+	    ac->migratetype != MIGRATE_MOVABLE ||
+	    !rcu_access_pointer(whom->page_color.spaces))
+		return false;
+	first = zonelist_zone(ac->preferred_zoneref);
+	next = first ? zonelist_zone(ac->preferred_zoneref + 1) : NULL;
+	if (!next || zone_to_nid(next) != zone_to_nid(first) ||
+	    !color_is_large(next))
+		return false;
+	rcu_read_lock();
+	has = page_color_place_of(&place, first) &&
+	      place.zone->memory.copies <= PAGE_COLOR_FEW_COPIES &&
+	      page_color_ask(&ask, zone_to_nid(first)) && ask.space &&
+	      !page_color_full(ask.space);
+	rcu_read_unlock();
+	return has;
+}
+
 /*
  * What rmqueue() does first while coloring is on: a page for an allocation whose color
  * matters, or NULL if the default path must decide.

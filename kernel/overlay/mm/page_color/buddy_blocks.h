@@ -166,10 +166,15 @@ static struct page *color_next_block(struct zone *zone,
 					 struct page, pcp_list);
 
 	pcp->free_count >>= 1;
-	if (!page)
-		return color_take_best_block(zone, pcp, order, alloc_flags, ask);
-	list_del(&page->pcp_list);
-	pcp->count -= 1 << order;
+	if (page) {
+		list_del(&page->pcp_list);
+		pcp->count -= 1 << order;
+		return page;
+	}
+	if (page_color_is_least_vain(&pcp->color_run, ask->least))
+		return NULL;
+	page = color_take_best_block(zone, pcp, order, alloc_flags, ask);
+	page_color_note_least(&pcp->color_run, ask->least, page);
 	return page;
 }
 
@@ -230,17 +235,22 @@ static noinline struct page *color_rmqueue_block(struct zone *preferred_zone,
 	    zone_to_nid(zone) != zone_to_nid(preferred_zone))
 		return NULL;
 	current->page_color.stay = 0;
+	ask.least = color_least(alloc_flags);
 	rcu_read_lock();
-	/* Orders that CPUs' lists have come from there for small programs. */
-	if (page_color_ask(&ask, zone_to_nid(zone)) ||
-	    (page_color_is_small() && !pcp_allowed_order(order)))
+	/*
+	 * Orders that CPUs' lists have come from there for small programs. A set wants its
+	 * own colors first, and few of them are searched for.
+	 */
+	if (page_color_ask(&ask, zone_to_nid(zone)) ?
+	    !ask.set || !ask.least :
+	    page_color_is_small() && !pcp_allowed_order(order))
 		page = color_get_block(zone, order, alloc_flags, &ask);
 	/* The colors of bad pages stay held until the space is counted anew. */
 	if (page && check_new_pages(page, order)) {
 		page = NULL;
 		current->page_color.stay = 0;
 	}
-	if (ask.set)
+	if (ask.set && !ask.least)
 		color_note_set(page, order, ask.set);
 	if (page)
 		color_done(preferred_zone, zone, page, order,

@@ -292,6 +292,30 @@ static bool color_reuse(struct zone *zone, struct per_cpu_pages *pcp,
 				&pcp->lists[PCP_COLOR_LIST]);
 }
 
+/* What colors must be while other zones of the node may have better ones. */
+static __always_inline unsigned int color_least(unsigned int alloc_flags)
+{
+	return (alloc_flags & ALLOC_COLOR_LEAST) >> ALLOC_COLOR_SHIFT;
+}
+
+/* What page_color_gather() finds, unless such a search was in vain lately. */
+static unsigned int color_gather(struct zone *zone, struct page_color_run *run,
+				 const struct page_color_ask *ask,
+				 unsigned int count,
+				 struct page_color_part *parts)
+{
+	unsigned int nr;
+
+	if (page_color_is_least_vain(run, ask->least))
+		return 0;
+	nr = page_color_gather(zone, ask, ask->least, count, parts);
+	page_color_note_least(run, ask->least, nr);
+	/* The next time as many are asked for. */
+	if (!nr && ask->least)
+		run->longest /= 2;
+	return nr;
+}
+
 /*
  * Fill the list of a CPU, which is empty or has pages of another address space. False if
  * nothing could be chosen.
@@ -313,7 +337,7 @@ static bool color_refill(struct zone *zone, unsigned int alloc_flags,
 		pcp->color_run.mixed = false;
 		if (color_reuse(zone, pcp, ask, count))
 			return true;
-		nr = page_color_gather(zone, ask, 0, count, parts);
+		nr = color_gather(zone, &pcp->color_run, ask, count, parts);
 	} else {
 		nr = page_color_gather_file(zone, count, parts);
 	}
@@ -381,6 +405,7 @@ static noinline bool color_make_ready(struct zone *zone, unsigned int alloc_flag
 
 	if (!page_color_ask(&ask, zone_to_nid(zone)))
 		return false;
+	ask.least = color_least(alloc_flags);
 	while (tries-- && !color_is_ready(pcp, pindex, &ask))
 		if (!color_refill(zone, alloc_flags, pcp, pindex, &ask))
 			break;

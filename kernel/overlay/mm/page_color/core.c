@@ -21,6 +21,7 @@
 DEFINE_STATIC_KEY_FALSE(page_color_key);
 /* Geometry, nodes, and which zones are colored. */
 DEFINE_MUTEX(page_color_mutex);
+bool page_color_few_copies __read_mostly;
 
 struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
@@ -130,6 +131,16 @@ static void free_zone(struct page_color_zone *coloring)
 	kfree(coloring);
 }
 
+/* Whether another zone of the node is asked after it. */
+static bool has_lower(const struct zone *zone)
+{
+	struct zone *lower = zone->zone_pgdat->node_zones;
+
+	while (lower < zone && !populated_zone(lower))
+		lower++;
+	return lower < zone;
+}
+
 /* Makes the coloring of a whole zone, and of what @old spans. */
 static struct page_color_zone *make_zone(struct zone *zone,
 					 const struct page_color_zone *old)
@@ -167,6 +178,8 @@ static struct page_color_zone *make_zone(struct zone *zone,
 	coloring->rest = free->start;
 	coloring->memory.copies = (zone_end_pfn(zone) - 1) / node->colors -
 				  coloring->memory.first + 1;
+	if (coloring->memory.copies <= PAGE_COLOR_FEW_COPIES && has_lower(zone))
+		WRITE_ONCE(page_color_few_copies, true);
 	return coloring;
 }
 

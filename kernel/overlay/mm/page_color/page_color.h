@@ -59,16 +59,6 @@ struct page_color_node {
 extern struct page_color_node __rcu *page_color_nodes[MAX_NUMNODES];
 
 /**
- * struct page_color_skip - what is not tried again for a while after it was in vain
- * @left: how many of the next attempts are skipped
- * @after: how many were skipped after the last one that was in vain
- */
-struct page_color_skip {
-	u8 left;
-	u8 after;
-};
-
-/**
  * struct page_color_vain - what follows after searches that found no free frame
  * @want: index of the want with which searches begin that are skipped
  * @skip: which ones do so
@@ -472,9 +462,18 @@ static inline void page_color_settle_room(struct mm_struct *mm) { }
 bool page_color_is_room_vain(struct page_color_space *space, unsigned int order);
 /* Notes whether there were some, and none has moved. */
 void page_color_note_room(struct page_color_space *space, bool vain);
+/* Whether the search of a zone for colors that are @least is skipped. */
+bool page_color_is_least_vain(struct page_color_run *run, unsigned int least);
+/* Notes whether it has found any. */
+void page_color_note_least(struct page_color_run *run, unsigned int least,
+			   bool found);
 
 /* core.c: state; all changes under page_color_mutex */
 extern struct mutex page_color_mutex;
+/* With so few frames of each color a zone lacks colors although it is not full. */
+#define PAGE_COLOR_FEW_COPIES	4
+/* Whether there has been such a zone, and a lower one of its node. */
+extern bool page_color_few_copies;
 /* by node; the geometry in force, or that would be if enabled */
 extern struct page_color_geometry page_color_geometries[MAX_NUMNODES];
 
@@ -654,11 +653,15 @@ static inline void page_color_cpusets_update_later(void) { }
  * @space: the address space, if it has been given colors
  * @set: colors that the task may use, if not all
  * @file: a page of a file
+ * @least: what its colors must be, while other zones of the node may have better ones:
+ *	   PAGE_COLOR_LACKED, alone or with PAGE_COLOR_FEW. If alone, half of the colors
+ *	   of a block may be held: small pages make room
  */
 struct page_color_ask {
 	struct page_color_space *space;
 	const struct page_color_set *set;
 	bool file;
+	unsigned int least;
 };
 
 /*

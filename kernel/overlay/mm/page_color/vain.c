@@ -169,3 +169,24 @@ void page_color_note_room(struct page_color_space *space, bool vain)
 	else
 		skip_none(&space->room);
 }
+
+static struct page_color_skip *least_skip(struct page_color_run *run,
+					  unsigned int least)
+{
+	return &run->skip[least & PAGE_COLOR_FEW ? 0 : 1];
+}
+
+/* A zone that has given nothing is asked for each page before the zone that has it. */
+bool page_color_is_least_vain(struct page_color_run *run, unsigned int least)
+{
+	return least && is_skipped(least_skip(run, least));
+}
+
+void page_color_note_least(struct page_color_run *run, unsigned int least,
+			   bool found)
+{
+	if (least && found)
+		skip_none(least_skip(run, least));
+	else if (least)
+		skip_more(least_skip(run, least), PAGE_COLOR_MOST_SKIPPED);
+}

@@ -53,6 +53,8 @@ pub static EXPERIMENT: Experiment = Experiment {
         // Direct-mapped. All but the first with the first seed only.
         ("cache", "64M,48M", "64M"),
         ("memory", "640M", "640M"),
+        // Of it, in a zone of its own, from which programs are given pages first.
+        ("movable", "0", "0"),
         // With two, which share memory and CPUs, only loads of nodes; only the first
         // cache.
         ("nodes", "1,2", "1,2"),
@@ -123,6 +125,11 @@ fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Ca
         needed + (64 << 20) <= memory.0,
         "a machine of {memory} is too small for these fills of {cache}"
     );
+    let movable: Bytes = settings.only("movable")?;
+    ensure!(
+        movable.0 * 2 <= memory.0,
+        "setting movable={movable}: at most half of a machine of {memory}"
+    );
     let days: Vec<u32> = settings.parsed("days")?;
     ensure!(
         days.is_sorted_by(|one, next| one < next),
@@ -151,6 +158,10 @@ fn case(settings: &Settings, point: &Point, loads: &[&str]) -> anyhow::Result<Ca
     ]);
     placement.apply(cache, 1, &mut machine, &mut arguments);
     let mut shown = point.json();
+    if movable.0 > 0 {
+        machine.kernel_options.push(format!("movablecore={}K", movable.0 >> 10));
+        shown.insert("movable".into(), json!(movable.to_string()));
+    }
     shown.insert("memory".into(), json!(memory.to_string()));
     shown.insert("rounds".into(), json!(rounds));
     Ok(Case {

@@ -219,6 +219,27 @@ fn huge_pages_that_are_taken_at_once_share_no_color() {
 }
 
 #[test]
+fn pages_come_from_the_zone_that_has_their_colors() {
+    // The zone that is taken first has each color once, or hardly more, and others use it.
+    let loads = ["alone", "file-churn", "processes-4", "late-huge", "late-mthp", "collapse"];
+    let set = ["nodes=1", "policy=on", &format!("load={}", loads.join(","))];
+    for (arch, movable) in [("x86_64", "64M"), ("x86_64", "100M"), ("arm64", "100M")] {
+        let place = [&format!("arch={arch}"), &*format!("movable={movable}")];
+        let results = quick("mixed", &[&set[..], &place].concat());
+        for load in loads {
+            let rows: Vec<_> = results.with(&[("load", load), ("fill", "0.94")]).collect();
+            assert!(rows.len() >= 2, "{load}");
+            // Blocks whose colors are all lacked are few in so small a zone.
+            let limit = if load.starts_with("late-") { 0.01 } else { 0.001 };
+            for row in rows {
+                assert!(number(row, "conflict_within") <= limit, "{row:?}");
+                assert!(number(row, "conflict_across") <= limit.max(0.005), "{row:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn larger_pages_find_what_lies_behind_those_of_another_program() {
     let set = ["arch=x86_64,arm64", "nodes=1", "policy=on", "load=mthp-behind"];
     let results = quick("mixed", &[&set[..], &["seed=1,2"]].concat());

@@ -21,6 +21,15 @@ fn a_boot_per_seed_and_policy_and_other_caches_with_one_seed() {
 }
 
 #[test]
+fn a_zone_that_is_taken_first_is_asked_for_at_boot() {
+    let set = ["movable=64M", "arch=arm64", "policy=on", "seed=1", "cache=64M", "nodes=1"];
+    let cases = cases(&EXPERIMENT, &set).unwrap();
+    assert_eq!(cases.len(), 1);
+    assert_eq!(cases[0].machine.kernel_options, ["page_color=65536K,ways=1", "movablecore=65536K"]);
+    assert_eq!(cases[0].settings["movable"], "64 MiB");
+}
+
+#[test]
 fn two_nodes_have_a_load_of_their_own() {
     let loads = |set: &[&str]| -> Vec<(usize, String)> {
         let set = [set, &["arch=arm64", "policy=stock", "seed=1", "cache=64M"]].concat();
@@ -46,6 +55,7 @@ fn settings_that_make_no_sense_are_named() {
             ("fill=0", "fill=0"),
             ("fill=9", "too small"),
             ("cache=1000", "whole MiB"),
+            ("movable=512M", "movable=512 MiB: at most half"),
         ],
     );
 }
