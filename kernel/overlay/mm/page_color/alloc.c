@@ -232,7 +232,10 @@ unsigned int page_color_fair_share(const struct page_color_space *space,
 				   const struct page_color_live *live,
 				   unsigned int count)
 {
-	/* One reference is that of the address space, and the current CPU has a run. */
+	/*
+	 * One reference is that of the address space, and the current CPU has a run. A CPU
+	 * that takes pages from two zones has two, and counts twice.
+	 */
 	u32 cpus = max(refcount_read(&space->refs), 2U) - 1, left;
 
 	if (!live)

@@ -736,7 +736,8 @@ unsigned int page_color_reuse(struct zone *zone,
 /*
  * Chooses frames to take: at most @count, in at most PAGE_COLOR_PARTS parts, of colors
  * that are all of @least (PAGE_COLOR_LACKED, PAGE_COLOR_FEW). Colors that the space did
- * not hold are marked. Returns the number of parts; 0 if the default path must decide.
+ * not hold are marked. Returns the number of parts; 0 if none is found: then another zone
+ * is asked if @least is set, and else the default path decides.
  */
 unsigned int page_color_gather(struct zone *zone,
 			       const struct page_color_ask *ask,
