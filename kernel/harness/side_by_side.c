@@ -325,6 +325,10 @@ static void take_color(struct both *both)
 		page_color_lately_forget(lately, word, mask);
 		note_taken(both, word, mask, 0);
 		break;
+	case 2:
+		page_color_lately_begin(lately);
+		twin_begin(&both->twin);
+		break;
 	default:
 		page_color_lately_take(lately, word, mask);
 		twin_pass(&both->twin, hweight64(mask));

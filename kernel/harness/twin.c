@@ -124,6 +124,16 @@ void twin_pass(struct twin *twin, u32 taken)
 	twin->now++;
 }
 
+void twin_begin(struct twin *twin)
+{
+	u32 quarter = twin->colors < 4 ? 1 : twin->colors / 4;
+
+	if (16 * twin->noted < quarter)
+		return;
+	twin->noted = 0;
+	twin->now++;
+}
+
 u64 twin_at_most(const struct twin *twin, const u32 *counts, u32 word, u32 level)
 {
 	u64 some = 0;

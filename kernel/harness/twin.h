@@ -56,6 +56,8 @@ u64 twin_until(const struct twin *twin, u32 word, u64 until);
  * Colors are taken: the next generation begins once these are a quarter of all colors.
  */
 void twin_pass(struct twin *twin, u32 taken);
+/* The next generation begins now, if a 16th of a quarter of all colors were taken. */
+void twin_begin(struct twin *twin);
 
 u64 twin_held_word(const struct twin *twin, u32 word);
 /* Holds a color or not. Returns whether that changed anything. */

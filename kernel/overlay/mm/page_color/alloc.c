@@ -52,12 +52,12 @@ static u64 take_wanted(struct page_color_space *space,
 
 /*
  * The most words that one search passes: for the best colors, for others, and for colors
- * that were not taken lately, for which up to four searches are made. The next search
+ * that were not taken lately, for which up to 15 searches are made. The next search
  * continues where this one has ended.
  */
 #define PAGE_COLOR_BEST_WORDS	16384
 #define PAGE_COLOR_WORDS	4096
-#define PAGE_COLOR_OLD_WORDS	1024
+#define PAGE_COLOR_OLD_WORDS	256
 
 static u32 most_words(unsigned int want)
 {
@@ -89,8 +89,8 @@ static unsigned int gather(const struct page_color_place *place,
 	u32 most = most_words(want), passed = 0;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
-	/* Up to four searches for old colors share the looks of one. */
-	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 4 : 1);
+	/* Up to 15 searches for old colors share the looks of one. */
+	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 16 : 1);
 	/* With few words a round may end, and the next begin, within a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
 	     gone += step, word += step) {
@@ -338,11 +338,6 @@ static unsigned int old_first(const struct page_color_space *space,
 }
 
 /*
- * So many more generations count as old after a search for old colors has found nothing.
- */
-#define PAGE_COLOR_OLDER	2
-
-/*
  * Where the search for old colors begins. It has a cursor of its own: a search that finds
  * nothing passes a part of the colors only, while the other searches are to continue
  * where they have last found something.
@@ -367,7 +362,8 @@ static unsigned int gather_want(const struct page_color_place *place,
 		u32 cursor = wish->cursor;
 
 		wish->cursor = old_cursor_of(space, cursor);
-		for (; !nr && wish->old < now; wish->old += PAGE_COLOR_OLDER)
+		/* After a search has found nothing one more generation counts as old. */
+		for (; !nr && wish->old < now; wish->old++)
 			nr = gather_best(place, space, wish,
 					 want | PAGE_COLOR_OLD, parts);
 		WRITE_ONCE(space->old_cursor, wish->cursor);

@@ -2,7 +2,6 @@
 /* When 64 colors at a time were taken. */
 
 #include <linux/bitops.h>
-#include <linux/build_bug.h>
 #include <linux/limits.h>
 #include <linux/math.h>
 #include "lately.h"
@@ -35,16 +34,15 @@ struct compared {
 static __always_inline struct compared
 compare(const struct page_color_lately_word *word, unsigned int number)
 {
-	u64 low = READ_ONCE(word->plane[0]), bit_0 = -(u64)(number & 1);
-	u64 mid = READ_ONCE(word->plane[1]), bit_1 = -(u64)(number >> 1 & 1);
-	u64 high = READ_ONCE(word->plane[2]), bit_2 = -(u64)(number >> 2);
-	u64 same = ~(high ^ bit_2), below = ~high & bit_2;
+	u64 same = ~0ULL, below = 0;
+	unsigned int p = PAGE_COLOR_LATELY_PLANES;
 
-	BUILD_BUG_ON(PAGE_COLOR_LATELY_PLANES != 3);
-	below |= same & ~mid & bit_1;
-	same &= ~(mid ^ bit_1);
-	below |= same & ~low & bit_0;
-	same &= ~(low ^ bit_0);
+	while (p--) {
+		u64 bits = READ_ONCE(word->plane[p]), bit = -(u64)(number >> p & 1);
+
+		below |= same & ~bits & bit;
+		same &= ~(bits ^ bit);
+	}
 	return (struct compared) { below, below | same };
 }
 
@@ -167,6 +165,18 @@ void page_color_lately_take(struct page_color_lately *lately, u32 word, u64 mask
 	/* Of the CPUs that see that a generation is over, one begins the next. */
 	if (taken >= lately->quarter &&
 	    atomic_cmpxchg(&lately->taken, taken, taken - lately->quarter) == taken)
+		atomic64_inc(&lately->now);
+}
+
+/* A generation takes at least one in so many of a quarter of the colors. */
+#define PAGE_COLOR_LATELY_YOUNG	16
+
+void page_color_lately_begin(struct page_color_lately *lately)
+{
+	int taken = atomic_read(&lately->taken);
+
+	if (taken >= DIV_ROUND_UP(lately->quarter, PAGE_COLOR_LATELY_YOUNG) &&
+	    atomic_cmpxchg(&lately->taken, taken, 0) == taken)
 		atomic64_inc(&lately->now);
 }
 

@@ -5,11 +5,13 @@
  * Where address spaces hold more colors than the cache has, a color whose holder is
  * idle is the better choice. The kernel does not see which pages a program uses, but
  * a program that takes pages is at work. Time is counted in generations: one is over
- * when a quarter as many colors were taken as there are. Colors of an address space
- * that has ended count as taken long ago: others that hold them may be idle.
+ * when a quarter as many colors were taken as there are, or a 64th and an address
+ * space begins to take colors, so that these are told apart from what others took before.
+ * Colors of an address space that has ended count as taken long ago: others that hold
+ * them may be idle.
  *
  * A word of 64 colors has the generation in which one of them was taken last. The
- * value of a color is 7 less the number of generations between its own and that of
+ * value of a color is 15 less the number of generations between its own and that of
  * its word, or 0 if it is older: bit p of all 64 values is in one word. So values
  * need not be changed as time passes.
  */
@@ -23,7 +25,7 @@
 #include "word_lock.h"
 
 /* Bits of the value of a color. */
-#define PAGE_COLOR_LATELY_PLANES	3
+#define PAGE_COLOR_LATELY_PLANES	4
 /* Generations older than this are not told apart. */
 #define PAGE_COLOR_LATELY_MOST		((1U << PAGE_COLOR_LATELY_PLANES) - 1)
 
@@ -40,7 +42,7 @@ struct page_color_lately_word {
 /**
  * struct page_color_lately - of all colors
  * @colors: how many there are
- * @quarter: how many colors are taken in a generation
+ * @quarter: how many colors are taken in a generation, at most
  * @now: the present generation
  * @level: colors that were last taken in this generation or before are old: the earliest
  *         that is told apart and for which these are at least one color in 512
@@ -94,6 +96,12 @@ u64 page_color_lately_until(const struct page_color_lately *lately, u32 word,
 /* Colors of a word are taken now. */
 void page_color_lately_take(struct page_color_lately *lately, u32 word,
 			    u64 mask);
+
+/*
+ * An address space begins to take colors: so does a generation, unless hardly any color was
+ * taken in the present one.
+ */
+void page_color_lately_begin(struct page_color_lately *lately);
 
 /*
  * Of these colors, those that were last taken in generation @until or before are

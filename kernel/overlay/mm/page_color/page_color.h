@@ -153,6 +153,7 @@ static inline bool page_color_place_of(struct page_color_place *place,
  * @counted: it is being counted: colors of pages in its page tables are marked
  * @direct: whether the node's cache is direct-mapped
  * @fresh: the pages that its page tables had when it was made are not counted yet
+ * @began: it has taken colors
  * @marked: colors marked since it was counted; it is set to 0 without the lock, and
  *          another CPU may overwrite that
  * @failed: pages of huge pages that did not take the place of small ones, since it was
@@ -187,6 +188,7 @@ struct page_color_space {
 	bool counted;
 	bool direct;
 	bool fresh;
+	bool began;
 	bool rounded;
 	u32 marked;
 	u32 failed;

@@ -57,12 +57,15 @@ static bool is_counted(const struct page_color_space *space, u32 color)
 	return page_color_held_word(space->walked, color / 64) >> color % 64 & 1;
 }
 
+/* What an address space has when it has just become large was taken lately. */
 static u64 mark_counted(struct page_color_space *space,
 			struct page_color_live *live, u32 word, u64 mask)
 {
 	if (space->walked)
 		page_color_held_mark(space->walked, word, mask);
-	return page_color_mark(space, live, word, mask);
+	if (space->seen)
+		return page_color_mark(space, live, word, mask);
+	return page_color_take(space, live, word, mask);
 }
 
 /*
@@ -91,7 +94,8 @@ static void count_small(struct count *count, struct vm_area_struct *vma,
 	struct folio *folio = page_folio(page);
 	u32 color = space_color(space, page);
 
-	if (space->walked && !page_color_full(space)) {
+	/* One that held all colors and is counted again has shrunk. */
+	if (space->walked && (space->seen || !page_color_full(space))) {
 		if (is_counted(space, color)) {
 			page_color_again_add(&count->again, vma, folio, true);
 			return;

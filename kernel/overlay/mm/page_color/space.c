@@ -55,15 +55,24 @@ u64 page_color_mark(struct page_color_space *space, struct page_color_live *live
 	return mark(space, live, word, mask, false);
 }
 
-/* A space that has held all colors takes them in turn: the time of that is not noted. */
+/*
+ * A space that has held all colors takes them in turn: the time of that is not noted. Nor is
+ * that of colors that pages move to when the space is counted: it may be at rest.
+ */
 static __always_inline u64 take(struct page_color_space *space,
 				struct page_color_live *live, u32 word, u64 mask,
 				bool claim)
 {
 	u64 fresh = mark(space, live, word, mask, claim);
 
-	if (live && !page_color_full(space))
-		page_color_lately_take(live->lately, word, fresh);
+	if (!live || page_color_full(space) || current->page_color.again)
+		return fresh;
+	/* Two threads may find it not set: the second generation would be too young. */
+	if (unlikely(!READ_ONCE(space->began))) {
+		WRITE_ONCE(space->began, true);
+		page_color_lately_begin(live->lately);
+	}
+	page_color_lately_take(live->lately, word, fresh);
 	return fresh;
 }
 

@@ -81,19 +81,26 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 }
 
 /*
- * A space that was larger than the cache and no longer is, is counted on the next fault.
+ * A space that was larger than the cache and no longer is, is counted. Until then others
+ * take it for one that holds every color, and the program may not fault again for long.
  */
 static void note_shrunk(struct mm_struct *mm)
 {
 	struct page_color_space *space;
+	bool count = false;
 
 	rcu_read_lock();
 	for (space = rcu_dereference(mm->page_color.spaces); space;
-	     space = space->next)
-		if (page_color_full(space) &&
-		    page_color_shrunk(space, page_color_pages(mm, space->kind)))
-			WRITE_ONCE(space->recount, true);
+	     space = space->next) {
+		if (!page_color_full(space) ||
+		    !page_color_shrunk(space, page_color_pages(mm, space->kind)))
+			continue;
+		WRITE_ONCE(space->recount, true);
+		count = true;
+	}
 	rcu_read_unlock();
+	if (count && is_own(mm))
+		page_color_request_count();
 }
 
 /**
