@@ -58,6 +58,8 @@ static const struct load {
 	{ "mthp-behind", load_mthp_behind, false },
 	{ "turnover", load_turnover, false },
 	{ "turnover-huge", load_turnover_huge, false },
+	{ "beside-shrunk", load_beside_shrunk, false },
+	{ "at-rest", load_at_rest, false },
 	{ "nodes-2", load_on_node, false },
 	{ "numa-balancing", load_balancing, false },
 	{ "mbind", load_mbind, false },

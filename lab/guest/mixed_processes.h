@@ -84,6 +84,59 @@ static inline void load_huge_beside_small(struct mixed *mixed)
 	at_once(mixed, (const unsigned int[]){ 1, 1, 1, 1 }, 4, 2);
 }
 
+/*
+ * Starts a program that has had more pages than the cache, in random order, has given back
+ * all but half of those of the load, and rests until it is told to go on.
+ */
+static inline pid_t program_that_shrank(struct mixed *mixed)
+{
+	size_t most = mixed->pages / 4 * 5, kept = mixed->pages / 2;
+	pid_t child = lab_fork();
+
+	if (child) {
+		wait_stopped(child);
+		return child;
+	}
+	char *memory = small_pages(most);
+	uint32_t *order = shuffled(&mixed->random, most);
+
+	for (size_t i = 0; i < most; i++)
+		touch_page(memory, order[i]);
+	if (madvise(memory + kept * PAGE, (most - kept) * PAGE, MADV_DONTNEED))
+		lab_fail("give back pages");
+	raise(SIGSTOP);
+	count_together(mixed, memory, kept);
+	_exit(0);
+}
+
+/* What it has kept and the pages of another program fit together. */
+static inline void load_beside_shrunk(struct mixed *mixed)
+{
+	size_t pages = mixed->pages - mixed->pages / 2;
+
+	tally_expect(mixed->tally, 2);
+	pid_t one = program_that_shrank(mixed);
+
+	if (!lab_fork()) {
+		char *memory = small_pages(pages);
+
+		touch(memory, pages);
+		kill(one, SIGCONT);
+		count_together(mixed, memory, pages);
+		_exit(0);
+	}
+	mixed_wait_all(2);
+}
+
+/* Two programs at work fit together, and not with what it has kept: it is not counted. */
+static inline void load_at_rest(struct mixed *mixed)
+{
+	pid_t one = program_that_shrank(mixed);
+
+	at_once(mixed, (const unsigned int[]){ 1, 1 }, 2, 0);
+	stop_child(one);
+}
+
 /* Starts a program that has its pages and is stopped until all are to be counted. */
 static inline pid_t program_at_rest(struct mixed *mixed, size_t pages, bool small)
 {

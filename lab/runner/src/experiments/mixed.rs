@@ -27,7 +27,7 @@ const LOADS: &str = "alone,alone-random,anon-churn,file-churn,forks,stream,half-
     processes-2,processes-4,processes-8,copy-on-write,server,threads,tmpfs,three-kinds,\
     thp-faults,swap,ksm,compaction,collapse,khugepaged,offlining,memcg,shrunk,kcompactd,\
     thp-pieces,late-huge,huge-threads,huge-processes,huge-beside-small,mthp-behind,turnover,\
-    turnover-huge,lazy-free,late-mthp,nodes-2,numa-balancing,mbind";
+    turnover-huge,beside-shrunk,at-rest,lazy-free,late-mthp,nodes-2,numa-balancing,mbind";
 /// Loads that need disks.
 const WITH_DISKS: [&str; 4] = ["stream", "three-kinds", "swap", "memcg"];
 /// Loads of a machine of two nodes.

@@ -47,6 +47,8 @@ const LOADS: [(&str, usize); 42] = [
     ("mthp-behind", 1),
     ("turnover", 1),
     ("turnover-huge", 1),
+    ("beside-shrunk", 1),
+    ("at-rest", 1),
     ("lazy-free", 1),
     ("late-mthp", 1),
     ("thp-faults", 1),
@@ -91,6 +93,8 @@ fn every_load_is_there(results: &Results, archs: &[&str]) {
                 "huge-beside",
                 "mthp-behind",
                 "turnover",
+                "beside-shrunk",
+                "at-rest",
                 "lazy-free",
             ];
             let several = several.iter().any(|load| row.setting("load").starts_with(load));

@@ -47,6 +47,8 @@ const LIMITS: [Limit; 5] = [
             "huge-beside-small",
             "mthp-behind",
             "turnover",
+            "beside-shrunk",
+            "at-rest",
             "lazy-free",
         ]),
         fits: true,

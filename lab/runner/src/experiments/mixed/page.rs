@@ -29,6 +29,8 @@ fn several(kind: &Kind) -> bool {
         "huge-beside-small",
         "mthp-behind",
         "turnover",
+        "beside-shrunk",
+        "at-rest",
         "lazy-free",
     ]
     .iter()
