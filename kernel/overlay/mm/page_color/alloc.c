@@ -52,12 +52,14 @@ static u64 take_wanted(struct page_color_space *space,
 
 /*
  * The most words that one search passes: for the best colors, for others, and for colors
- * that were not taken lately, for which up to 15 searches are made. The next search
+ * that were not taken lately, for which up to four searches are made. The next search
  * continues where this one has ended.
  */
 #define PAGE_COLOR_BEST_WORDS	16384
 #define PAGE_COLOR_WORDS	4096
-#define PAGE_COLOR_OLD_WORDS	256
+#define PAGE_COLOR_OLD_WORDS	1024
+#define PAGE_COLOR_OLD_TRIES	4
+#define PAGE_COLOR_OLDEST_WORDS	4096U
 
 static u32 most_words(unsigned int want)
 {
@@ -89,8 +91,9 @@ static unsigned int gather(const struct page_color_place *place,
 	u32 most = most_words(want), passed = 0;
 	bool fill = want & PAGE_COLOR_LACKED && space && wish->part;
 
-	/* Up to 15 searches for old colors share the looks of one. */
-	wish->looks = PAGE_COLOR_SEARCHED / (want & PAGE_COLOR_OLD ? 16 : 1);
+	/* Up to four searches for old colors share the looks of one. */
+	wish->looks = PAGE_COLOR_SEARCHED /
+		      (want & PAGE_COLOR_OLD ? PAGE_COLOR_OLD_TRIES : 1);
 	/* With few words a round may end, and the next begin, within a run. */
 	for (gone = 0; gone <= max(words, 8U) && nr < PAGE_COLOR_PARTS;
 	     gone += step, word += step) {
@@ -351,24 +354,59 @@ static u32 old_cursor_of(const struct page_color_space *space, u32 cursor)
 	return own != PAGE_COLOR_NO_CURSOR ? own : cursor;
 }
 
+/*
+ * Looks for wanted colors that are old, or else for those that were taken longest ago of
+ * the words that are passed, up to the present generation. The search for their frames
+ * begins there, and takes colors of that generation as old. Returns where the next one
+ * begins if they were not old: there are some elsewhere.
+ */
+static u32 find_oldest(const struct page_color_place *place,
+		       struct page_color_wish *wish, unsigned int want, u64 now)
+{
+	const struct page_color_lately *lately = wish->live->lately;
+	u32 colors = place->zone->memory.colors, words = page_color_words(colors);
+	u32 word = wish->cursor / 64, left = min(words, PAGE_COLOR_OLDEST_WORDS);
+	u64 oldest = now;
+
+	for (; left && oldest > wish->old; left--, word++) {
+		u64 some;
+
+		if (word >= words)
+			word = 0;
+		some = page_color_wanted(wish, colors, word, want);
+		while (some && oldest > wish->old) {
+			some &= page_color_lately_until(lately, word, oldest - 1);
+			if (!some)
+				break;
+			oldest--;
+			wish->cursor = 64 * word;
+		}
+	}
+	wish->old = oldest;
+	return word < words ? 64 * word : 0;
+}
+
 /* Pageblocks in use come first only for the best colors, and for old ones. */
 static unsigned int gather_want(const struct page_color_place *place,
 				struct page_color_space *space,
 				struct page_color_wish *wish, unsigned int want,
 				struct page_color_part *parts)
 {
-	u64 now = wish->live ? page_color_lately_now(wish->live->lately) : 0;
-	unsigned int nr = 0;
+	unsigned int nr = 0, tries = PAGE_COLOR_OLD_TRIES;
 
 	if (old_first(space, wish, want) != want) {
-		u32 cursor = wish->cursor;
+		u64 now = page_color_lately_now(wish->live->lately), level = wish->old;
+		u32 cursor = wish->cursor, end;
+		bool old;
 
 		wish->cursor = old_cursor_of(space, cursor);
-		/* After a search has found nothing one more generation counts as old. */
-		for (; !nr && wish->old < now; wish->old++)
+		end = find_oldest(place, wish, want, now);
+		old = wish->old == level;
+		/* Where no frame of them is free one more generation counts as old. */
+		for (; !nr && tries-- && wish->old < now; wish->old++)
 			nr = gather_best(place, space, wish,
 					 want | PAGE_COLOR_OLD, parts);
-		WRITE_ONCE(space->old_cursor, wish->cursor);
+		WRITE_ONCE(space->old_cursor, old ? wish->cursor : end);
 		wish->cursor = cursor;
 		if (nr)
 			return nr;
