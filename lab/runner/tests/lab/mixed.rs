@@ -6,7 +6,7 @@ use huepage_lab::results::Results;
 use crate::support::{self, number, quick, quick_whatever_failed};
 
 /// Lines of a day: loads and how often each is there.
-const LOADS: [(&str, usize); 42] = [
+const LOADS: [(&str, usize); 44] = [
     // Of both machines.
     ("idle", 2),
     // Three fills.
