@@ -265,11 +265,6 @@ static int color_count(struct zone *zone, struct per_cpu_pages *pcp, int pindex)
 		most = min_t(int, most,
 			     max(READ_ONCE(pcp->high_min) - pcp->count, 0));
 	run->longest = clamp(run->longest * 2, batch, max(most, batch));
-	/* As nr_pcp_alloc() has it: pages that a larger list keeps need not be taken again. */
-	if (READ_ONCE(pcp->high_min) != READ_ONCE(pcp->high_max) &&
-	    !test_bit(ZONE_BELOW_HIGH, &zone->flags))
-		pcp->high = min_t(int, pcp->high + run->longest,
-				  READ_ONCE(pcp->high_max));
 	return run->longest;
 }
 
