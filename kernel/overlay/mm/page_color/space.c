@@ -65,7 +65,7 @@ static __always_inline u64 take(struct page_color_space *space,
 {
 	u64 fresh = mark(space, live, word, mask, claim);
 
-	if (!live || page_color_full(space) || current->page_color.again)
+	if (!fresh || !live || page_color_full(space) || current->page_color.again)
 		return fresh;
 	/* Two threads may find it not set: the second generation would be too young. */
 	if (unlikely(!READ_ONCE(space->began))) {

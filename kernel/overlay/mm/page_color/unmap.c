@@ -87,6 +87,7 @@ void __page_color_unmap(struct mm_struct *mm, struct page *page,
 static void note_shrunk(struct mm_struct *mm)
 {
 	struct page_color_space *space;
+	unsigned long pages;
 	bool count = false;
 
 	rcu_read_lock();
@@ -96,7 +97,9 @@ static void note_shrunk(struct mm_struct *mm)
 		    !page_color_shrunk(space, page_color_pages(mm, space->kind)))
 			continue;
 		WRITE_ONCE(space->recount, true);
-		count = true;
+		/* CPUs have parts of the counter that was looked at. */
+		pages = page_color_held_pages(mm, space->kind);
+		count = count || page_color_shrunk(space, pages);
 	}
 	rcu_read_unlock();
 	if (count && is_own(mm))
