@@ -327,13 +327,11 @@ static const unsigned int wants[PAGE_COLOR_WANTS] = {
 /*
  * If nearly all colors are held, or no frame of a color that few hold is free, lacked
  * colors that were taken longest ago come first: the programs that hold them may be idle.
- * One that has held all colors takes all of them in each round.
  */
 static unsigned int old_first(const struct page_color_space *space,
 			      struct page_color_wish *wish, unsigned int want)
 {
-	if (!space || !wish->live || !(want & PAGE_COLOR_LACKED) ||
-	    page_color_full(space))
+	if (!space || !wish->live || !(want & PAGE_COLOR_LACKED))
 		return want;
 	if (want & PAGE_COLOR_FEW && !READ_ONCE(wish->live->level))
 		return want;
