@@ -85,6 +85,19 @@ static inline void load_huge_beside_small(struct mixed *mixed)
 }
 
 /*
+ * Another program takes its pages while one rests, which it wakes when it has them. The
+ * pages of both are counted.
+ */
+static inline void __attribute__((noreturn))
+take_beside(struct mixed *mixed, char *memory, size_t pages, pid_t resting)
+{
+	touch(memory, pages);
+	kill(resting, SIGCONT);
+	count_together(mixed, memory, pages);
+	_exit(0);
+}
+
+/*
  * Starts a program that has had more pages than the cache, in random order, has given back
  * all but half of those of the load, and rests until it is told to go on.
  */
@@ -117,14 +130,8 @@ static inline void load_beside_shrunk(struct mixed *mixed)
 	tally_expect(mixed->tally, 2);
 	pid_t one = program_that_shrank(mixed);
 
-	if (!lab_fork()) {
-		char *memory = small_pages(pages);
-
-		touch(memory, pages);
-		kill(one, SIGCONT);
-		count_together(mixed, memory, pages);
-		_exit(0);
-	}
+	if (!lab_fork())
+		take_beside(mixed, small_pages(pages), pages, one);
 	mixed_wait_all(2);
 }
 
@@ -181,14 +188,8 @@ static inline void load_mthp_behind(struct mixed *mixed)
 		_exit(0);
 	}
 	wait_stopped(one);
-	if (!lab_fork()) {
-		char *memory = any_pages(half);
-
-		touch(memory, half);
-		kill(one, SIGCONT);
-		count_together(mixed, memory, half);
-		_exit(0);
-	}
+	if (!lab_fork())
+		take_beside(mixed, any_pages(half), half, one);
 	mixed_wait_all(2);
 	mixed->tally->huge_pages = mthp_pages() - before;
 }

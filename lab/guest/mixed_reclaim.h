@@ -146,14 +146,8 @@ static inline void load_lazy_free(struct mixed *mixed)
 		_exit(0);
 	}
 	wait_stopped(one);
-	if (!lab_fork()) {
-		char *memory = small_pages(3 * part);
-
-		touch(memory, 3 * part);
-		kill(one, SIGCONT);
-		count_together(mixed, memory, 3 * part);
-		_exit(0);
-	}
+	if (!lab_fork())
+		take_beside(mixed, small_pages(3 * part), 3 * part, one);
 	mixed_wait_all(2);
 }
 
